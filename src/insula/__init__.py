@@ -1,0 +1,50 @@
+"""Metacognition for LLM agents.
+
+Public names are resolved on first use (PEP 562), because a hook imports this package for every tool call.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Metacognition": "insula.metacognition",
+    "Turn": "insula.metacognition",
+    "Chat": "insula.agent.chat",
+    "Store": "insula.memory.store",
+    "Identity": "insula.types",
+    "Assessment": "insula.types",
+    "Confidence": "insula.types",
+    "Controls": "insula.types",
+    "Memory": "insula.types",
+    "Recalled": "insula.types",
+    "Signal": "insula.types",
+    "InsulaError": "insula.errors",
+}
+
+__all__ = ["__version__", *_PUBLIC]  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from insula.agent.chat import Chat as Chat
+    from insula.errors import InsulaError as InsulaError
+    from insula.memory.store import Store as Store
+    from insula.metacognition import Metacognition as Metacognition
+    from insula.metacognition import Turn as Turn
+    from insula.types import Assessment as Assessment
+    from insula.types import Confidence as Confidence
+    from insula.types import Controls as Controls
+    from insula.types import Identity as Identity
+    from insula.types import Memory as Memory
+    from insula.types import Recalled as Recalled
+    from insula.types import Signal as Signal
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,159 @@
+"""The nouns that cross folders: frozen values, no behaviour beyond what their own fields decide."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Provenance = Literal["user", "assistant", "tool", "derived"]
+"""Where a text came from. Derived text (generated from other records) never becomes evidence (law 2)."""
+
+MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_reflection"]
+"""Tulving's kinds, and two of our own. Semantic memories assert something; episodic ones only happened."""
+
+Level = Literal["high", "medium", "low"]
+Voice = Literal["plain", "formal", "warm"]
+
+Flag = Literal[
+    "empty",
+    "off_topic",
+    "incomplete",
+    "wrong_language",
+    "forbidden_pattern",
+    "off_tone",
+    "too_short",
+    "too_long",
+    "repetition",
+]
+
+PASS_THRESHOLD = 0.7
+"""An assessment at or above this passes (seed 000: 0.7)."""
+
+HEDGE_THRESHOLD = 0.5
+"""From here up to `PASS_THRESHOLD` a response is hedged; below it is flagged (seed 000: 0.5)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who the agent is. A person writes it (`identity.toml`); Insula never edits it."""
+
+    name: str = "Insula"
+    about: str = "a helpful assistant"
+    """One or two sentences that complete "You are NAME, …"."""
+    voice: Voice = "plain"
+    """The manner of the hedges, and what counts as off tone."""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes that the agent may answer in, the first being its own; empty: that of the message."""
+    forbidden: tuple[str, ...] = ()
+    """Regular expressions that no response may match, case-insensitive."""
+    guidance: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Topic -> what the agent should do about it; shown when a message touches the topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """An item of long-term or working memory, as recalled."""
+
+    id: int
+    kind: MemoryKind
+    provenance: Provenance
+    speaker: str
+    """Who said it: "user", "assistant", the name of a tool, or a person's name."""
+    content: str
+    said_at: datetime
+    session: str
+    importance: float
+    confidence: float
+    uses: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory with its score in [0, 1] and the parts that made the score."""
+
+    memory: Memory
+    score: float
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """Feeling of knowing, before the response: how likely memory holds what the message needs."""
+
+    level: Level
+    score: float
+    """A probability in [0, 1]."""
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the self-monitor looked at; the three scores are in [0, 1]."""
+
+    responsiveness: float
+    completeness: float
+    consistency: float
+    length_ok: bool
+    repetition: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """A judgement of one response, after it was made."""
+
+    score: float
+    flags: tuple[Flag, ...]
+    parts: Parts
+    unanswered: tuple[str, ...] = ()
+    """The questions and requests of the message that no part of the response matches, verbatim."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the score reaches `PASS_THRESHOLD`."""
+        return self.score >= PASS_THRESHOLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """What one turn may use. Computed anew for each turn and never changed (law 6)."""
+
+    max_context_items: int = 16
+    """Recalled memories put before the model (seed 003: 16)."""
+    consolidation_threshold: float = 0.55
+    """Salience from which a working-memory item is promoted (seed 003: 0.55)."""
+    stm_capacity: int = 32
+    """Items a session's working memory holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """Something noticed, as it stands on the append-only ledger and as subscribers receive it."""
+
+    kind: str
+    """`meta:turn`, `meta:confidence-low`, `meta:impasse`, …"""
+    user: str
+    session: str
+    turn: int
+    reason: str
+    at: datetime
+    data: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What was spent: calls, tokens, wall seconds, and money where prices are known."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            seconds=self.seconds + other.seconds,
+            cost=self.cost + other.cost,
+        )
