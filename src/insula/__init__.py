@@ -23,8 +23,6 @@ _PUBLIC = {
     "InsulaError": "insula.errors",
 }
 
-__all__ = ["__version__", *_PUBLIC]  # pyright: ignore[reportUnsupportedDunderAll]
-
 if TYPE_CHECKING:
     from insula.agent.chat import Chat as Chat
     from insula.errors import InsulaError as InsulaError
@@ -47,4 +45,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return ["__version__", *sorted(_PUBLIC)]
