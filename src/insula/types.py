@@ -74,6 +74,8 @@ class Recalled:
     memory: Memory
     score: float
     parts: Mapping[str, float]
+    terms: frozenset[str] = frozenset()
+    """The content terms of the memory, as they are indexed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,21 @@ class Confidence:
     score: float
     """A probability in [0, 1]."""
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """Coefficients of the logistic model that turns features of recall into a `Confidence` score."""
+
+    intercept: float
+    weights: Mapping[str, float]
+    """Feature -> weight, none negative."""
+    high: float = 0.7
+    """Score from which confidence is high (seed 000's code: 0.7)."""
+    medium: float = 0.4
+    """Score from which it is medium (seed 000's code: 0.4)."""
+    fitted_on: str = ""
+    """What the coefficients were fitted on, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,81 @@
+"""A retrieval cue: what a message asks of memory."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from insula.memory.encoding import persons
+from insula.text.analysis import Analysis, stem
+from insula.text.questions import AskKind, asks
+
+PRIOR_SIZE = 100
+"""Pseudo-memories that damp rarity while there are few real ones."""
+
+MEAN_LENGTH = 8.0
+"""Terms of a memory while none is stored yet."""
+
+NAME_WEIGHT = 1.5
+"""A name says more about what is meant than another word of the same rarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is indexed of one user: how many memories, their mean length, and where the cue's terms stand."""
+
+    memories: int = 0
+    mean_length: float = MEAN_LENGTH
+    containing: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Term -> memories that hold it."""
+    asserting: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Term -> semantic memories that hold it."""
+
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency, smoothed: ln((N + 100) / (n + 1)), above zero."""
+        found = self.containing.get(term, 0)
+        return math.log((self.memories + PRIOR_SIZE) / (found + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """The terms of a message with the forms each may have in memory, its names, and about whom it asks."""
+
+    text: str
+    language: str
+    terms: tuple[str, ...]
+    forms: Mapping[str, str]
+    """Each term and its stems in the user's other languages -> the term."""
+    names: frozenset[str]
+    owners: frozenset[str]
+    """The people asked about, lower-case: "user", "assistant", or names."""
+    kinds: frozenset[AskKind]
+    """What kinds of answer are asked for."""
+
+
+def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
+    """The cue of what `speaker` says to `listener`; `languages` are those the user has written in before."""
+    terms = tuple(dict.fromkeys(analysis.terms))
+    owners: set[str] = set(analysis.names)
+    forms = {term: term for term in terms}
+    for sentence in analysis.sentences:
+        owners.update(persons(sentence, analysis.language, speaker, listener))
+        for word in sentence.words:
+            if word.term:
+                others = (stem(word.text.lower(), language) for language in languages)
+                forms = {**dict.fromkeys(others, word.term), **forms}
+    owned = frozenset(owner.lower() for owner in owners)
+    return Cue(
+        analysis.text,
+        analysis.language,
+        terms,
+        forms,
+        analysis.names,
+        owned,
+        frozenset(ask.kind for ask in asks(analysis)),
+    )
+
+
+def weights(given: Cue, statistics: Statistics) -> dict[str, float]:
+    """Each term's share of what the cue asks; the shares sum to 1."""
+    raw = {term: statistics.rarity(term) * (NAME_WEIGHT if term in given.names else 1.0) for term in given.terms}
+    total = sum(raw.values())
+    return {term: weight / total for term, weight in raw.items()} if total else {}

@@ -1,0 +1,83 @@
+"""What is kept of a text beside its words: who claims what about whom.
+
+The answer to "Where does Ana live?" is a sentence about Ana, not one that merely shares words with the question. So a
+text is encoded sentence by sentence as claims: the people that it is about, and the terms said of them.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from insula.text.analysis import Analysis, Sentence, words_of
+from insula.text.questions import statements
+from insula.types import MemoryKind
+
+USER = "user"
+ASSISTANT = "assistant"
+
+
+class Claim(NamedTuple):
+    """The terms of one sentence and the people it is about, lower-case."""
+
+    owners: frozenset[str]
+    terms: tuple[str, ...]
+
+
+class Encoding(NamedTuple):
+    """A text as it is stored: its claims, the names in it, and whether it asserts anything."""
+
+    claims: tuple[Claim, ...]
+    names: frozenset[str]
+    kind: MemoryKind
+    """`semantic` where a sentence asserts something, else `episodic` (a question, a greeting)."""
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(term for claim in self.claims for term in claim.terms)
+
+    def dump(self) -> str:
+        """One line per claim: owners, a tab, terms."""
+        return "\n".join(f"{' '.join(sorted(claim.owners))}\t{' '.join(claim.terms)}" for claim in self.claims)
+
+
+def load(dumped: str) -> tuple[Claim, ...]:
+    """The claims that `Encoding.dump` wrote."""
+    lines = (line.partition("\t") for line in dumped.split("\n") if line)
+    return tuple(Claim(frozenset(owners.split(" ")), tuple(terms.split(" "))) for owners, _, terms in lines)
+
+
+def terms_of(claims: Iterable[Claim]) -> list[str]:
+    """The terms of some claims, in order and with repeats."""
+    return [term for claim in claims for term in claim.terms]
+
+
+def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:
+    """Encode what `speaker` said to `listener`."""
+    claims = (
+        claim(sentence, analysis.language, speaker, listener) for sentence in analysis.sentences if sentence.terms
+    )
+    kind: MemoryKind = "semantic" if statements(analysis) else "episodic"
+    return Encoding(tuple(claims), analysis.names, kind)
+
+
+def claim(sentence: Sentence, language: str, speaker: str, listener: str) -> Claim:
+    """Whom one sentence is about.
+
+    "I" is the speaker and "you" the listener; names are themselves. A sentence without either is the speaker's own
+    ("Moved to Lisbon last week.").
+    """
+    owners = set(persons(sentence, language, speaker, listener)) | sentence.names
+    return Claim(frozenset(owner.lower() for owner in owners or {speaker}), sentence.terms)
+
+
+def persons(sentence: Sentence, language: str, speaker: str, listener: str) -> Iterable[str]:
+    """`speaker` where the first person is used, `listener` where the second is."""
+    spoken = {word.text.lower() for word in sentence.words}
+    if spoken & words_of("first", language) or _holds(sentence.text, "first", language):
+        yield speaker
+    if spoken & words_of("second", language) or _holds(sentence.text, "second", language):
+        yield listener
+
+
+def _holds(text: str, person: str, language: str) -> bool:
+    """Chinese and Japanese write no spaces, so their pronouns are looked for in the text."""
+    return language in {"zh", "ja"} and any(pronoun in text for pronoun in words_of(person, language))

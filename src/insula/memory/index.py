@@ -1,0 +1,212 @@
+"""Full-text candidates: the one file that knows the dialect (SQLite's FTS5, upserts, pragmas, error codes).
+
+Every indexed term carries its user ("7_lisbon"), so that a search can reach no one else's memories, and the rarity of
+a term is that in the user's own memory.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.exc import DBAPIError
+
+from insula.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
+from insula.memory.activation import KEPT_USES
+from insula.memory.cue import MEAN_LENGTH, Statistics
+from insula.memory.salience import USE
+from insula.memory.schema import in_working_memory, memories, sessions, terms, users
+
+CANDIDATES = 64
+"""How many memories are proposed; the score that counts is `recall.score`."""
+
+POSTINGS = 2_500
+"""Occurrences that one search reads at most (2 ms at 10^5 memories): common words are left out before rare ones."""
+
+BUSY_MS = 4_000
+
+_SEARCH = sa.text("SELECT rowid AS id FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
+
+
+def _proposals(searched: bool) -> sa.Select[Any]:
+    """The query of `candidates`, with the search of the index or without."""
+    mine = memories.c.user_id == sa.bindparam("user")
+    in_session = sa.and_(mine, memories.c.session_id == sa.bindparam("session"))
+    held = sa.select(memories.c.id).where(in_session, in_working_memory())
+    found = sa.select(_SEARCH.columns(sa.column("id", sa.Integer)).subquery().c.id)
+    hits = (sa.union(found, held) if searched else held).cte("hits")
+    before = sa.select(memories.c.after_id).join_from(hits, memories, memories.c.id == hits.c.id)
+    after = sa.select(memories.c.id).join_from(hits, memories, memories.c.after_id == hits.c.id)
+    around = sa.union(sa.select(hits.c.id), before, after).cte("around")
+    return (
+        sa.select(memories, sessions.c.name.label("session"))
+        .join_from(around, memories, memories.c.id == around.c.id)
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .where(mine)
+    )
+
+
+_WITH_SEARCH, _WITHOUT_SEARCH = _proposals(True), _proposals(False)
+
+_TOUCH = sa.text("""
+UPDATE memories SET
+    uses = uses + 1,
+    salience = min(salience + :worth, 1.0),
+    used_at = CASE WHEN json_array_length(used_at) < :kept THEN json_insert(used_at, '$[#]', :at)
+                   ELSE json_remove(json_insert(used_at, '$[#]', :at), '$[0]') END
+WHERE user_id = :user AND id IN (SELECT value FROM json_each(:ids))""")
+
+_CROWDED = sa.text("""
+UPDATE memories SET retired_at = :at WHERE id IN (
+    SELECT id FROM memories
+    WHERE user_id = :user AND session_id = :session AND promoted_at IS NULL AND retired_at IS NULL
+    ORDER BY salience DESC, id DESC LIMIT -1 OFFSET :capacity)""")
+
+_INSERT = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
+_DELETE = sa.text("INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', :id, :terms)")
+
+
+def configure(engine: sa.Engine) -> None:
+    """Set each new connection up: write-ahead log, foreign keys, patience with other writers."""
+
+    def pragmas(connection: Any, _: object) -> None:
+        cursor = connection.cursor()
+        for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    sa.event.listen(engine, "connect", pragmas)
+
+
+def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
+    """How much is indexed of a user, and where the wanted terms stand."""
+    here = sa.and_(terms.c.user_id == users.c.id, terms.c.term.in_(wanted))
+    columns = (users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
+    query = sa.select(*columns).select_from(users.outerjoin(terms, here)).where(users.c.id == user_id)
+    rows = connection.execute(query).all()
+    total, length = rows[0].memories, rows[0].terms
+    found = [row for row in rows if row.held]
+    return Statistics(
+        memories=total,
+        mean_length=length / total if total else MEAN_LENGTH,
+        containing={row.term: row.held for row in found},
+        asserting={row.term: row.semantic for row in found},
+    )
+
+
+def candidates(
+    connection: sa.Connection, user_id: int, session_id: int, containing: Mapping[str, int]
+) -> Sequence[sa.Row[Any]]:
+    """The memories worth scoring, and the turns around them.
+
+    Proposed are those that share the rarest of the given terms, best first by BM25, and the session's working memory.
+    """
+    values: dict[str, object] = {"user": user_id, "session": session_id, "limit": CANDIDATES}
+    if not (query := _query(user_id, containing)):
+        return connection.execute(_WITHOUT_SEARCH, values).all()
+    return connection.execute(_WITH_SEARCH, values | {"match": query}).all()
+
+
+def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int], limit: int) -> list[int]:
+    """Ids of the memories that share the rarest of the given terms, best first by BM25."""
+    if not (query := _query(user_id, containing)):
+        return []
+    return list(connection.execute(_SEARCH, {"match": query, "limit": limit}).scalars())
+
+
+def _query(user_id: int, containing: Mapping[str, int]) -> str:
+    return " OR ".join(f'"{_owned(user_id, term)}"' for term in _rarest(containing))
+
+
+def _rarest(containing: Mapping[str, int]) -> list[str]:
+    """The terms to search for: from the rarest on, while they occur no more than `POSTINGS` times together."""
+    chosen: list[str] = []
+    read = 0
+    for term, found in sorted(containing.items(), key=lambda entry: entry[1]):
+        if chosen and read + found > POSTINGS:
+            break
+        chosen.append(term)
+        read += found
+    return chosen
+
+
+def touch(connection: sa.Connection, user_id: int, ids: Sequence[int], at: float) -> None:
+    """Record a use of memories: it feeds activation, and salience while they are in working memory."""
+    values = {"user": user_id, "ids": json.dumps(list(ids)), "at": at, "worth": USE, "kept": KEPT_USES}
+    connection.execute(_TOUCH, values)
+
+
+def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity: int, at: float) -> None:
+    """Retire the least salient items of a working memory that holds more than `capacity`."""
+    values = {"user": user_id, "session": session_id, "capacity": capacity, "at": at}
+    connection.execute(_CROWDED, values)
+
+
+def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+    """Index memories given as (id, terms with repeats, whether semantic)."""
+    connection.execute(_INSERT, [{"id": i, "terms": _line(user_id, words)} for i, words, _ in entries])
+    _count(connection, user_id, entries, 1)
+
+
+def remove(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+    """Take memories out of the index; the terms must be those they were added with."""
+    connection.execute(_DELETE, [{"id": i, "terms": _line(user_id, words)} for i, words, _ in entries])
+    _count(connection, user_id, entries, -1)
+
+
+def _count(
+    connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int
+) -> None:
+    found: dict[str, list[int]] = {}
+    for _, words, semantic in entries:
+        for term in set(words):
+            counts = found.setdefault(term, [0, 0])
+            counts[0] += sign
+            counts[1] += sign * semantic
+    if found:
+        insert = upsert(terms)
+        statement = insert.on_conflict_do_update(
+            index_elements=["user_id", "term"],
+            set_={
+                "memories": terms.c.memories + insert.excluded.memories,
+                "semantic": terms.c.semantic + insert.excluded.semantic,
+            },
+        )
+        rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
+        connection.execute(statement, rows)
+    length = sum(len(words) for _, words, _ in entries)
+    totals = {"memories": users.c.memories + sign * len(entries), "terms": users.c.terms + sign * length}
+    connection.execute(sa.update(users).where(users.c.id == user_id).values(totals))
+
+
+def _owned(user_id: int, term: str) -> str:
+    return f"{user_id}_{term}"
+
+
+def _line(user_id: int, words: Sequence[str]) -> str:
+    return " ".join(_owned(user_id, word) for word in words)
+
+
+def explain(error: DBAPIError, path: str) -> StoreError:
+    """The database's error as one of ours, with what to do about it."""
+    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    name = getattr(error.orig, "sqlite_errorname", "an error")
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreLocked(
+            f"The memory at {path!r} is locked by another process; close the other program that uses it and try again."
+        )
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return StoreCorrupt(
+            f"The memory at {path!r} is damaged or not a database; move it aside (it is left as it is) "
+            f"or put a copy back, then start again."
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(f"The disk that holds {path!r} is full; free some space and try again. Nothing was lost.")
+    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}:
+        return StoreFull(
+            f"The memory at {path!r} cannot be written ({name}); check that the folder exists, that you may write "
+            f"there and that the disk has room, or point INSULA_HOME elsewhere."
+        )
+    return StoreError(f"The memory at {path!r} could not be used ({name}: {error.orig}); see the log and try again.")

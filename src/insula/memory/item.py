@@ -1,0 +1,49 @@
+"""A text on its way into memory."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from insula.memory.encoding import Encoding
+from insula.memory.salience import emphasis, importance, novelty, salience
+from insula.memory.vectors import Vector
+from insula.text.analysis import Analysis
+from insula.text.questions import Ask
+from insula.types import MemoryKind, Provenance, Recalled
+
+
+class NewItem(NamedTuple):
+    """A text to be remembered, encoded."""
+
+    provenance: Provenance
+    speaker: str
+    language: str
+    content: str
+    claims: str
+    names: str
+    kind: MemoryKind
+    importance: float
+    salience: float
+    vector: Vector | None = None
+
+
+def new_item(
+    analysis: Analysis,
+    encoding: Encoding,
+    provenance: Provenance,
+    speaker: str,
+    recalled: Sequence[Recalled],
+    replies_to: Sequence[Ask],
+) -> NewItem:
+    """A text as it enters working memory, with its salience."""
+    weight = importance(analysis, encoding, provenance, replies_to)
+    return NewItem(
+        provenance=provenance,
+        speaker=speaker,
+        language=analysis.language,
+        content=analysis.text,
+        claims=encoding.dump(),
+        names=" ".join(sorted(encoding.names)),
+        kind=encoding.kind,
+        importance=weight,
+        salience=salience(weight, novelty(encoding, recalled), emphasis(analysis.text)),
+    )

@@ -1,0 +1,158 @@
+"""The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone."""
+
+import sqlalchemy as sa
+
+VERSION = "0001"
+"""The Alembic revision that this code reads and writes."""
+
+metadata = sa.MetaData(
+    naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s"}
+)
+
+
+def _id() -> sa.Column[int]:
+    return sa.Column("id", sa.Integer, primary_key=True)
+
+
+def _user() -> sa.Column[int]:
+    return sa.Column("user_id", sa.Integer, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
+
+
+def _time(name: str) -> sa.Column[float]:
+    """A moment as seconds since the epoch, UTC: one type that sorts alike everywhere."""
+    return sa.Column(name, sa.Double, nullable=False)
+
+
+users = sa.Table(
+    "users",
+    metadata,
+    _id(),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("language", sa.Text, nullable=False, server_default="en"),
+    sa.Column("memories", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("terms", sa.Integer, nullable=False, server_default="0"),
+    _time("created_at"),
+)
+"""`memories` and `terms` count what is indexed: the size and mean length that rarity and saturation need."""
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("name", sa.Text, nullable=False),
+    _time("started_at"),
+    sa.UniqueConstraint("user_id", "name"),
+)
+
+messages = sa.Table(
+    "messages",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("turn", sa.Integer, nullable=False),
+    sa.Column("provenance", sa.Text, nullable=False),
+    sa.Column("speaker", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    _time("said_at"),
+    sa.Index(None, "session_id", "turn"),
+)
+"""The transcript, word for word."""
+
+memories = sa.Table(
+    "memories",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("message_id", sa.Integer, sa.ForeignKey("messages.id", ondelete="SET NULL")),
+    sa.Column("after_id", sa.Integer, index=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("provenance", sa.Text, nullable=False),
+    sa.Column("speaker", sa.Text, nullable=False),
+    sa.Column("language", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("claims", sa.Text, nullable=False),
+    sa.Column("names", sa.Text, nullable=False, server_default=""),
+    sa.Column("importance", sa.Double, nullable=False),
+    sa.Column("confidence", sa.Double, nullable=False),
+    sa.Column("salience", sa.Double, nullable=False),
+    sa.Column("uses", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("used_at", sa.Text, nullable=False),
+    sa.Column("vector", sa.LargeBinary),
+    _time("said_at"),
+    sa.Column("promoted_at", sa.Double),
+    sa.Column("retired_at", sa.Double),
+    sa.Index(None, "user_id", "session_id", "promoted_at"),
+)
+"""`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
+`used_at` holds the last moments of use as a JSON list; `vector` is float16, when an embedder is at hand."""
+
+
+def in_working_memory() -> sa.ColumnElement[bool]:
+    """A memory that is neither promoted to long-term memory nor let go."""
+    return sa.and_(memories.c.promoted_at.is_(None), memories.c.retired_at.is_(None))
+
+
+terms = sa.Table(
+    "terms",
+    metadata,
+    sa.Column("user_id", sa.Integer, sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("term", sa.Text, primary_key=True),
+    sa.Column("memories", sa.Integer, nullable=False),
+    sa.Column("semantic", sa.Integer, nullable=False),
+)
+"""In how many memories of a user a term stands, and in how many semantic ones (rarity, topic familiarity)."""
+
+relations = sa.Table(
+    "relations",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("source_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("target_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("confidence", sa.Double, nullable=False),
+    _time("created_at"),
+)
+
+signals = sa.Table(
+    "signals",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("turn", sa.Integer, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("data", sa.JSON, nullable=False),
+    _time("at"),
+    sa.Index(None, "user_id", "kind"),
+    sa.Index(None, "session_id", "turn"),
+)
+"""The append-only ledger."""
+
+snapshots = sa.Table(
+    "snapshots",
+    metadata,
+    _id(),
+    sa.Column("service", sa.Text, nullable=False, index=True),
+    sa.Column("turn_counter", sa.Integer, nullable=False),
+    sa.Column("data", sa.JSON, nullable=False),
+    _time("at"),
+)
+
+revisions = sa.Table(
+    "revisions",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("subject", sa.Text, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("evidence", sa.JSON, nullable=False),
+    _time("at"),
+    sa.Index(None, "user_id", "subject"),
+)
+"""Earlier states of whatever is derived, so that it can be undone (law 8)."""

@@ -1,0 +1,239 @@
+"""Every statement that reads or writes the store, as functions of a connection; `Store` runs them in transactions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from insula.memory import index
+from insula.memory.encoding import load, terms_of
+from insula.memory.item import NewItem
+from insula.memory.schema import in_working_memory, memories, messages, sessions, signals, users
+from insula.memory.vectors import packed
+from insula.types import Controls, Memory, Provenance, Signal
+
+CERTAIN, GENERATED = 1.0, 0.5
+"""Confidence of a memory that a user or tool stated, and of one that the assistant made."""
+
+
+class Place(NamedTuple):
+    """Where a turn happens: the user and session it belongs to."""
+
+    user_id: int
+    session_id: int
+    user: str
+    session: str
+
+
+class Said(NamedTuple):
+    """One line of a transcript."""
+
+    turn: int
+    provenance: Provenance
+    speaker: str
+    content: str
+    at: datetime
+
+
+def place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
+    """The ids of a user and a session, made when they are new."""
+    user_id = _find_or_add(connection, users, {"name": user}, {"created_at": at})
+    session_id = _find_or_add(connection, sessions, {"user_id": user_id, "name": session}, {"started_at": at})
+    return Place(user_id, session_id, user, session)
+
+
+def _find_or_add(
+    connection: sa.Connection, table: sa.Table, keys: Mapping[str, object], values: Mapping[str, object]
+) -> int:
+    where = [table.c[name] == value for name, value in keys.items()]
+    if (found := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
+        return found
+    return connection.execute(sa.insert(table).values(**keys, **values).returning(table.c.id)).scalar_one()
+
+
+def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
+    """Name, number of turns and time of the last line of a user's sessions, latest first."""
+    turns, last = sa.func.max(messages.c.turn), sa.func.max(messages.c.said_at)
+    query = (
+        sa.select(sessions.c.name, turns.label("turns"), last.label("last"))
+        .join(messages, messages.c.session_id == sessions.c.id)
+        .join(users, users.c.id == sessions.c.user_id)
+        .where(users.c.name == user)
+        .group_by(sessions.c.id)
+        .order_by(sa.func.max(messages.c.id).desc())
+    )
+    return [(row.name, row.turns, moment(row.last)) for row in connection.execute(query)]
+
+
+def lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
+    """The last lines of a session, oldest first."""
+    said = messages.c
+    query = (
+        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at)
+        .where(said.user_id == here.user_id, said.session_id == here.session_id)
+        .order_by(said.id.desc())
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()[::-1]
+    return tuple(Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at)) for row in rows)
+
+
+def write(connection: sa.Connection, here: Place, turn: int | None, item: NewItem, at: float) -> tuple[int, int]:
+    """Write a message and its item of working memory; without a turn, it begins the next one.
+
+    Returns:
+        The turn and the id of the memory.
+    """
+    common = {
+        "user_id": here.user_id,
+        "session_id": here.session_id,
+        "provenance": item.provenance,
+        "speaker": item.speaker,
+        "content": item.content,
+        "said_at": at,
+    }
+    mine = messages.c.session_id == here.session_id
+    following = sa.select(sa.func.coalesce(sa.func.max(messages.c.turn), 0) + 1).where(mine).scalar_subquery()
+    message = sa.insert(messages).values(turn=following if turn is None else turn, **common)
+    message_id, number = connection.execute(message.returning(messages.c.id, messages.c.turn)).one()
+    previous = sa.select(sa.func.max(memories.c.id)).where(memories.c.session_id == here.session_id).scalar_subquery()
+    memory = sa.insert(memories).values(
+        message_id=message_id,
+        after_id=previous,
+        kind=item.kind,
+        language=item.language,
+        claims=item.claims,
+        names=item.names,
+        importance=item.importance,
+        confidence=CERTAIN if item.provenance in {"user", "tool"} else GENERATED,
+        salience=item.salience,
+        used_at=f"[{at!r}]",
+        uses=1,
+        vector=None if item.vector is None else packed(item.vector),
+        **common,
+    )
+    return number, connection.execute(memory.returning(memories.c.id)).scalar_one()
+
+
+def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> int:
+    """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
+    statement = (
+        sa.update(memories)
+        .where(
+            memories.c.user_id == here.user_id,
+            memories.c.session_id == here.session_id,
+            in_working_memory(),
+            memories.c.salience >= controls.consolidation_threshold,
+        )
+        .values(promoted_at=at)
+        .returning(memories.c.id, memories.c.claims, memories.c.kind)
+    )
+    salient = connection.execute(statement).all()
+    if salient:
+        entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
+        index.add(connection, here.user_id, entries)
+    index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
+    return len(salient)
+
+
+def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:
+    """Write signals to the ledger."""
+    rows = [
+        {
+            "user_id": here.user_id,
+            "session_id": here.session_id,
+            "turn": signal.turn,
+            "kind": signal.kind,
+            "reason": signal.reason,
+            "data": dict(signal.data),
+            "at": signal.at.timestamp(),
+        }
+        for signal in noticed
+    ]
+    if rows:
+        connection.execute(sa.insert(signals), rows)
+
+
+def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
+    """The languages of what is remembered of a user."""
+    query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
+    """A user's latest memories, newest first, each with whether it is in long-term memory."""
+    query = (
+        sa.select(memories, sessions.c.name.label("session"))
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .join(users, users.c.id == memories.c.user_id)
+        .where(users.c.name == user, memories.c.retired_at.is_(None))
+        .order_by(memories.c.id.desc())
+        .limit(limit)
+    )
+    return [(memory(row), row.promoted_at is not None) for row in connection.execute(query)]
+
+
+def ledger(
+    connection: sa.Connection, here: Place, kinds: Iterable[str], session_only: bool, limit: int
+) -> list[Signal]:
+    """The last signals of a user, or of one session, newest first."""
+    query = (
+        sa.select(signals, sessions.c.name.label("session"))
+        .join(sessions, sessions.c.id == signals.c.session_id)
+        .where(signals.c.user_id == here.user_id)
+        .order_by(signals.c.id.desc())
+        .limit(limit)
+    )
+    if wanted := list(kinds):
+        query = query.where(signals.c.kind.in_(wanted))
+    if session_only:
+        query = query.where(signals.c.session_id == here.session_id)
+    return [
+        Signal(
+            kind=row.kind,
+            user=here.user,
+            session=row.session,
+            turn=row.turn,
+            reason=row.reason,
+            at=moment(row.at),
+            data=row.data,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def counts(connection: sa.Connection, here: Place) -> dict[str, int]:
+    """How much is stored of a user, and in the working memory of a session."""
+    mine = memories.c.user_id == here.user_id
+    working = sa.and_(mine, memories.c.session_id == here.session_id, in_working_memory())
+    total = sa.func.count()
+    queries = {
+        "sessions": sa.select(total).where(sessions.c.user_id == here.user_id),
+        "messages": sa.select(total).where(messages.c.user_id == here.user_id),
+        "long_term": sa.select(users.c.memories).where(users.c.id == here.user_id),
+        "working": sa.select(total).select_from(memories).where(working),
+        "signals": sa.select(total).where(signals.c.user_id == here.user_id),
+    }
+    return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
+
+
+def memory(row: sa.Row[Any]) -> Memory:
+    """A row of `memories`, joined with the name of its session, as a value."""
+    return Memory(
+        id=row.id,
+        kind=row.kind,
+        provenance=row.provenance,
+        speaker=row.speaker,
+        content=row.content,
+        said_at=moment(row.said_at),
+        session=row.session,
+        importance=row.importance,
+        confidence=row.confidence,
+        uses=row.uses,
+    )
+
+
+def moment(seconds: float) -> datetime:
+    """Seconds since the epoch as a moment in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,291 @@
+"""The store: one SQLite file, one method per use. Everything but `open` is reached through a user's id.
+
+Each method is one unit of work, run whole in the store's own thread: a caller that is cancelled leaves nothing half
+written, and a statement costs 0.01 ms instead of the 0.3 ms that it takes to cross between threads one by one.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from insula.errors import InputError, StoreFull, StoreNewer
+from insula.memory import index, statements
+from insula.memory.cue import Cue, Statistics, weights
+from insula.memory.encoding import load, terms_of
+from insula.memory.item import NewItem
+from insula.memory.recall import NO_MATCH, Item, Scored, match, rank
+from insula.memory.schema import VERSION
+from insula.memory.statements import Place, Said
+from insula.memory.vectors import Vector, cosine
+from insula.types import Controls, Memory, Recalled, Signal
+
+__all__ = ["Place", "Recollection", "Said", "Store"]
+
+NAME_CHARS = 200
+_CACHED_PLACES = 10_000
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Recollection(NamedTuple):
+    """What recall brought: memories best first, the statistics they were scored with, lines of the transcript."""
+
+    recalled: tuple[Recalled, ...]
+    statistics: Statistics
+    said: tuple[Said, ...]
+
+
+class Store:
+    """Users, sessions, transcripts, memories and the ledger."""
+
+    def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
+        self.path = str(path)
+        self.now = now
+        self._engine = _engine(self.path)
+        self._thread = ThreadPoolExecutor(1, "insula-store")
+        self._places: dict[tuple[str, str], Place] = {}
+
+    @classmethod
+    async def open(cls, path: str | Path, now: Callable[[], float] = time.time) -> Self:
+        """Open the database at `path` (":memory:" for one that is forgotten), creating or upgrading it as needed.
+
+        Raises:
+            StoreFull: the folder or file cannot be written.
+            StoreCorrupt: the file is not a database.
+            StoreNewer: a newer version of Insula wrote it.
+            StoreLocked: another process holds it.
+        """
+        store = cls(path, now)
+        try:
+            if store.path != ":memory:":
+                _make_folder(Path(store.path).parent)
+            await store._run(_upgrade, store.path)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Finish what is being written and let go of the file."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
+        self._thread.shutdown()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _run(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """Run one unit of work in a transaction, all or nothing, with the database's errors as ours."""
+
+        def unit() -> T:
+            try:
+                with self._engine.begin() as connection:
+                    return work(connection, *args, **options)
+            except DBAPIError as error:
+                raise index.explain(error, self.path) from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, unit)
+
+    async def place(self, user: str, session: str) -> Place:
+        """The ids of a user and a session, made when they are new.
+
+        Raises:
+            InputError: a name is empty or longer than 200 characters.
+        """
+        if (known := self._places.get((user, session))) is not None:
+            return known
+        for what, name in (("user", user), ("session", session)):
+            if not name.strip() or len(name) > NAME_CHARS:
+                raise InputError(f"The {what} name {name[:40]!r} cannot be used; give 1 to {NAME_CHARS} characters.")
+        found = await self._run(statements.place, user, session, self.now())
+        if len(self._places) >= _CACHED_PLACES:
+            self._places.clear()
+        return self._places.setdefault((user, session), found)
+
+    async def sessions_of(self, user: str) -> list[tuple[str, int, Any]]:
+        """Name, number of turns and time of the last line of a user's sessions, latest first."""
+        return await self._run(statements.sessions_of, user)
+
+    async def transcript(self, place: Place, limit: int) -> tuple[Said, ...]:
+        """The last `limit` lines of a session, oldest first."""
+        return await self._run(statements.lines, place, limit)
+
+    async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
+        """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
+        return await self._run(statements.write, place, None, item, self.now() if at is None else at)
+
+    async def finish(
+        self,
+        place: Place,
+        turn: int,
+        response: NewItem | None,
+        noticed: Sequence[Signal],
+        used: Sequence[int],
+        controls: Controls,
+    ) -> int:
+        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
+
+        Returns:
+            How many items were promoted to long-term memory.
+        """
+
+        def work(connection: sa.Connection) -> int:
+            at = self.now()
+            if response is not None:
+                statements.write(connection, place, turn, response, at)
+            statements.append(connection, place, noticed)
+            if used:
+                index.touch(connection, place.user_id, used, at)
+            return statements.promote(connection, place, controls, at)
+
+        return await self._run(work)
+
+    async def consolidate(self, place: Place, controls: Controls) -> int:
+        """Promote what is salient enough and let the rest of a full working memory go; returns the promoted."""
+        return await self._run(statements.promote, place, controls, self.now())
+
+    async def add(self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls) -> int:
+        """Write many lines at once, each with its time in seconds since the epoch; returns how many were promoted."""
+
+        def work(connection: sa.Connection) -> int:
+            for item, at in items:
+                statements.write(connection, place, None, item, at)
+            return statements.promote(connection, place, controls, self.now())
+
+        return await self._run(work)
+
+    async def recall(
+        self, place: Place, cue: Cue, limit: int, *, lines: int = 0, vector: Vector | None = None
+    ) -> Recollection:
+        """The best memories for a cue, from long-term memory and from this session's working memory.
+
+        Records that describe the agent itself (`meta_reflection`) are never recalled (law 2).
+
+        Args:
+            place: whose memory, and which session.
+            cue: what is asked of it.
+            limit: how many memories at most.
+            lines: how many lines of the session's transcript to read along.
+            vector: the cue's embedding, compared with those of the memories that have one.
+        """
+
+        def work(connection: sa.Connection) -> tuple[Statistics, Sequence[sa.Row[Any]], tuple[Said, ...]]:
+            statistics = index.statistics(connection, place.user_id, cue.forms)
+            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing)
+            return statistics, rows, statements.lines(connection, place, lines) if lines else ()
+
+        statistics, rows, said = await self._run(work)
+        items = _items(place, rows, cue, weights(cue, statistics), vector)
+        best = rank(cue, items, statistics, self.now(), limit)
+        by_id = {row.id: row for row in rows}
+        return Recollection(tuple(_recalled(one, by_id[one.item.id]) for one in best), statistics, said)
+
+    async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
+        """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
+
+        def work(connection: sa.Connection) -> list[int]:
+            statistics = index.statistics(connection, place.user_id, cue.forms)
+            return index.search(connection, place.user_id, statistics.containing, limit)
+
+        return await self._run(work)
+
+    async def languages(self, place: Place) -> frozenset[str]:
+        """The languages of what is remembered of a user."""
+        return await self._run(statements.languages, place)
+
+    async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
+        """A user's latest memories, newest first, each with whether it is in long-term memory."""
+        return await self._run(statements.remembered, user, limit)
+
+    async def ledger(
+        self, place: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
+    ) -> list[Signal]:
+        """The last signals of a user (or of this session), newest first."""
+        return await self._run(statements.ledger, place, kinds, session_only, limit)
+
+    async def counts(self, place: Place) -> Mapping[str, int]:
+        """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""
+        return await self._run(statements.counts, place)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreFull(
+            f"The folder {str(folder)!r} for the memory cannot be made ({error.strerror}); "
+            f"make it, or point INSULA_HOME elsewhere."
+        ) from error
+
+
+def _engine(name: str) -> sa.Engine:
+    """An engine of one connection, used by the store's thread alone."""
+    url = sa.URL.create("sqlite+pysqlite", database=name)
+    engine = sa.create_engine(url, poolclass=sa.StaticPool, connect_args={"check_same_thread": False})
+    index.configure(engine)
+    return engine
+
+
+def _upgrade(connection: sa.Connection, path: str) -> None:
+    """Bring the schema up to date; Alembic (0.1 s) is imported only when there is something to do."""
+    found = None
+    if sa.inspect(connection).has_table("alembic_version"):
+        found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    if found == VERSION:
+        return
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreNewer(
+            f"The memory at {path!r} was written by a newer version of Insula (schema {found}, this one knows "
+            f"{VERSION}); upgrade with: pip install --upgrade insula"
+        )
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _items(
+    place: Place, rows: Sequence[sa.Row[Any]], cue: Cue, shares: Mapping[str, float], vector: Vector | None
+) -> list[Item]:
+    """The rows that may be recalled, each matched against the cue together with the turns around it."""
+    matches = {row.id: match(cue, shares, row.claims) for row in rows}
+    following = {row.after_id: row.id for row in rows if row.after_id}
+    return [
+        Item(
+            id=row.id,
+            kind=row.kind,
+            speaker=row.speaker,
+            language=row.language,
+            content=row.content,
+            match=matches[row.id],
+            before=matches.get(row.after_id, NO_MATCH),
+            after=matches.get(following.get(row.id), NO_MATCH),
+            said_at=row.said_at,
+            uses=row.uses,
+            used_at=row.used_at,
+            cosine=cosine(vector, row.vector) if vector is not None and row.vector else 0.0,
+        )
+        for row in rows
+        if row.retired_at is None
+        and row.kind != "meta_reflection"
+        and (row.promoted_at is not None or row.session_id == place.session_id)
+    ]
+
+
+def _recalled(scored: Scored, row: sa.Row[Any]) -> Recalled:
+    terms = frozenset(terms_of(load(row.claims)))
+    return Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)

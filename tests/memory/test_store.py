@@ -1,0 +1,214 @@
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import cast
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
+from insula.memory import index
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.schema import metadata
+from insula.memory.store import Store
+from insula.testing import memory_store
+from insula.text.analysis import analyse
+from insula.types import Controls, Recalled
+
+pytestmark = pytest.mark.anyio
+KEEP_ALL = Controls(consolidation_threshold=0.0)
+
+
+def remembered(text: str, speaker: str = USER) -> NewItem:
+    analysis = analyse(text)
+    encoding = encode(analysis, speaker, ASSISTANT if speaker == USER else USER)
+    return new_item(analysis, encoding, "user" if speaker == USER else "assistant", speaker, (), ())
+
+
+async def tell(store: Store, user: str, session: str, text: str, controls: Controls = KEEP_ALL) -> int:
+    place = await store.place(user, session)
+    _, memory = await store.say(place, remembered(text))
+    await store.consolidate(place, controls)
+    return memory
+
+
+async def ask(store: Store, user: str, session: str, text: str) -> tuple[Recalled, ...]:
+    found = await store.recall(await store.place(user, session), cue(analyse(text), USER, ASSISTANT), 5)
+    return found.recalled
+
+
+async def test_what_was_said_in_one_session_is_recalled_in_the_next(store: Store) -> None:
+    await tell(store, "me", "monday", "My sister Ana moved to Lisbon in May.")
+    found = await ask(store, "me", "tuesday", "Where does Ana live?")
+    assert [one.memory.content for one in found] == ["My sister Ana moved to Lisbon in May."]
+
+
+async def test_memory_survives_a_restart(tmp_path: Path) -> None:
+    for text in ("Ana lives in Lisbon.", "Tom plays the cello."):
+        async with await Store.open(tmp_path / "memory.db") as store:
+            await tell(store, "me", "monday", text)
+    async with await Store.open(tmp_path / "memory.db") as store:
+        assert "cello" in (await ask(store, "me", "x", "What does Tom play?"))[0].memory.content
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(["Ana lives in Lisbon.", "I work in a bakery.", "Tom has a cat."]), max_size=4))
+def test_no_question_reaches_the_memory_of_another_user(texts: list[str]) -> None:
+    async def run() -> None:
+        async with memory_store() as store:
+            for i, text in enumerate(texts):
+                await tell(store, f"user {i % 2}", "s", text)
+            await tell(store, "user 2", "s", "Nothing to see.")
+            for question in ("Where does Ana live?", "Where do I work?", "Has Tom a cat?"):
+                assert await ask(store, "stranger", "s", question) == ()
+                for one in await ask(store, "user 0", "s", question):
+                    assert one.memory.content in texts[::2]
+
+    asyncio.run(run())
+
+
+async def test_a_user_named_like_a_term_of_another_finds_nothing_of_theirs(store: Store) -> None:
+    await tell(store, "1", "s", "Lisbon is lovely.")
+    await tell(store, "11", "s", "Porto is lovely.")
+    assert [one.memory.content for one in await ask(store, "11", "s", "Is Lisbon or Porto lovely?")] == [
+        "Porto is lovely."
+    ]
+
+
+async def test_working_memory_is_recalled_in_its_own_session_alone(store: Store) -> None:
+    await tell(store, "me", "here", "Ana lives in Lisbon.", Controls(consolidation_threshold=1.0))
+    assert len(await ask(store, "me", "here", "Where does Ana live?")) == 1
+    assert await ask(store, "me", "elsewhere", "Where does Ana live?") == ()
+
+
+async def test_a_higher_threshold_promotes_less(store: Store) -> None:
+    texts = ["Ok.", "My sister Ana moved to Lisbon in May.", "I think so.", "Remember: Tom is allergic to nuts."]
+    promoted: list[int] = []
+    for threshold in (0.0, 0.55, 0.75, 1.0):
+        user = f"user {threshold}"
+        place = await store.place(user, "s")
+        for text in texts:
+            await store.say(place, remembered(text))
+        promoted.append(await store.consolidate(place, Controls(consolidation_threshold=threshold)))
+    assert promoted[0] == 4
+    assert promoted[-1] == 0
+    assert promoted == sorted(promoted, reverse=True)
+    assert len(set(promoted)) >= 3
+
+
+async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> None:
+    place = await store.place("me", "s")
+    for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well."):
+        await store.say(place, remembered(text))
+    await store.consolidate(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
+    assert (await store.counts(place))["working"] == 1
+    assert [memory.content for memory, _ in await store.remembered("me", 9)] == [
+        "My sister Ana moved to Lisbon in May."
+    ]
+    assert len(await store.transcript(place, 9)) == 3
+
+
+async def test_what_keeps_being_used_is_promoted(store: Store) -> None:
+    place = await store.place("me", "s")
+    _, memory = await store.say(place, remembered("Tom likes jazz."))
+    controls = Controls(consolidation_threshold=0.9)
+    rounds = 0
+    while not await store.finish(place, 1, None, (), [memory], controls):
+        rounds += 1
+        assert rounds < 10
+    assert (await store.counts(place))["long_term"] == 1
+
+
+async def test_what_describes_the_agent_itself_is_never_recalled(store: Store) -> None:
+    place = await store.place("me", "s")
+    await store.say(place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection"))
+    await store.consolidate(place, KEEP_ALL)
+    assert await ask(store, "me", "s", "How is the latency of Ana?") == ()
+
+
+async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> None:
+    place = await store.place("me", "s")
+    await store.say(place, remembered("Ana lives in Lisbon."))
+    without_claims = remembered("Lisbon.", ASSISTANT)._replace(claims=cast(str, None))
+    before = await store.counts(place)
+    with pytest.raises(StoreError, match="NOT NULL"):
+        await store.finish(place, 1, without_claims, (), (), KEEP_ALL)
+    assert await store.counts(place) == before
+
+
+async def test_the_migrations_make_the_schema_that_the_code_reads(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "memory.db"):
+        pass
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'memory.db'}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_name": _is_ours})
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def _is_ours(name: str | None, kind: str, _: object) -> bool:
+    return kind != "table" or not str(name).startswith("memory_index")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201])
+async def test_a_name_that_cannot_be_used_is_refused_in_a_sentence(store: Store, name: str) -> None:
+    with pytest.raises(InputError, match="cannot be used"):
+        await store.place(name, "s")
+
+
+async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(b"this is a letter, not a database" * 100)
+    with pytest.raises(StoreCorrupt, match=r"memory\.db.*move it aside"):
+        await Store.open(path)
+    assert path.read_bytes().startswith(b"this is a letter")
+
+
+async def test_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with await Store.open(path):
+        pass
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+    raw.close()
+    with pytest.raises(StoreNewer, match="pip install --upgrade insula"):
+        await Store.open(path)
+
+
+async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreFull, match="INSULA_HOME"):
+        await Store.open(tmp_path / "file" / "deeper" / "memory.db")
+
+
+async def test_a_locked_database_is_said_to_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BUSY_MS", 50)
+    path = tmp_path / "memory.db"
+    async with await Store.open(path) as store:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreLocked, match="locked by another process"):
+            await store.place("me", "s")
+        other.execute("ROLLBACK")
+        other.close()
+        await tell(store, "me", "s", "Ana lives in Lisbon.")
+
+
+async def test_a_full_disk_is_said_to_be_full_and_nothing_is_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with await Store.open(path) as store:
+        await tell(store, "me", "s", "Ana lives in Lisbon.")
+        await store._run(lambda connection: connection.execute(sa.text("PRAGMA max_page_count = 1")))  # pyright: ignore[reportPrivateUsage]
+        place = await store.place("me", "s")
+        with pytest.raises(StoreFull, match="disk"):
+            await store.say(place, remembered("x" * 500_000))
+        assert len(await store.transcript(place, 9)) == 1
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    raw.close()
