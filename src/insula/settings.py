@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise SettingsError(f"The settings file {str(path)!r} cannot be read ({error}); mend it.") from error

@@ -4,7 +4,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.cue import Cue, Statistics, cue, weights
+from insula.memory.cue import Cue, Statistics, content_weights, cue, weights
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.recall import NO_MATCH, Item, match, rank, score
 from insula.text.analysis import analyse
@@ -19,12 +19,13 @@ def asked(text: str) -> Cue:
 
 
 def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USER, before: str = "") -> Item:
-    shares = weights(question, statistics)
+    shares = content_weights(question, statistics)
     analysis = analyse(text)
     encoding = encode(analysis, speaker, ASSISTANT)
     around = encode(analyse(before), ASSISTANT, speaker).dump()
     return Item(
         id=1,
+        provenance="user",
         kind=encoding.kind,
         speaker=speaker,
         language=analysis.language,

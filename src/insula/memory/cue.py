@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from insula.memory.encoding import persons
+from insula.memory.encoding import named_in, persons
 from insula.text.analysis import Analysis, stem
 from insula.text.questions import AskKind, asks
 
@@ -54,9 +54,10 @@ class Cue:
 def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
     """The cue of what `speaker` says to `listener`; `languages` are those the user has written in before."""
     terms = tuple(dict.fromkeys(analysis.terms))
-    owners: set[str] = set(analysis.names)
+    owners: set[str] = set()
     forms = {term: term for term in terms}
     for sentence in analysis.sentences:
+        owners.update(named_in(sentence))
         owners.update(persons(sentence, analysis.language, speaker, listener))
         for word in sentence.words:
             if word.term:
@@ -79,3 +80,11 @@ def weights(given: Cue, statistics: Statistics) -> dict[str, float]:
     raw = {term: statistics.rarity(term) * (NAME_WEIGHT if term in given.names else 1.0) for term in given.terms}
     total = sum(raw.values())
     return {term: weight / total for term, weight in raw.items()} if total else {}
+
+
+def content_weights(given: Cue, statistics: Statistics) -> dict[str, float]:
+    """The same for what is asked of a person: names aside, unless only names are asked."""
+    shares = weights(given, statistics)
+    rest = {term: share for term, share in shares.items() if term not in given.names} or shares
+    total = sum(rest.values())
+    return {term: share / total for term, share in rest.items()} if total else {}

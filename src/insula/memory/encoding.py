@@ -56,17 +56,26 @@ def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:
         claim(sentence, analysis.language, speaker, listener) for sentence in analysis.sentences if sentence.terms
     )
     kind: MemoryKind = "semantic" if statements(analysis) else "episodic"
-    return Encoding(tuple(claims), analysis.names, kind)
+    names = frozenset[str]().union(*(named_in(sentence) for sentence in analysis.sentences))
+    return Encoding(tuple(claims), names, kind)
 
 
 def claim(sentence: Sentence, language: str, speaker: str, listener: str) -> Claim:
     """Whom one sentence is about.
 
-    "I" is the speaker and "you" the listener; names are themselves. A sentence without either is the speaker's own
-    ("Moved to Lisbon last week.").
+    "I" is the speaker and "you" the listener; names are themselves, but where a sentence says "I" or "you" the name of
+    the listener only calls them ("Ana, I moved."). A sentence without either is the speaker's own ("Moved to Lisbon
+    last week.").
     """
-    owners = set(persons(sentence, language, speaker, listener)) | sentence.names
-    return Claim(frozenset(owner.lower() for owner in owners or {speaker}), sentence.terms)
+    spoken = {person.lower() for person in persons(sentence, language, speaker, listener)}
+    called = {speaker.lower(), listener.lower()} if spoken else set[str]()
+    named = named_in(sentence) - called
+    return Claim(frozenset(spoken | named or {speaker.lower()}), sentence.terms)
+
+
+def named_in(sentence: Sentence) -> set[str]:
+    """The names in a sentence as they are written, lower-case: a stem ("carolin") is nobody's name."""
+    return {word.text.lower() for word in sentence.words if word.capital and word.term in sentence.names}
 
 
 def persons(sentence: Sentence, language: str, speaker: str, listener: str) -> Iterable[str]:

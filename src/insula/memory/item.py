@@ -45,5 +45,7 @@ def new_item(
         names=" ".join(sorted(encoding.names)),
         kind=encoding.kind,
         importance=weight,
-        salience=salience(weight, novelty(encoding, recalled), emphasis(analysis.text)),
+        salience=salience(
+            weight, novelty(encoding, recalled), emphasis(analysis.text) if provenance == "user" else 0.0
+        ),
     )

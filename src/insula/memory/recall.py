@@ -8,7 +8,7 @@ who said it, about whom, when, the kind of answer it could give, embedding simil
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -48,13 +48,16 @@ class Match(NamedTuple):
     length: int
     """Terms of the text."""
     owned: float
-    """The best share of the cue in one sentence that is about the person asked."""
+    """The best share of the cue's terms other than names in one sentence about the person asked."""
+    others: float
+    """The same in one sentence that is about somebody else."""
 
 
 class Item(NamedTuple):
     """A candidate as it is read from the store, matched against the cue, with the turns around it."""
 
     id: int
+    provenance: str
     kind: str
     speaker: str
     language: str
@@ -69,7 +72,7 @@ class Item(NamedTuple):
     cosine: float = 0.0
 
 
-NO_MATCH = Match({}, 0, 0.0)
+NO_MATCH = Match({}, 0, 0.0, 0.0)
 
 
 class Scored(NamedTuple):
@@ -80,20 +83,40 @@ class Scored(NamedTuple):
     parts: Mapping[str, float]
 
 
-def match(cue: Cue, shares: Mapping[str, float], claims: str) -> Match:
-    """Compare a cue with the claims of a text, as they are stored."""
+class Standing(NamedTuple):
+    """The most that is said of the person asked, and of anybody else, among all candidates: both in [0, 1]."""
+
+    owned: float = 0.0
+    others: float = 0.0
+
+
+def standing(items: Iterable[Item]) -> Standing:
+    """Who the candidates are about; only what a user or a tool asserted counts."""
+    asserted = [one.match for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
+    return Standing(
+        max((one.owned for one in asserted), default=0.0), max((one.others for one in asserted), default=0.0)
+    )
+
+
+def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
+    """Compare a cue with the claims of a text, as they are stored; `content` is from `cue.content_weights`."""
     frequencies: dict[str, int] = {}
-    length, owned, forms = 0, 0.0, cue.forms
+    length, owned, others, forms = 0, 0.0, 0.0, cue.forms
     for line in claims.split("\n"):
         owners, _, terms = line.partition("\t")
         words = terms.split(" ")
         length += len(words)
         held = [forms[word] for word in words if word in forms]
+        if not held:
+            continue
         for term in held:
             frequencies[term] = frequencies.get(term, 0) + 1
-        if held and not cue.owners.isdisjoint(owners.split(" ")):
-            owned = max(owned, sum(shares[term] for term in set(held)))
-    return Match(frequencies, length, min(owned, 1.0)) if frequencies else Match({}, length, 0.0)
+        share = min(sum(content.get(term, 0.0) for term in set(held)), 1.0)
+        if cue.owners.isdisjoint(owners.split(" ")):
+            others = max(others, share)
+        else:
+            owned = max(owned, share)
+    return Match(frequencies, length, owned, others)
 
 
 def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
@@ -112,6 +135,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, mean_length: float,
         "overlap": overlap,
         "speaker": float(item.speaker.lower() in cue.owners),
         "owner": item.match.owned,
+        "other": item.match.others,
         "asserts": float(item.kind != "episodic"),
         "answer": float(any(carries(kind, item.content, item.language) for kind in cue.kinds)),
         "moment": moment(cue, item),

@@ -16,10 +16,10 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
 from insula.memory import index, statements
-from insula.memory.cue import Cue, Statistics, weights
+from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
-from insula.memory.recall import NO_MATCH, Item, Scored, match, rank
+from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.schema import VERSION
 from insula.memory.statements import Place, Said
 from insula.memory.vectors import Vector, cosine
@@ -35,11 +35,16 @@ T = TypeVar("T")
 
 
 class Recollection(NamedTuple):
-    """What recall brought: memories best first, the statistics they were scored with, lines of the transcript."""
+    """What recall brought."""
 
     recalled: tuple[Recalled, ...]
+    """Memories, best first."""
     statistics: Statistics
-    said: tuple[Said, ...]
+    """What they were scored with."""
+    standing: Standing
+    """Whom the candidates are about."""
+    said: tuple[Said, ...] = ()
+    """Lines of the session's transcript, oldest first."""
 
 
 class Store:
@@ -184,10 +189,11 @@ class Store:
             return statistics, rows, statements.lines(connection, place, lines) if lines else ()
 
         statistics, rows, said = await self._run(work)
-        items = _items(place, rows, cue, weights(cue, statistics), vector)
+        items = _items(place, rows, cue, content_weights(cue, statistics), vector)
         best = rank(cue, items, statistics, self.now(), limit)
         by_id = {row.id: row for row in rows}
-        return Recollection(tuple(_recalled(one, by_id[one.item.id]) for one in best), statistics, said)
+        recalled = tuple(_recalled(one, by_id[one.item.id]) for one in best)
+        return Recollection(recalled, statistics, standing(items), said)
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -259,14 +265,15 @@ def _upgrade(connection: sa.Connection, path: str) -> None:
 
 
 def _items(
-    place: Place, rows: Sequence[sa.Row[Any]], cue: Cue, shares: Mapping[str, float], vector: Vector | None
+    place: Place, rows: Sequence[sa.Row[Any]], cue: Cue, content: Mapping[str, float], vector: Vector | None
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
-    matches = {row.id: match(cue, shares, row.claims) for row in rows}
+    matches = {row.id: match(cue, content, row.claims) for row in rows}
     following = {row.after_id: row.id for row in rows if row.after_id}
     return [
         Item(
             id=row.id,
+            provenance=row.provenance,
             kind=row.kind,
             speaker=row.speaker,
             language=row.language,

@@ -1,0 +1,52 @@
+"""What Insula notices while a small embedded model answers: a memory hit, a gap, and an open question asked five times.
+
+The model (SmolLM2, 135 million parameters) is fluent and knows next to nothing. That is the point: it never says so,
+and what stands below each answer does.
+"""
+
+import asyncio
+from itertools import combinations
+
+from rich.console import Console
+from rich.text import Text
+
+from insula import Chat, Metacognition
+from insula.cli.render import quiet_line
+from insula.llm.models import resolve
+from insula.text.similarity import near_duplicate
+
+SAMPLES = 5
+TEMPERATURE = 0.5
+
+console = Console(highlight=False)
+
+
+async def say(chat: Chat, session: str, message: str) -> str:
+    reply = await chat.reply("demo", session, message)
+    console.print(Text(f"› {message}", style="bold"))
+    console.print(Text(reply.response or reply.error or ""))
+    console.print(quiet_line(reply), style="dim")
+    console.print()
+    return reply.response
+
+
+async def main() -> None:
+    async with await Metacognition.open(":memory:") as metacognition, resolve("embedded") as model:
+        chat = Chat(metacognition, model, temperature=0.0)
+        console.rule("1  It was told: memory answers", align="left")
+        await say(chat, "monday", "My sister Ana moved to Lisbon in May.")
+        await say(chat, "tuesday", "Where does Ana live?")
+
+        console.rule("2  It was never told: memory says so before the model invents", align="left")
+        await say(chat, "tuesday", "What does Ana do for a living?")
+
+        console.rule(f"3  One question, {SAMPLES} times at temperature {TEMPERATURE}", align="left")
+        chat = Chat(metacognition, model, temperature=TEMPERATURE)
+        question = "What is the capital of Mongolia, and how many people live there?"
+        answers = [await say(chat, f"sample {i}", question) for i in range(SAMPLES)]
+        pairs = list(combinations(answers, 2))
+        agreeing = sum(near_duplicate(one, [other]) > 0 for one, other in pairs)
+        console.print(f"{agreeing} of {len(pairs)} pairs of answers agree: the model does not know, it makes up.")
+
+
+asyncio.run(main())

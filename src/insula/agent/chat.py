@@ -1,0 +1,180 @@
+"""The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from insula.agent import context
+from insula.errors import BudgetExceeded, InputError, ModelError
+from insula.llm.budget import Account
+from insula.llm.client import generate
+from insula.metacognition import Metacognition, Turn
+from insula.text.analysis import clean
+from insula.types import Assessment, Confidence, Identity, Recalled, Signal, Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+MESSAGE_CHARS = 200_000
+"""The longest message that is taken."""
+
+Assessor = Callable[[str, str, Sequence[str], Identity], Awaitable[Assessment]]
+"""A model's judgement of a response, in place of the self-monitor's (K10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One exchange, as it ended."""
+
+    turn: int
+    session: str
+    message: str
+    response: str
+    confidence: Confidence
+    assessment: Assessment | None
+    hedged: bool
+    signals: tuple[Signal, ...]
+    recalled: tuple[Recalled, ...]
+    usage: Usage
+    model_ms: float
+    added_ms: float
+    error: str | None = None
+    """Why there is no response, in a sentence; the message is kept all the same."""
+    troubles: tuple[str, ...] = ()
+    """What failed in Insula itself, without harm to the response."""
+
+    def record(self) -> dict[str, Any]:
+        """The reply as `insula chat --json` prints it."""
+        assessment = self.assessment
+        return {
+            "turn": self.turn,
+            "session": self.session,
+            "message": self.message,
+            "response": self.response,
+            "confidence": {
+                "level": self.confidence.level,
+                "score": round(self.confidence.score, 4),
+                "reasons": list(self.confidence.reasons),
+            },
+            "assessment": None
+            if assessment is None
+            else {
+                "score": round(assessment.score, 4),
+                "flags": list(assessment.flags),
+                "passed": assessment.passed,
+                "parts": asdict(assessment.parts),
+                "unanswered": list(assessment.unanswered),
+            },
+            "hedged": self.hedged,
+            "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
+            "recalled": [{"id": one.memory.id, "score": round(one.score, 4)} for one in self.recalled],
+            "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
+            "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
+            "error": self.error,
+            "troubles": list(self.troubles),
+        }
+
+
+class Chat:
+    """An agent of a few lines over `Metacognition` and a model.
+
+    Args:
+        metacognition: what watches and steers it.
+        model: any model of pydantic-ai.
+        account: caps on what may be spent, and the record of what was.
+        max_tokens: tokens of one response.
+        temperature: of the model.
+        timeout: seconds that one response may take.
+        assessor: replaces the self-monitor; costs a call per turn, and there is none by default (K10).
+    """
+
+    def __init__(
+        self,
+        metacognition: Metacognition,
+        model: "Model",
+        *,
+        account: Account | None = None,
+        max_tokens: int = 400,
+        temperature: float = 0.3,
+        timeout: float = 120.0,
+        assessor: Assessor | None = None,
+    ) -> None:
+        self.metacognition = metacognition
+        self.model = model
+        self.account = account or Account()
+        self.max_tokens = max_tokens
+        self.temperature = temperature
+        self.timeout = timeout
+        self.assessor = assessor
+
+    async def reply(
+        self, user: str, session: str, message: str, *, on_delta: Callable[[str], None] | None = None
+    ) -> Reply:
+        """Answer a message.
+
+        Args:
+            user: whose memory is used.
+            session: the conversation.
+            message: what the user says.
+            on_delta: called with pieces of the response as they come; they are provisional, and the reply's own
+                text replaces them (K2).
+
+        Raises:
+            InputError: the message is empty or too long.
+        """
+        _check(message)
+        usage, error = Usage(), None
+        async with self.metacognition.turn(user, session, message) as turn:
+            try:
+                usage = await self._answer(turn, on_delta)
+            except (ModelError, BudgetExceeded) as failure:
+                error = str(failure)
+        return _reply(turn, usage, error)
+
+    async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
+        generation = await generate(
+            self.model,
+            context.prompt(turn),
+            purpose="answer",
+            account=self.account,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            timeout=self.timeout,
+            on_delta=on_delta,
+        )
+        assessment = None
+        if self.assessor is not None:
+            recent = [line.content for line in turn.history if line.provenance == "assistant"]
+            identity = self.metacognition.identity
+            assessment = await self.assessor(turn.message, generation.text, recent[-5:], identity)
+        turn.finish(generation.text, assessment=assessment, usage=generation.usage)
+        return generation.usage
+
+
+def _check(message: str) -> None:
+    if not clean(message).strip():
+        raise InputError("The message is empty; write something.")
+    if len(message) > MESSAGE_CHARS:
+        raise InputError(
+            f"The message has {len(message):,} characters and at most {MESSAGE_CHARS:,} are taken; send it in parts."
+        )
+
+
+def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
+    result = turn.result
+    return Reply(
+        turn=turn.number,
+        session=turn.session,
+        message=turn.message,
+        response=result.response if result else "",
+        confidence=turn.confidence,
+        assessment=result.assessment if result else None,
+        hedged=bool(result and result.hedged),
+        signals=turn.signals,
+        recalled=turn.recalled,
+        usage=usage,
+        model_ms=usage.seconds * 1000,
+        added_ms=turn.added * 1000,
+        error=error,
+        troubles=tuple(turn.troubles),
+    )

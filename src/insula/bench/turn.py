@@ -1,0 +1,228 @@
+"""`insula bench turn`: what a turn costs outside the model, and how well recall finds what was asked for."""
+
+import asyncio
+import json as jsonlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from insula.bench import locomo
+from insula.bench.locomo import ADVERSARIAL, Conversation
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.store import Place, Store
+from insula.metacognition import Metacognition
+from insula.text.analysis import analyse, warm_up
+from insula.turn.confidence import estimate
+from insula.turn.monitor import assess
+from insula.types import Controls
+
+TOP = 5
+REPLY_CHARS = 2_000
+QUESTIONS = 300
+SEED = 7
+STARTS = 9
+_ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
+"""Everything is kept, so that what is measured is recall and not salience."""
+_BATCH = 2_000
+
+
+def run(path: str, memories: int, json: bool) -> int:
+    """Measure everything, print it, and return the exit code."""
+    talks = locomo.read(path)
+    warm_up()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = asyncio.run(_measure(talks, Path(folder), memories))
+    figures |= {"start": start_up()}
+    print(jsonlib.dumps(figures, indent=2)) if json else _show(figures)
+    return 0
+
+
+async def _measure(talks: list[Conversation], folder: Path, memories: int) -> dict[str, Any]:
+    return {
+        "recall": await recall_quality(talks, folder / "quality.db"),
+        "turn": await whole_turns(talks, folder / "turns.db"),
+        "scale": await recall_at_scale(talks, folder / "scale.db", memories),
+        "monitor": monitor_cost(talks),
+    }
+
+
+async def recall_quality(talks: list[Conversation], path: Path) -> dict[str, Any]:
+    """Mean recall and hit rate of the evidence among the first five, beside BM25's own order."""
+    ours: list[tuple[float, bool]] = []
+    bm25: list[tuple[float, bool]] = []
+    async with await Store.open(path) as store:
+        for talk in talks:
+            ids: dict[int, str] = {}
+            for line in track(talk.lines, f"reading {talk.name}", console=_errors(), transient=True):
+                place = await store.place(talk.name, line.session)
+                _, memory = await store.say(place, _item(talk, line.speaker, line.text), at=line.at)
+                ids[memory] = line.id
+                await store.consolidate(place, _ALL)
+            place = await store.place(talk.name, "questions")
+            for question in talk.questions:
+                if question.category == ADVERSARIAL or not question.evidence:
+                    continue
+                asked = cue(analyse(question.text), USER, ASSISTANT)
+                found = await store.recall(place, asked, TOP)
+                ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled]))
+                bm25.append(_hits(question.evidence, [ids[i] for i in await store.searched(place, asked, TOP)]))
+    return {"n": len(ours), "ours": _means(ours), "bm25": _means(bm25)}
+
+
+def _item(talk: Conversation, speaker: str, text: str) -> NewItem:
+    listener = talk.speakers[speaker == talk.speakers[0]]
+    analysis = analyse(text)
+    return new_item(analysis, encode(analysis, speaker.lower(), listener.lower()), "user", speaker, (), ())
+
+
+def _hits(evidence: frozenset[str], found: Sequence[str]) -> tuple[float, bool]:
+    share = len(evidence.intersection(found)) / len(evidence)
+    return share, share > 0
+
+
+def _means(hits: Sequence[tuple[float, bool]]) -> dict[str, float]:
+    return {
+        "recall_at_5": round(statistics.fmean(share for share, _ in hits), 3),
+        "hit_at_5": round(statistics.fmean(hit for _, hit in hits), 3),
+    }
+
+
+async def whole_turns(talks: list[Conversation], path: Path) -> dict[str, Any]:
+    """Added milliseconds of every turn of the longest conversation: one speaker asks, the other is the model."""
+    talk = max(talks, key=lambda one: len(one.lines))
+    first = talk.speakers[0]
+    added: list[float] = []
+    async with await Metacognition.open(path) as metacognition:
+        pairs = [(a, b) for a, b in zip(talk.lines, talk.lines[1:], strict=False) if a.speaker == first != b.speaker]
+        for asked, answered in track(pairs, "taking turns", console=_errors(), transient=True):
+            async with metacognition.turn("one", asked.session, asked.text) as turn:
+                turn.finish(answered.text)
+            added.append(turn.added * 1000)
+    return {"turns": len(added), "added_ms": _quantiles(added)}
+
+
+async def recall_at_scale(talks: list[Conversation], path: Path, size: int) -> dict[str, Any]:
+    """Milliseconds of recall and of the confidence after it, for one user with many memories."""
+    chance = random.Random(SEED)
+    recalling: list[float] = []
+    estimating: list[float] = []
+    async with await Store.open(path) as store:
+        place = await store.place("many", "all")
+        await _fill(store, place, _generated(talks, size, chance), size)
+        questions = [question.text for talk in talks for question in talk.questions]
+        for text in chance.sample(questions, min(QUESTIONS, len(questions))):
+            asked = cue(analyse(text), USER, ASSISTANT)
+            began = time.perf_counter()
+            found = await store.recall(place, asked, Controls().max_context_items)
+            recalling.append((time.perf_counter() - began) * 1000)
+            began = time.perf_counter()
+            estimate(asked, found)
+            estimating.append((time.perf_counter() - began) * 1000)
+    return {"memories": size, "recall_ms": _quantiles(recalling), "confidence_ms": _quantiles(estimating)}
+
+
+def _generated(talks: list[Conversation], size: int, chance: random.Random) -> Iterable[NewItem]:
+    """New lines, each of two halves of real ones, as one user might have said them over years."""
+    sentences = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
+    for _ in range(size):
+        analysis = analyse(" ".join(chance.sample(sentences, 2)))
+        yield new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+
+
+async def _fill(store: Store, place: Place, items: Iterable[NewItem], size: int) -> None:
+    batch: list[tuple[NewItem, float]] = []
+    began = store.now() - size
+    for i, item in enumerate(track(items, f"making {size:,} memories", size, console=_errors(), transient=True)):
+        batch.append((item, began + i))
+        if len(batch) == _BATCH or i == size - 1:
+            await store.add(place, batch, _ALL)
+            batch = []
+
+
+def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
+    """CPU milliseconds of `assess` over distinct replies of 2 kB, with five recent ones."""
+    chance = random.Random(SEED)
+    texts = [line.text for talk in talks for line in talk.lines]
+    questions = [question.text for talk in talks for question in talk.questions]
+    replies = [_reply(texts, chance) for _ in range(QUESTIONS)]
+    taken: list[float] = []
+    for i, reply in enumerate(replies):
+        recent = [replies[i - k] for k in range(1, 6)]
+        message = chance.choice(questions)
+        taken.append(_cpu(lambda message=message, reply=reply, recent=recent: assess(message, reply, recent)))
+    return {"replies": len(taken), "assess_cpu_ms": _quantiles(taken)}
+
+
+def _reply(texts: Sequence[str], chance: random.Random) -> str:
+    reply = ""
+    while len(reply) < REPLY_CHARS:
+        reply += chance.choice(texts) + " "
+    return reply[:REPLY_CHARS]
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return (time.process_time() - began) * 1000
+
+
+def start_up() -> dict[str, float]:
+    """Wall milliseconds of a bare interpreter, of `import insula`, and of `insula --help`; medians."""
+    bare = _median_run(["-c", "pass"])
+    package = _median_run(["-c", "import insula"])
+    command = _median_run(["-m", "insula.cli", "--help"])
+    return {"bare_ms": bare, "import_ms": round(package - bare, 1), "help_ms": command}
+
+
+def _median_run(arguments: list[str]) -> float:
+    taken: list[float] = []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 our own words
+        taken.append((time.perf_counter() - began) * 1000)
+    return round(statistics.median(taken), 1)
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    return {
+        "median": round(statistics.median(ordered), 3),
+        "p95": round(ordered[int(0.95 * (len(ordered) - 1))], 3),
+        "max": round(ordered[-1], 3),
+    }
+
+
+def _errors() -> Console:
+    return Console(stderr=True)
+
+
+def _show(figures: dict[str, Any]) -> None:
+    table = Table("measure", "median", "p95", "max", box=None, header_style="dim")
+    for name, part in (
+        (f"a turn without its model, ms ({figures['turn']['turns']} turns)", figures["turn"]["added_ms"]),
+        (f"recall from {figures['scale']['memories']:,} memories, ms", figures["scale"]["recall_ms"]),
+        ("confidence after it, ms", figures["scale"]["confidence_ms"]),
+        ("assess a reply of 2 kB, CPU ms", figures["monitor"]["assess_cpu_ms"]),
+    ):
+        table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")))
+    console = Console()
+    console.print(table)
+    quality = figures["recall"]
+    console.print(
+        f"evidence among the first five ({quality['n']} questions): recall {quality['ours']['recall_at_5']:.3f}, "
+        f"BM25 {quality['bm25']['recall_at_5']:.3f}"
+    )
+    start = figures["start"]
+    console.print(f"start: import insula {start['import_ms']} ms, insula --help {start['help_ms']} ms")

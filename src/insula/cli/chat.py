@@ -1,0 +1,247 @@
+"""`insula chat`: talk to the agent, by hand or through a pipe."""
+
+import asyncio
+import json as jsonlib
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.status import Status
+from rich.text import Text
+
+from insula import settings as settings_module
+from insula.agent import identity as identity_module
+from insula.agent.assessor import llm_assessor
+from insula.agent.chat import Chat, Reply
+from insula.cli import render
+from insula.errors import InputError, InsulaError
+from insula.llm.budget import Account, Budget, Prices
+from insula.llm.models import resolve
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.settings import Settings
+from insula.text.analysis import warm_up
+
+DATABASE = "insula.db"
+HISTORY_FILE = "history"
+HISTORY_LENGTH = 1_000
+HELP = """/why       what was recalled for the last message, and what the monitor saw in the response
+/memory    what is remembered of you, latest first
+/status    the session, the model, and what was spent
+/session   /session NAME begins or goes on with a session
+/help      this list
+/quit      leave (also Ctrl-D)"""
+
+
+@dataclass
+class Conversation:
+    """A chat in progress."""
+
+    chat: Chat
+    runner: asyncio.Runner
+    user: str
+    session: str
+    model: str
+    console: Console
+    json: bool
+    last: Reply | None = None
+    failed: bool = False
+
+
+def run(*, model: str | None, user: str, session: str | None, resume: bool, json: bool) -> int:
+    """Hold a conversation until the input ends; returns the exit code: 0, or 1 where a message went unanswered."""
+    settings = settings_module.load()
+    name = model or settings.model
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        try:
+            with _waiting():
+                chat = runner.run(_open(stack, settings, name))
+            begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
+            talk = Conversation(chat, runner, user, begun, name, console, json)
+            _converse(talk)
+        finally:
+            runner.run(stack.aclose())
+    return int(talk.failed)
+
+
+def new_session() -> str:
+    """The name of a new session: the time at which it began."""
+    return time.strftime("%Y-%m-%d-%H%M%S")
+
+
+async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
+    home = settings_module.home()
+    warming = asyncio.create_task(asyncio.to_thread(warm_up))
+    store = await stack.enter_async_context(await Store.open(home / DATABASE))
+    identity = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
+    llm = await stack.enter_async_context(resolve(name, settings.weights))
+    account = _account(settings)
+    assessor = None
+    if settings.assessor_model:
+        judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
+        assessor = llm_assessor(judge, account)
+    await warming
+    return Chat(
+        Metacognition(store, identity=identity, controls=settings.controls),
+        llm,
+        account=account,
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        timeout=settings.timeout,
+        assessor=assessor,
+    )
+
+
+def _account(settings: Settings) -> Account:
+    budget = Budget(
+        calls=settings.max_calls,
+        tokens=settings.max_total_tokens,
+        seconds=settings.max_seconds,
+        cost=settings.max_cost,
+    )
+    priced = settings.price_input or settings.price_output
+    prices = Prices(input_per_million=settings.price_input, output_per_million=settings.price_output)
+    return Account(budget=budget, prices=prices if priced else None)
+
+
+async def _last(chat: Chat, user: str) -> str | None:
+    sessions = await chat.metacognition.store.sessions_of(user)
+    return sessions[0][0] if sessions else None
+
+
+def _waiting() -> Status:
+    """A spinner on standard error while the model loads; nothing where no person is looking."""
+    return Console(stderr=True).status("waking the model")
+
+
+def _converse(talk: Conversation) -> None:
+    interactive = sys.stdin.isatty()
+    if interactive and not talk.json:
+        talk.console.print(render.greeting(talk.model, talk.session), style="dim")
+    for line in _typed(talk) if interactive else _piped():
+        try:
+            if line.startswith("/"):
+                if not _command(talk, line):
+                    return
+            elif line.strip():
+                _exchange(talk, line, interactive)
+        except InsulaError as error:
+            talk.failed |= not interactive
+            _complain(talk, str(error), line)
+        except KeyboardInterrupt:
+            talk.console.print("(stopped; what you wrote is kept)", style="dim")
+
+
+def _typed(talk: Conversation) -> Iterator[str]:
+    """Lines from a person, with editing and history; Ctrl-C clears the line, Ctrl-D ends."""
+    path = settings_module.home() / HISTORY_FILE
+    with suppress(ImportError):
+        import readline
+
+        with suppress(OSError):
+            readline.read_history_file(path)
+        readline.set_history_length(HISTORY_LENGTH)
+    while True:
+        try:
+            yield input("> ")
+        except EOFError:
+            break
+        except KeyboardInterrupt:
+            talk.console.print()
+    _save_history(path)
+
+
+def _save_history(path: Path) -> None:
+    with suppress(ImportError, OSError):
+        import readline
+
+        readline.write_history_file(path)
+        path.chmod(0o600)
+
+
+def _piped() -> Iterator[str]:
+    """Lines from a pipe, whatever bytes they hold."""
+    for raw in sys.stdin.buffer:
+        yield raw.decode("utf-8", errors="replace").rstrip("\r\n")
+
+
+def _command(talk: Conversation, line: str) -> bool:
+    """Obey a line that begins with a slash; returns whether to go on."""
+    name, _, argument = line.partition(" ")
+    match name:
+        case "/quit" | "/exit":
+            return False
+        case "/session":
+            talk.session = argument.strip() or new_session()
+            if not talk.json:
+                talk.console.print(f"session {talk.session}", style="dim")
+        case "/why":
+            talk.console.print(render.why(talk.last) if talk.last else "Nothing was said yet.")
+        case "/memory":
+            kept = talk.runner.run(talk.chat.metacognition.store.remembered(talk.user, 20))
+            talk.console.print(render.memories(kept))
+        case "/status":
+            talk.console.print(talk.runner.run(_status(talk)))
+        case "/help":
+            talk.console.print(HELP)
+        case _:
+            raise InputError(f"There is no command {name!r}; /help lists them.")
+    return True
+
+
+async def _status(talk: Conversation) -> object:
+    store = talk.chat.metacognition.store
+    place = await store.place(talk.user, talk.session)
+    counts = await store.counts(place)
+    return render.status(talk.model, talk.user, talk.session, store.path, counts, talk.chat.account)
+
+
+def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
+    stream = interactive and talk.console.is_terminal and not talk.json
+    reply = talk.last = _streamed(talk, line) if stream else talk.runner.run(_reply(talk, line))
+    talk.failed |= reply.error is not None
+    if talk.json:
+        print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)
+        return
+    if not interactive:
+        talk.console.print(Text(f"› {line}", style="bold"))
+    if reply.error is not None:
+        talk.console.print(Text(reply.error, style="red"))
+    elif interactive:
+        talk.console.print(Markdown(reply.response))
+    else:
+        talk.console.print(Text(reply.response))
+    talk.console.print(render.quiet_line(reply), style="dim")
+    talk.console.print()
+
+
+async def _reply(talk: Conversation, line: str) -> Reply:
+    return await talk.chat.reply(talk.user, talk.session, line)
+
+
+def _streamed(talk: Conversation, line: str) -> Reply:
+    """The reply, with its provisional text on screen until the assessed text takes its place (K2)."""
+    pieces: list[str] = []
+    with Live(console=talk.console, transient=True, refresh_per_second=12) as live:
+
+        def show(delta: str) -> None:
+            pieces.append(delta)
+            live.update(Text("".join(pieces), style="dim"))
+
+        return talk.runner.run(talk.chat.reply(talk.user, talk.session, line, on_delta=show))
+
+
+def _complain(talk: Conversation, sentence: str, line: str) -> None:
+    if talk.json:
+        record = {"turn": None, "session": talk.session, "message": line[:200], "error": sentence}
+        print(jsonlib.dumps(record, ensure_ascii=False), flush=True)
+    else:
+        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"insula: {sentence}"))

@@ -1,0 +1,107 @@
+"""What the terminal shows: one quiet line after each turn, and the answers to /why, /memory and /status."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from insula.agent.chat import Reply
+from insula.llm.budget import Account
+from insula.types import Memory
+
+SHOWN = 90
+"""Characters of a memory in a table."""
+
+
+def greeting(model: str, session: str) -> str:
+    """The first line of a conversation."""
+    return f"insula · {model} · session {session} · /help lists commands"
+
+
+def quiet_line(reply: Reply) -> Text:
+    """One line: confidence and its reason, the assessment, what was spent; a second one names what is missing."""
+    sure = reply.confidence
+    parts = [f"memory {sure.level} {sure.score:.2f}: {sure.reasons[0] if sure.reasons else 'no reason'}"]
+    if reply.assessment is not None:
+        flags = " " + ", ".join(reply.assessment.flags) if reply.assessment.flags else ""
+        parts.append(f"response {reply.assessment.score:.2f}{flags}{' (hedged)' if reply.hedged else ''}")
+    parts.append(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms")
+    text = Text("  " + " · ".join(parts))
+    if reply.assessment is not None and reply.assessment.unanswered:
+        text.append("\n  unanswered: " + "; ".join(reply.assessment.unanswered))
+    for signal in reply.signals:
+        if signal.kind != "meta:turn":
+            text.append(f"\n  {signal.kind}: {signal.reason}")
+    for trouble in reply.troubles:
+        text.append(f"\n  insula: {trouble}", style="yellow")
+    return text
+
+
+def why(reply: Reply) -> RenderableType:
+    """What was recalled with scores, and what the monitor saw."""
+    sure = reply.confidence
+    lines: list[RenderableType] = [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
+    lines += [Text(f"  {reason}") for reason in sure.reasons]
+    if reply.recalled:
+        lines.append(_recalled(reply))
+    if (judged := reply.assessment) is not None:
+        parts = judged.parts
+        lines.append(Text(f"Response: {judged.score:.2f}, {'passed' if judged.passed else 'did not pass'}"))
+        lines.append(
+            Text(
+                f"  responsiveness {parts.responsiveness:.2f}, completeness {parts.completeness:.2f}, "
+                f"consistency {parts.consistency:.2f}, length {'ok' if parts.length_ok else 'odd'}, "
+                f"{'a repetition' if parts.repetition else 'no repetition'}"
+            )
+        )
+        lines += [Text(f"  {flag}") for flag in judged.flags]
+        lines += [Text(f'  unanswered: "{text}"') for text in judged.unanswered]
+    return Group(*lines)
+
+
+def _recalled(reply: Reply) -> Table:
+    table = Table("score", "overlap", "about", "said", "memory", box=None, pad_edge=False, header_style="dim")
+    for one in reply.recalled:
+        memory = one.memory
+        table.add_row(
+            f"{one.score:.2f}",
+            f"{one.parts.get('overlap', 0):.2f}",
+            f"{one.parts.get('owner', 0):.2f}",
+            f"{memory.speaker}, {memory.said_at:%Y-%m-%d}",
+            Text(_short(memory.content)),
+        )
+    return table
+
+
+def memories(kept: Sequence[tuple[Memory, bool]]) -> RenderableType:
+    """A table of memories, latest first."""
+    if not kept:
+        return "Nothing is remembered yet."
+    table = Table("id", "where", "kind", "said", "uses", "memory", box=None, pad_edge=False, header_style="dim")
+    for memory, long_term in kept:
+        where = "long-term" if long_term else "working"
+        said = f"{memory.speaker}, {memory.said_at:%Y-%m-%d}"
+        table.add_row(str(memory.id), where, memory.kind, said, str(memory.uses), Text(_short(memory.content)))
+    return table
+
+
+def status(
+    model: str, user: str, session: str, path: str, counts: Mapping[str, int], account: Account
+) -> RenderableType:
+    """Where one stands: session, store, model, and what was spent on what."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_row("model", model)
+    table.add_row("user, session", Text(f"{user}, {session}"))
+    table.add_row("memory", path)
+    table.add_row("", ", ".join(f"{name.replace('_', '-')} {number}" for name, number in counts.items()))
+    for purpose, spent in account.by_purpose.items():
+        tokens = f"{spent.input_tokens} + {spent.output_tokens} tokens"
+        cost = f", {spent.cost:.4f} in money" if spent.cost else ""
+        table.add_row(f"spent on {purpose}", f"{spent.calls} calls, {tokens}, {spent.seconds:.1f} s{cost}")
+    return table
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

@@ -1,0 +1,247 @@
+"""The only way that a prompt leaves: one call, budgeted, timed, and answered by a value or by one of our errors."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, cast
+
+from pydantic import BaseModel
+from typing_extensions import TypeVar
+
+from insula.errors import ModelMalformed, ModelRefused
+from insula.llm import wire
+from insula.llm.budget import Account, Grant
+from insula.llm.failures import quoted, translated
+from insula.llm.structured import parse
+from insula.llm.wire import Prompt
+from insula.types import Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model
+    from pydantic_ai.models.openai import OpenAIChatModelSettings
+
+__all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_TIMEOUT", "Generation", "Prompt", "generate"]
+
+DEFAULT_MAX_TOKENS = 512
+DEFAULT_TIMEOUT = 120.0
+"""Seconds for one call. The embedded model answers in less than 2; a hosted reasoning model may need a minute."""
+
+_REPEATED_CHARS = 2_000
+_AGAIN = "That cannot be used: {problem}. Answer again with one JSON object of the required form, and nothing else."
+
+T = TypeVar("T", bound=BaseModel | None, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation(Generic[T]):
+    """What a model answered, and what that took."""
+
+    text: str
+    """The answer, without surrounding blanks."""
+    value: T
+    """The validated object where a schema was given, else None."""
+    thinking: str
+    """What stood in `<think>` tags or in the provider's reasoning field; empty for most models."""
+    usage: Usage
+    """Of all attempts; its seconds run from sending to the last token."""
+    logprobs: tuple[tuple[str, float], ...] | None
+    """Each token with its natural log-probability. None where the model has none, and under a schema: a grammar
+    changes the odds, and servers report those without it (llm.md §4)."""
+    first_token_seconds: float | None
+    """None when the answer was not streamed."""
+    model: str
+    truncated: bool
+    """Whether the answer was cut off at the greatest number of tokens."""
+
+
+async def generate(  # noqa: PLR0913 one door, with a keyword for each thing that a caller may ask for
+    model: "Model",
+    messages: Prompt,
+    *,
+    purpose: str,
+    account: Account | None = None,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    temperature: float | None = None,
+    seed: int | None = None,
+    logprobs: bool = False,
+    schema: type[T] | None = None,
+    on_delta: Callable[[str], None] | None = None,
+    timeout: float = DEFAULT_TIMEOUT,  # noqa: ASYNC109 an `asyncio.timeout` would not say which model was slow
+) -> Generation[T]:
+    """Asks the model once, and with a schema a second time if the first answer cannot be used.
+
+    Args:
+        model: Any model of Pydantic AI; see `insula.llm.models.resolve`.
+        messages: What it is told.
+        purpose: What the call is for, as it stands in the account.
+        account: Where it is charged; without one, nothing is capped.
+        max_tokens: The most it may generate; less where the account has less left.
+        temperature: Left to the model where None, or where the model takes none.
+        seed: For servers that heed it.
+        logprobs: Whether to ask for log-probabilities of the tokens.
+        schema: What the answer must be.
+        on_delta: Called with each new piece of text. They are provisional: only the returned text counts.
+        timeout: Seconds for each attempt, from sending to the last token.
+
+    Returns:
+        The answer.
+
+    Raises:
+        BudgetExceeded: If the account has too little left.
+        ModelUnavailable: Not reachable, no access, overloaded.
+        ModelTimeout: Not complete in time.
+        ModelRefused: Declined, or stopped by a content filter.
+        ModelMalformed: Empty, unreadable, or not of the schema at the second attempt either.
+    """
+    form = cast("type[BaseModel] | None", schema)
+    call = _Call(
+        model=model,
+        messages=wire.messages_of(messages),
+        settings=wire.settings_of(model, temperature, seed, logprobs and schema is None),
+        schema=form,
+        purpose=purpose,
+        account=account or Account(),
+        max_tokens=max_tokens,
+        timeout=timeout,
+        on_delta=on_delta,
+    )
+    reply = await call.send()
+    if form is None:
+        return cast(Generation[T], call.plain(reply))
+    try:
+        return cast(Generation[T], call.structured(reply, form))
+    except ModelMalformed as error:
+        second = await call.corrected(reply, str(error.__cause__)).send()
+        return cast(Generation[T], call.structured(replace(second, usage=reply.usage + second.usage), form))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    response: "ModelResponse"
+    usage: Usage
+    first_token_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """One request, ready to be sent, and what its reply has to be."""
+
+    model: "Model"
+    messages: "list[ModelMessage]"
+    settings: "OpenAIChatModelSettings"
+    schema: type[BaseModel] | None
+    purpose: str
+    account: Account
+    max_tokens: int
+    timeout: float
+    on_delta: Callable[[str], None] | None
+
+    async def send(self) -> _Reply:
+        """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
+        bound = wire.bound_of(self.messages, self.schema)
+        grant = self.account.allow(self.purpose, self.max_tokens, bound)
+        clock = self.account.clock
+        began, first, usage, streamed = clock(), None, Usage(calls=1), 0
+        try:
+            async with aclosing(self._pieces(grant)) as pieces:
+                while isinstance(piece := await anext(pieces), str):
+                    first = clock() - began if first is None else first
+                    streamed += len(piece)
+                    usage = Usage(calls=1, input_tokens=bound, output_tokens=streamed // wire.TOKEN_CHARS)
+                    if self.on_delta is not None:
+                        self.on_delta(piece)
+                usage = wire.usage_of(piece, bound)
+        finally:
+            usage = self.account.charge(grant, replace(usage, seconds=clock() - began))
+        return _Reply(response=piece, usage=usage, first_token_seconds=first)
+
+    async def _pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
+        """The pieces of text, where they are wanted, and then the whole response.
+
+        A generator, so that what `on_delta` raises is not taken for a failure of the provider.
+        """
+        from pydantic_ai.direct import model_request, model_request_stream
+
+        seconds = self.timeout if grant.seconds is None else min(self.timeout, grant.seconds)
+        settings: OpenAIChatModelSettings = {
+            **self.settings,
+            "max_tokens": grant.output_tokens,
+            "request_timeout": seconds,
+        }
+        parameters = wire.parameters_of(self.model, self.schema)
+        with translated(self.model, seconds):
+            if self.on_delta is None:
+                yield await model_request(
+                    self.model, self.messages, model_settings=settings, model_request_parameters=parameters
+                )
+                return
+            async with model_request_stream(
+                self.model, self.messages, model_settings=settings, model_request_parameters=parameters
+            ) as stream:
+                async for event in stream:
+                    if piece := wire.delta_of(event):
+                        yield piece
+                yield stream.get()
+
+    def corrected(self, reply: _Reply, problem: str) -> "_Call":
+        """The same request, with the unusable answer and what is wrong with it added; it is not streamed."""
+        said = _written(reply.response)[:_REPEATED_CHARS] or "{}"
+        messages = wire.with_correction(self.messages, said, _AGAIN.format(problem=problem))
+        return replace(self, messages=messages, on_delta=None)
+
+    def plain(self, reply: _Reply) -> Generation[None]:
+        """The reply as text."""
+        self._check_refusal(reply.response)
+        text = (reply.response.text or "").strip()
+        if not text:
+            raise ModelMalformed(f"The model {self._name} answered nothing{_why_empty(reply.response)}.")
+        return self._generation(reply, text, None)
+
+    def structured(self, reply: _Reply, schema: type[BaseModel]) -> Generation[BaseModel]:
+        """The reply as an object of the schema."""
+        self._check_refusal(reply.response)
+        text = _written(reply.response)
+        try:
+            value = parse(text, schema)
+        except ValueError as error:
+            raise ModelMalformed(
+                f"The model {self._name} did not answer with a usable {schema.__name__}: {quoted(error)}; "
+                "try again, or use a larger model."
+            ) from error
+        return self._generation(reply, text, value)
+
+    def _generation(self, reply: _Reply, text: str, value: T) -> Generation[T]:
+        return Generation(
+            text=text,
+            value=value,
+            thinking=wire.thinking_of(reply.response),
+            usage=reply.usage,
+            logprobs=None if self.schema else wire.logprobs_of(reply.response),
+            first_token_seconds=reply.first_token_seconds,
+            model=reply.response.model_name or self.model.model_name,
+            truncated=reply.response.finish_reason == "length",
+        )
+
+    def _check_refusal(self, response: "ModelResponse") -> None:
+        if response.finish_reason == "content_filter":
+            said = (response.provider_details or {}).get("refusal")
+            reason = f": {quoted(said)}" if said else " (content filter)"
+            raise ModelRefused(f"The model {self._name} declined to answer{reason}; put the question differently.")
+
+    @property
+    def _name(self) -> str:
+        return f"'{self.model.model_name}'"
+
+
+def _written(response: "ModelResponse") -> str:
+    """The text, or what was put into a tool call instead: small models do so unasked (llm.md §4)."""
+    return (response.text or "").strip() or wire.arguments_of(response)
+
+
+def _why_empty(response: "ModelResponse") -> str:
+    if response.finish_reason == "length":
+        return ": it spent all its tokens before the first word; allow it more tokens"
+    if wire.arguments_of(response):
+        return " but a call of a tool, and none was offered; try again, or use another model"
+    return "; try again, or put the question differently"

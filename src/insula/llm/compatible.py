@@ -1,0 +1,56 @@
+"""Models behind an address that speaks the protocol of OpenAI: the embedded one, and any that a user names by URL."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.models.openai import OpenAIChatModelSettings
+
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 600.0
+"""As long as OpenAI's own client waits between two bytes; the deadline of a call is the caller's."""
+
+
+@asynccontextmanager
+async def connected(
+    name: str, base_url: str, key: str | None = None, settings: "OpenAIChatModelSettings | None" = None
+) -> "AsyncGenerator[Model]":
+    """The model `name` at `base_url`, with connections of its own that are closed at the end of the block.
+
+    Args:
+        name: As the server knows it.
+        base_url: Of the API, usually ending in `/v1`.
+        key: Sent to that address only; the environment's keys for other providers never are.
+        settings: What holds for every request unless the request says otherwise.
+    """
+    import httpx2
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    profile = OpenAIModelProfile(
+        # A stream that ends without saying so was cut off: then it must not pass for an answer.
+        openai_chat_streaming_requires_finish_reason=True,
+        # The older name of the cap on tokens: every server of this kind knows it, and a cap that is not known is none.
+        openai_chat_supports_max_completion_tokens=False,
+    )
+    timeout = httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    # A proxy of the environment is for other hosts: what stays on this machine must not be sent through it.
+    async with httpx2.AsyncClient(timeout=timeout, trust_env=not is_loopback(base_url)) as client:
+        provider = OpenAICompatibleProvider(
+            "insula", base_url=base_url, api_key=key, http_client=client, profile=profile
+        )
+        yield OpenAIChatModel(name, provider=provider, settings=settings)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether `url` is on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

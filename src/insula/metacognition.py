@@ -1,0 +1,422 @@
+"""The one object a host holds: memory, identity, recall and the loops that watch and steer them (K9).
+
+```python
+async with await Metacognition.open("insula.db") as metacognition:
+    async with metacognition.turn("ana", "monday", "Where do I live?") as turn:
+        answer = await my_agent(turn.message, system=turn.instructions)
+        answer = turn.finish(answer).response
+```
+"""
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self, TypeVar
+
+from insula.errors import InsulaError
+from insula.memory.cue import Cue, cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.store import Place, Recollection, Said, Store
+from insula.memory.vectors import Embed, Vector
+from insula.redaction import redact
+from insula.telemetry import Telemetry
+from insula.text.analysis import Analysis, analyse, clean
+from insula.text.questions import Ask, asks
+from insula.turn import confidence, impasse, monitor
+from insula.turn.hedging import hedge
+from insula.turn.instructions import compose
+from insula.types import (
+    HEDGE_THRESHOLD,
+    Assessment,
+    Calibration,
+    Confidence,
+    Controls,
+    Identity,
+    Provenance,
+    Recalled,
+    Signal,
+    Usage,
+)
+
+log = logging.getLogger(__name__)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
+Subscriber = Callable[[Signal], object]
+
+ANALYSED_CHARS = 20_000
+"""Characters of a message that are analysed and remembered; the rest still reaches the model."""
+HISTORY_LINES = 24
+"""Lines of the session that a turn looks back on."""
+RECENT_RESPONSES = 5
+"""Responses of the session that a new one is compared with (DESIGN K1)."""
+USED_TERMS = 2
+"""Terms that a memory must share with what drew on it to count as used."""
+TOPIC_TERMS = 40
+"""Terms of a message that stand on the ledger as its topic."""
+TURN, CONFIDENCE_LOW, IMPASSE = "meta:turn", "meta:confidence-low", "meta:impasse"
+_REMEMBERED_USERS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """What became of a response."""
+
+    response: str
+    """The text for the user: hedged where it should be, else as it was given."""
+    assessment: Assessment | None
+    """None where the assessment itself failed (counted, and the response left as it was)."""
+    hedged: bool
+    signals: tuple[Signal, ...]
+
+
+class Metacognition:
+    """Monitors and controls an agent that somebody else runs.
+
+    Args:
+        store: where everything is kept.
+        identity: who the agent is.
+        controls: what a turn may use before conditions change it.
+        calibration: coefficients of confidence; by default the shipped ones.
+        assess: the self-monitor; another function of the same form may replace it (K10).
+        embed: makes an embedding of a text, so that paraphrases are recalled better; none is needed.
+        telemetry: where counts go.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        identity: Identity | None = None,
+        controls: Controls | None = None,
+        calibration: Calibration | None = None,
+        assess: Assess = monitor.assess,
+        embed: Embed | None = None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        self.embed = embed
+        self.store = store
+        self.identity = identity or Identity()
+        self.controls = controls or Controls()
+        self.calibration = calibration or confidence.shipped()
+        self.assess = assess
+        self.telemetry = telemetry or Telemetry()
+        self._subscribers: list[Subscriber] = []
+        self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
+        self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
+
+    @classmethod
+    async def open(cls, path: str | Path, **options: object) -> Self:
+        """Open the store at `path` and hold it; the options are those of the class.
+
+        Raises:
+            StoreError: the store cannot be used; the message says why and what to do.
+        """
+        return cls(await Store.open(path), **options)  # type: ignore[arg-type]
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def turn(self, user: str, session: str, message: str) -> "Turn":
+        """One exchange, to be entered with `async with`; see `Turn`."""
+        return Turn(self, user, session, message)
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    async def observe(
+        self,
+        user: str,
+        session: str,
+        text: str,
+        *,
+        speaker: str = USER,
+        listener: str = ASSISTANT,
+        provenance: Provenance = "user",
+        at: datetime | None = None,
+    ) -> int:
+        """Remember something that was said without answering it; returns the id of the memory.
+
+        Args:
+            user: whose memory it is.
+            session: the conversation it belongs to.
+            text: what was said.
+            speaker: who said it; a name where more than one person talks.
+            listener: who was spoken to.
+            provenance: `user`, `assistant` or `tool`.
+            at: when; now by default.
+
+        Raises:
+            InsulaError: the text is empty, or the store cannot be used.
+        """
+        place = await self.store.place(user, session)
+        analysis = analyse(redact(clean(text))[:ANALYSED_CHARS])
+        encoding = encode(analysis, speaker, listener)
+        vector = self.embed(analysis.text) if self.embed else None
+        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
+        replies_to = asks(analyse(found.said[-1].content[:ANALYSED_CHARS])) if found.said else ()
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)._replace(vector=vector)
+        stamp = at.timestamp() if at else None
+        _, memory = await self.store.say(place, item, at=stamp)
+        await self.store.consolidate(place, self.controls)
+        return memory
+
+    async def languages(self, place: Place) -> frozenset[str]:
+        """The languages a user has written in, read once and kept in step."""
+        if (known := self._languages.get(place.user_id)) is None:
+            known = await self.store.languages(place)
+        return _kept(self._languages, place.user_id, known)
+
+    def saw(self, place: Place, language: str) -> None:
+        """Note that a user wrote in a language."""
+        _kept(self._languages, place.user_id, self._languages.get(place.user_id, frozenset()) | {language})
+
+    def notice(self, signals: Sequence[Signal]) -> None:
+        """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
+        for signal in signals:
+            self.telemetry.signals.labels(signal.kind).inc()
+            for subscriber in tuple(self._subscribers):
+                try:
+                    subscriber(signal)
+                except Exception:
+                    self.telemetry.failures.labels("subscriber").inc()
+                    log.exception("A subscriber failed on %s.", signal.kind)
+
+    async def resume(self, place: Place) -> None:
+        """Read from the ledger how the session stood, if this process has not seen it yet."""
+        key = place.user, place.session
+        if key not in self._judged:
+            last = await self.store.ledger(place, kinds=[TURN], limit=1)
+            _kept(self._judged, key, impasse.from_record(last[0].data) if last else None)
+
+    def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
+        """The reason for an impasse in a session, if there is one now."""
+        reason = impasse.impasse(self._judged.get(key), current)
+        _kept(self._judged, key, current)
+        return reason
+
+
+class Turn:
+    """One exchange: what memory holds for it, what the model is told, and what became of the answer.
+
+    Entering recalls, estimates and writes the user's message down; `finish` assesses and hedges the response; leaving
+    writes the rest. Nothing here ever raises into the host (law 4): what fails is logged, counted and said in
+    `troubles`, and the host's work goes on without it.
+
+    Attributes:
+        message: the user's message, as it should reach the model.
+        instructions: the text for the system prompt.
+        history: the session so far, oldest first, without this message.
+        confidence: how likely memory holds what the message needs.
+        recalled: what was recalled, best first.
+        controls: what this turn may use.
+        number: the turn's number within its session, from 1; 0 where it could not be written.
+        result: what `finish` returned.
+        signals: everything noticed in this turn, once it is over.
+        promoted: how many items went to long-term memory.
+        added: seconds that metacognition took, once the turn is over.
+        troubles: sentences on what failed in Insula itself.
+    """
+
+    def __init__(self, owner: Metacognition, user: str, session: str, message: str) -> None:
+        self._owner = owner
+        self.user, self.session = user, session
+        self.message = clean(message)
+        self.controls = owner.controls
+        self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
+        self.recalled: tuple[Recalled, ...] = ()
+        self.history: tuple[Said, ...] = ()
+        self.instructions = ""
+        self.number = 0
+        self.result: TurnResult | None = None
+        self.signals: tuple[Signal, ...] = ()
+        self.promoted = 0
+        self.added = 0.0
+        self.troubles: list[str] = []
+        self._usage = Usage()
+        self._place: Place | None = None
+        self._analysis: Analysis | None = None
+        self._vector: Vector | None = None
+
+    async def __aenter__(self) -> Self:
+        with self._kept_from_host("recall"):
+            await self._recall()
+        with self._kept_from_host("write"):
+            await self._write()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        with self._kept_from_host("exit"):
+            await self._leave()
+        self._owner.telemetry.added.observe(self.added)
+        self._owner.telemetry.turns.labels(self.confidence.level).inc()
+
+    def finish(self, response: str, *, assessment: Assessment | None = None, usage: Usage | None = None) -> TurnResult:
+        """Assess a response and return it as it should be shown: hedged, or unchanged.
+
+        Args:
+            response: the model's text.
+            assessment: a judgement made elsewhere, by a model say, that replaces the self-monitor's (K10).
+            usage: what the response cost, for the ledger.
+        """
+        self._usage = usage or Usage()
+        self.result = TurnResult(response=response, assessment=assessment, hedged=False, signals=())
+        with self._kept_from_host("finish"):
+            self.result = self._finish(response, assessment)
+        return self.result
+
+    async def _recall(self) -> None:
+        owner = self._owner
+        text = redact(self.message)[:ANALYSED_CHARS]
+        self._analysis = analyse(text, default=next(iter(owner.identity.languages), "en"))
+        place = self._place = await owner.store.place(self.user, self.session)
+        asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
+        self._vector = owner.embed(text) if owner.embed else None
+        limit = self.controls.max_context_items
+        await owner.resume(place)
+        found = await owner.store.recall(place, asked, limit, lines=HISTORY_LINES, vector=self._vector)
+        self.recalled, self.history = found.recalled, found.said
+        self._prepare(asked, found)
+
+    async def _write(self) -> None:
+        """Write the message down before the model is asked, so that nothing that follows can lose it."""
+        if self._analysis is None or self._place is None:
+            return
+        encoding = encode(self._analysis, USER, ASSISTANT)
+        item = new_item(self._analysis, encoding, "user", USER, self.recalled, self._questions_before())
+        self.number, _ = await self._owner.store.say(self._place, item._replace(vector=self._vector))
+        self._owner.saw(self._place, self._analysis.language)
+
+    def _prepare(self, asked: Cue, found: Recollection) -> None:
+        identity = self._owner.identity
+        self.confidence = confidence.estimate(
+            asked,
+            found,
+            context=_terms_of(self.history),
+            identity=identity,
+            calibration=self._owner.calibration,
+        )
+        guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
+        self.instructions = compose(identity, self.confidence, self.recalled, guidance=guidance)
+
+    def _questions_before(self) -> tuple[Ask, ...]:
+        if not self.history or self.history[-1].provenance != "assistant":
+            return ()
+        return asks(analyse(self.history[-1].content[:ANALYSED_CHARS]))
+
+    def _finish(self, response: str, assessment: Assessment | None) -> TurnResult:
+        owner = self._owner
+        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
+        judged = assessment or owner.assess(self.message, response, recent, owner.identity)
+        text = hedge(response, judged, owner.identity)
+        for flag in judged.flags:
+            owner.telemetry.flags.labels(flag).inc()
+        signals = tuple(self._signals(judged, text != response))
+        return TurnResult(response=text, assessment=judged, hedged=text != response, signals=signals)
+
+    def _signals(self, judged: Assessment, hedged: bool) -> Iterator[Signal]:
+        topic = frozenset(self._analysis.terms if self._analysis else ())
+        yield self._signal(TURN, "the turn is over", self._record(judged, hedged, topic))
+        if judged.score < HEDGE_THRESHOLD:
+            why = ", ".join(judged.flags) or "several parts fell short"
+            data = {"score": judged.score, "flags": list(judged.flags), "unanswered": list(judged.unanswered)}
+            yield self._signal(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
+        if stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic)):
+            yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
+
+    def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
+        return {
+            "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
+            "assessment": {"score": round(judged.score, 4), "flags": list(judged.flags)},
+            "hedged": hedged,
+            "topic": sorted(topic)[:TOPIC_TERMS],
+            "recalled": [one.memory.id for one in self.recalled],
+            "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
+            "seconds": round(self._usage.seconds, 4),
+        }
+
+    def _signal(self, kind: str, reason: str, data: Mapping[str, object]) -> Signal:
+        at = datetime.fromtimestamp(self._owner.store.now(), UTC)
+        return Signal(
+            kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
+        )
+
+    async def _leave(self) -> None:
+        if self._place is None or not self.number:
+            return
+        if self.result is None:
+            self.signals = (self._signal(TURN, "no response", {"hedged": False}),)
+            response, used = None, []
+        else:
+            self.signals = self.result.signals
+            response, used = self._remember(self.result)
+        self.promoted = await self._owner.store.finish(
+            self._place, self.number, response, self.signals, used, self.controls
+        )
+        self._owner.notice(self.signals)
+
+    def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
+        """The response as an item of working memory, and the memories that this turn made use of."""
+        asked = self._analysis or analyse("")
+        analysis = analyse(redact(result.response)[:ANALYSED_CHARS], default=asked.language)
+        item = new_item(analysis, encode(analysis, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
+        if result.assessment is not None and not result.assessment.passed:
+            item = item._replace(salience=item.salience * result.assessment.score)
+        said, heard = frozenset(analysis.terms).difference(asked.terms), frozenset(asked.terms)
+        return item, [one.memory.id for one in self.recalled if is_used(one, said, heard)]
+
+    @contextmanager
+    def _kept_from_host(self, where: str) -> Generator[None]:
+        """The edge of law 4: a failure of ours is counted, logged and said, and goes no further."""
+        started = time.perf_counter()
+        try:
+            yield
+        except InsulaError as error:
+            self._owner.telemetry.failures.labels(where).inc()
+            log.warning("%s", error)
+            self.troubles.append(str(error))
+        except Exception as error:
+            self._owner.telemetry.failures.labels(where).inc()
+            log.exception("Metacognition failed on %s.", where)
+            self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
+        finally:
+            self.added += time.perf_counter() - started
+
+
+def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
+    """Whether a turn made use of a memory: the response drew on what the user or a tool had said, or the user came
+    back to what the assistant had said. That the assistant repeats itself makes nothing of it worth keeping.
+    """
+    terms = heard if one.memory.provenance == "assistant" else said
+    return len(terms & one.terms) >= USED_TERMS
+
+
+def _terms_of(history: Sequence[Said]) -> frozenset[str]:
+    """The content words of what the user said last in the session."""
+    said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
+    return frozenset(term for text in said for term in analyse(text[:ANALYSED_CHARS]).terms)
+
+
+def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:
+    cache[key] = value
+    cache.move_to_end(key)
+    if len(cache) > _REMEMBERED_USERS:
+        cache.popitem(last=False)
+    return value

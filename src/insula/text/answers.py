@@ -1,0 +1,167 @@
+"""What a text must hold to answer a question of a kind: a number for "how many", a date for "when".
+
+The words of each language stand in `answers.json`. A wrong number holds as much as a right one: nothing here knows
+what is true.
+"""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from insula.text.analysis import LANGUAGES, words_of
+
+AskKind = Literal[
+    "yes_no",
+    "number",
+    "person",
+    "place",
+    "time",
+    "choice",
+    "list",
+    "how_to",
+    "why",
+    "code",
+    "name",
+    "open",
+    "request",
+]
+"""What a question or request asks for; "open" and "request" ask for nothing in particular."""
+
+MAX_CHARS = 8_000
+"""A text is searched up to here; an answer that comes later is not the answer of a reply."""
+
+_CODE = re.compile(
+    r"`|^(?: {4}|\t)\S|[{};]\s*$|^\s*(?:def|class|import|from|SELECT|#include|function|const|let|var)\b|\w\(\S*\)", re.M
+)
+_NUMBER = re.compile(r"[½¼¾⅓⅔∞π]|\d[\d.,:/]*")
+_YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
+_ORDINAL = re.compile(r"^\s*\(?\d{1,2}[.)、]\s", re.M)
+_DATE = re.compile(r"\d")
+_CAPITALISED = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*")
+_ITEMS = re.compile(r"[,，、;；]\s*\S|\n\s*\S")
+_CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
+_FEW = 3
+_BRIEF_CHARS = 30
+_OPENING = 200
+_STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
+
+
+def carries(kind: AskKind, text: str, language: str) -> bool:
+    """Whether `text` holds something that could answer a question of this kind.
+
+    Outside the known languages only numbers, dates in digits and code can be told; everything else is let pass.
+    """
+    text = text[:MAX_CHARS].replace("’", "'")
+    if not any(map(str.isalnum, text)):
+        return False
+    check = _CHECKS.get(kind)
+    return check is None or check(text, language)
+
+
+def _code(text: str, language: str) -> bool:
+    return bool(_CODE.search(text))
+
+
+def _number(text: str, language: str) -> bool:
+    if numbers_in(text):
+        return True
+    return language in LANGUAGES and (
+        _said(language, "number", text) or (_brief(text) and _said(language, "brief", text))
+    )
+
+
+def _brief(text: str) -> bool:
+    """Two or three words: there "one" is a number and no pronoun, "un" no article."""
+    return len(text.split()) <= _FEW and len(text) <= _BRIEF_CHARS
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers of a text in digits; not the year that something happened in, nor the number of a list item."""
+    rest = _ORDINAL.sub("", text[:MAX_CHARS])
+    several = len(rest.split()) > _FEW
+    return [found for found in _NUMBER.findall(rest) if not (several and _YEAR.fullmatch(found.rstrip(".,:")))]
+
+
+def _time(text: str, language: str) -> bool:
+    return bool(_DATE.search(text)) or _said(language, "time", text)
+
+
+def _name(text: str, language: str) -> bool:
+    """Whether a text may hold a name; where nothing has a capital, as in Chinese or in haste, it always may."""
+    return text == text.lower() or bool(names_in(text, language))
+
+
+def names_in(text: str, language: str) -> set[str]:
+    """The words of a text that could be names, in lower case: capitalised and no function words."""
+    function = words_of("function", language)
+    found = {match.lower() for match in _CAPITALISED.findall(text[:MAX_CHARS])}
+    return {word for word in found if word not in function and word.partition("'")[0] not in function}
+
+
+def affirms(text: str, language: str) -> bool:
+    """Whether a clause near the beginning of a text opens with yes or no."""
+    opening = text[:_OPENING].replace("’", "'")
+    clauses = _CLAUSES.split(opening)
+    return any(_opens(language, answer, clause) for clause in clauses for answer in ("yes", "no"))
+
+
+def _opens(language: str, what: str, clause: str) -> bool:
+    return language in LANGUAGES and bool(_pattern(language, what).match(clause.lstrip()))
+
+
+def _place(text: str, language: str) -> bool:
+    return _name(text, language) or _said(language, "place", text)
+
+
+def _person(text: str, language: str) -> bool:
+    return _name(text, language) or _said(language, "person", text)
+
+
+def _named(text: str, language: str) -> bool:
+    return _name(text, language) or len(text.split()) <= _FEW
+
+
+def _list(text: str, language: str) -> bool:
+    return bool(_ITEMS.search(text)) or _said(language, "and", text)
+
+
+def _how_to(text: str, language: str) -> bool:
+    return bool(_STEPS.search(text)) or _said(language, "steps", text)
+
+
+def has_shape(kind: AskKind, text: str) -> bool:
+    """Whether a text has the form that an answer of this kind has: bullets or numbers for a list, code for code."""
+    if kind in {"list", "how_to", "request"}:
+        return len(_STEPS.findall(text[:MAX_CHARS])) >= _FEW
+    return kind == "code" and "```" in text
+
+
+def _why(text: str, language: str) -> bool:
+    return _said(language, "why", text)
+
+
+_CHECKS = {
+    "code": _code,
+    "number": _number,
+    "time": _time,
+    "place": _place,
+    "person": _person,
+    "name": _named,
+    "list": _list,
+    "how_to": _how_to,
+    "why": _why,
+}
+
+
+def _said(language: str, what: str, text: str) -> bool:
+    """Whether a text says a word of a list; true where the language has no list."""
+    return language not in LANGUAGES or bool(_pattern(language, what).search(text))
+
+
+@cache
+def _pattern(language: str, what: str) -> re.Pattern[str]:
+    raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "answers.json").read_text("utf-8"))
+    words = raw[language][what]
+    return re.compile(words if language in {"zh", "ja"} else rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,136 @@
+"""How one asks in each language: patterns compiled from `questions.json` and `requests.json`.
+
+In both files a kind maps to alternatives of a regular expression, the specific before the general: the first that
+matches at a place decides. They are searched in lower or upper case, with plain apostrophes.
+"""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+UNSPACED = frozenset({"zh", "ja"})
+"""Languages written without spaces: there an interrogative stands anywhere and a word has no edges."""
+
+_NEVER = re.compile(r"(?!)")
+
+
+class Grammar(NamedTuple):
+    """The devices of one language; one that a language lacks never matches."""
+
+    question: re.Pattern[str]
+    """Interrogatives, a named group per kind."""
+    request: re.Pattern[str]
+    """Imperatives, with "could you" before them, a named group per kind."""
+    opener: re.Pattern[str]
+    """Greetings and courtesies before what is asked."""
+    tell: re.Pattern[str]
+    """What makes an indirect question of what follows: "can you tell me"."""
+    inverted: re.Pattern[str]
+    """A verb before its subject, which makes a yes/no question."""
+    no_question: re.Pattern[str]
+    """What opens like a question but asks nothing unless it is marked: "what a day", "when I was"."""
+    rhetorical: re.Pattern[str]
+    """What opens a question that tells: "did you know"."""
+    unmarked: re.Pattern[str]
+    """Unspaced languages: what asks although there is no question mark."""
+    joint: re.Pattern[str]
+    """Where one sentence may join two asks: "…, and how many…"; group `verb` where the second is a request, `relative`
+    where its interrogative may as well be a relative pronoun."""
+    choice: re.Pattern[str]
+    announces: re.Pattern[str]
+    """What a sentence speaks of that announces questions ("Answer these questions:")."""
+    backchannel: frozenset[str]
+    """Words of small talk that assert nothing."""
+    creative: re.Pattern[str]
+    """Names of works of fancy, which need not take up the words they were asked for with."""
+    artifacts: frozenset[str]
+    """Words for the form of what is wanted ("essay", "words", "bullet"), which the answer itself does not say."""
+    particles: frozenset[str]
+    """Unspaced languages: characters that make a pair of characters no word."""
+
+    @property
+    def inverts(self) -> bool:
+        """Whether the language marks a yes/no question by its word order."""
+        return self.inverted is not _NEVER
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    """The grammar of asking in one of the known languages."""
+    questions, requests = _read("questions.json")[language], _read("requests.json")[language]
+    return (_unspaced if language in UNSPACED else _spaced)(questions, requests)
+
+
+@cache
+def _read(name: str) -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.text") / name).read_text("utf-8"))
+
+
+def _spaced(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+    imperatives = _grouped(_imperatives(requests))
+    return Grammar(
+        question=_words(_grouped(questions)),
+        request=_words(rf"(?:(?:{requests['may']})\s+)?(?:{imperatives})"),
+        opener=re.compile(rf"[\s¿¡]*(?:{requests['polite']})(?!\w)[\s,.:;!¿¡-]*", re.IGNORECASE),
+        tell=_words(requests["tell"]),
+        inverted=_words(requests["aux"]) if "aux" in requests else _NEVER,
+        no_question=_words(requests["no_question"]),
+        rhetorical=_words(requests["rhetorical"]),
+        unmarked=_NEVER,
+        joint=_joint(questions, requests),
+        choice=_words(requests["or"]),
+        announces=_words(requests["announces"]),
+        creative=_words(requests["creative"]),
+        backchannel=frozenset(requests["backchannel"].split()),
+        artifacts=frozenset(requests["artifacts"].split()),
+        particles=frozenset(requests.get("particles", "").split()),
+    )
+
+
+def _unspaced(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+    imperatives = _grouped(_imperatives(requests))
+    head = rf"^[\s，,。]*(?:{requests['may']})?[\s，,]*" if "may" in requests else ""
+    return Grammar(
+        question=re.compile(_grouped(questions)),
+        request=re.compile(rf"{head}(?:{imperatives})"),
+        opener=re.compile(requests.get("may", "(?!)")),
+        tell=re.compile(requests["tell"]),
+        inverted=_NEVER,
+        no_question=re.compile(requests["no_question"]),
+        rhetorical=re.compile(requests["rhetorical"]),
+        unmarked=re.compile(requests["unmarked"]),
+        joint=re.compile("[，,、；;]"),
+        choice=re.compile(requests["or"]),
+        announces=re.compile(requests["announces"]),
+        creative=re.compile(requests["creative"]),
+        backchannel=frozenset(requests["backchannel"].split()),
+        artifacts=frozenset(requests["artifacts"].split()),
+        particles=frozenset(requests.get("particles", "").split()),
+    )
+
+
+def _imperatives(requests: dict[str, str]) -> dict[str, str]:
+    return {kind: requests[kind] for kind in ("code", "how_to", "why", "list", "request") if kind in requests}
+
+
+def _joint(questions: dict[str, str], requests: dict[str, str]) -> re.Pattern[str]:
+    asking = "|".join((*questions.values(), *([requests["aux"]] if "aux" in requests else ())))
+    verbs = "|".join(requests[kind] for kind in ("list", "request"))
+    word = rf"[\s,;]+(?:{requests['conjunction']})[,\s]+¿?"
+    joints = (
+        rf"{word}(?=(?:{requests['indirect']})(?!\w))|(?P<relative>{word}(?=(?:{asking})(?!\w)))"
+        rf"|(?P<verb>{word}(?=(?:{verbs})(?!\w)))"
+    )
+    if "comma" in requests:
+        joints += rf"|[,;]\s*¿?(?=(?:{requests['comma']})(?!\w))"
+    return re.compile(joints, re.IGNORECASE)
+
+
+def _grouped(kinds: dict[str, str]) -> str:
+    return "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)[¿¡]?(?:{pattern})(?!\w)", re.IGNORECASE)

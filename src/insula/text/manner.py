@@ -1,0 +1,91 @@
+"""How a text speaks: that it declines, asks back, hedges, or is informal; that a user wants something said again.
+
+The phrases of each language stand in `manner.json` as alternatives of a regular expression.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from functools import cache
+from importlib.resources import files
+
+from insula.text.analysis import LANGUAGES
+from insula.text.grammar import UNSPACED
+
+MAX_CHARS = 4_000
+"""A text is read up to here: what it says of itself, it says early."""
+
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
+_LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
+_MARK = re.compile(r"[?？؟]")
+
+
+def declines(text: str, language: str) -> bool:
+    """Whether a text says that it cannot, will not or does not know."""
+    return _says("decline", text, language)
+
+
+def asks_back(text: str, language: str) -> bool:
+    """Whether a text asks what was meant, or for what is missing."""
+    return bool(_MARK.search(text)) and _says("clarify", text, language)
+
+
+def hedges(text: str, language: str) -> bool:
+    """Whether a text already says that it is not certain."""
+    return _says("hedge", text, language)
+
+
+def is_courtesy(text: str, language: str) -> bool:
+    """Whether a text holds a closing courtesy ("You're welcome! Anything else?")."""
+    return _says("courtesy", text, language)
+
+
+def wants_words(text: str, language: str) -> bool:
+    """Whether a request is for something said or written, so that "Sure!" alone does not fulfil it."""
+    return _says("telling", text, language)
+
+
+def wants_again(text: str, language: str) -> bool:
+    """Whether a user asks for something to be said again."""
+    return _says("again", text, language)
+
+
+def informal(text: str, language: str) -> bool:
+    """Whether a text uses emoji, slang or doubled exclamation marks."""
+    text = text[:MAX_CHARS]
+    return bool(_EMOJI.search(text) or _LOUD.search(text)) or _says("slang", text, language)
+
+
+def is_anaphoric(words: Collection[str], language: str) -> bool:
+    """Whether any of some lower-case words refers to what was said before ("it", "they")."""
+    return language in LANGUAGES and not _words("pointing", language).isdisjoint(words)
+
+
+def points_back(text: str, language: str) -> bool:
+    """Whether a text opens with a word that refers to what was said before ("it", "that's")."""
+    if language not in LANGUAGES:
+        return False
+    if language in UNSPACED:
+        return text.lstrip().startswith(tuple(_words("pointing", language)))
+    first = re.match(r"\W*([\w'’]+)", text)
+    return first is not None and first[1].lower().replace("’", "'") in _words("pointing", language)
+
+
+def _says(what: str, text: str, language: str) -> bool:
+    return language in LANGUAGES and bool(_pattern(what, language).search(text[:MAX_CHARS].replace("’", "'")))
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.text") / "manner.json").read_text("utf-8"))
+
+
+@cache
+def _words(what: str, language: str) -> frozenset[str]:
+    return frozenset(_data()[language][what].split())
+
+
+@cache
+def _pattern(what: str, language: str) -> re.Pattern[str]:
+    phrases = _data()[language][what]
+    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)

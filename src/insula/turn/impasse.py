@@ -1,0 +1,45 @@
+"""Impasse: the decision cycle is stuck (K5, after SOAR)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from insula.types import PASS_THRESHOLD, Assessment
+
+SAME_TOPIC = 0.3
+"""Share of the smaller set of terms that two messages on one topic have in common."""
+
+
+class Judged(NamedTuple):
+    """What is kept of a turn to recognise an impasse in the next."""
+
+    passed: bool
+    score: float
+    topic: frozenset[str]
+
+
+def judged(assessment: Assessment, topic: frozenset[str]) -> Judged:
+    """What the next turn needs to know of this one."""
+    return Judged(assessment.passed, assessment.score, topic)
+
+
+def from_record(data: Mapping[str, Any]) -> Judged | None:
+    """What a turn's record on the ledger says of it; None where it had no response."""
+    if (assessment := data.get("assessment")) is None:
+        return None
+    score = float(assessment["score"])
+    return Judged(score >= PASS_THRESHOLD, score, frozenset(data.get("topic", ())))
+
+
+def impasse(previous: Judged | None, current: Judged) -> str | None:
+    """Why the agent is stuck, or None: two assessments in a row below threshold on one topic."""
+    if previous is None or previous.passed or current.passed or not same_topic(previous.topic, current.topic):
+        return None
+    shared = ", ".join(sorted(previous.topic & current.topic)[:4])
+    about = f" about {shared}" if shared else ""
+    return f"two responses in a row{about} fell short ({previous.score:.2f}, then {current.score:.2f})"
+
+
+def same_topic(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two messages are about the same; one without content ("try again") stays on the topic."""
+    smaller = min(len(one), len(other))
+    return smaller == 0 or len(one & other) / smaller >= SAME_TOPIC

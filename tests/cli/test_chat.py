@@ -1,0 +1,283 @@
+"""`insula chat` as its user meets it: a pipe, a terminal, and whatever people paste."""
+
+import io
+import json
+import os
+import pty
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.cli import chat as command
+from insula.testing import Behaviour, FakeServer
+
+INSULA = [sys.executable, "-m", "insula.cli"]
+
+
+class Pipe(io.TextIOWrapper):
+    """Standard input that holds some bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data), encoding="utf-8")
+
+
+Talk = Callable[..., tuple[int, str, str]]
+"""Pipes some text through `insula chat`; returns the exit code, standard output and standard error."""
+
+
+@pytest.fixture
+def talk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Talk:
+    def run(data: str | bytes, **options: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", Pipe(data.encode() if isinstance(data, str) else data))
+        given = {"model": "test", "user": "me", "session": None, "resume": False, "json": True}
+        code = command.run(**(given | options))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def records(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_piped_lines_are_answered_one_by_one(talk: Talk) -> None:
+    code, out, err = talk("Hello there.\n\nHow are you?\n")
+    assert (code, err) == (0, "")
+    assert [(record["turn"], record["message"]) for record in records(out)] == [
+        (1, "Hello there."),
+        (2, "How are you?"),
+    ]
+
+
+def test_a_session_line_begins_a_session(talk: Talk) -> None:
+    _, out, _ = talk("One.\n/session second\nTwo.\n/session second\nThree.\n", session="first")
+    assert [(record["session"], record["turn"]) for record in records(out)] == [
+        ("first", 1),
+        ("second", 1),
+        ("second", 2),
+    ]
+
+
+def test_resume_goes_on_with_the_last_session(talk: Talk) -> None:
+    talk("One.\n", session="then")
+    _, out, _ = talk("Two.\n", resume=True)
+    assert [(record["session"], record["turn"]) for record in records(out)] == [("then", 2)]
+
+
+def test_users_do_not_meet(talk: Talk) -> None:
+    talk("My sister Ana moved to Lisbon in May.\n", user="one")
+    _, out, _ = talk("Where does Ana live?\n", user="two")
+    assert records(out)[0]["recalled"] == []
+
+
+def test_each_turn_ends_with_one_quiet_line(talk: Talk) -> None:
+    _, out, _ = talk("My sister Ana moved to Lisbon in May.\n", json=False)
+    assert "› My sister Ana moved to Lisbon in May." in out
+    assert "memory low" in out
+    assert "nothing is stored yet" in out
+
+
+def test_why_shows_what_was_recalled_and_what_the_monitor_saw(talk: Talk) -> None:
+    lines = "My sister Ana moved to Lisbon in May.\nWhere does Ana live?\n/why\n/memory\n/status\n/help\n"
+    code, out, _ = talk(lines, json=False)
+    assert code == 0
+    for shown in (
+        "Confidence from memory: ",
+        "overlap",
+        "responsiveness",
+        "long-term",
+        "spent on answer",
+        "/session",
+    ):
+        assert shown in out
+
+
+def test_an_unknown_command_is_refused_and_the_next_line_goes_on(talk: Talk) -> None:
+    code, out, err = talk("/nope\nHello there.\n", json=False)
+    assert code == 1
+    assert "There is no command '/nope'; /help lists them." in err
+    assert "› Hello there." in out
+
+
+ODD = {
+    "binary": bytes(range(256)).replace(b"\n", b"").replace(b"\r", b""),
+    "lone surrogate": b"\xed\xa0\x80 what is this?",
+    "nul": b"a\x00b what is this?",
+    "right to left": "مرحبا، أين تعيش أختي؟".encode(),
+    "mixed": "\u202eWhere does Ana live?\u202c".encode(),
+    "many questions": b"Why? " * 10_000,
+    "one word": b"x" * 150_000,
+    "format": b"%s {0} {x} ${HOME} \\n [bold]red[/bold]",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_input_is_answered_and_stored_whole(talk: Talk, home: Path, name: str) -> None:
+    code, out, err = talk(ODD[name] + b"\nHello there.\n")
+    assert (code, err) == (0, "")
+    assert all(record["error"] is None and record["troubles"] == [] for record in records(out))
+    assert counted(home, "messages") == counted(home, "memories") == 4
+
+
+@pytest.mark.parametrize("data", [b"x" * 1_000_000, b"Why? " * 50_000, b"\x00\x01\x02"])
+def test_what_is_too_much_or_nothing_is_refused_in_one_sentence(talk: Talk, home: Path, data: bytes) -> None:
+    code, out, _ = talk(data + b"\nHello there.\n")
+    refused, answered = records(out)
+    assert code == 1
+    assert refused["error"].startswith("The message ")
+    assert answered["error"] is None
+    assert counted(home, "messages") == 2
+
+
+def counted(home: Path, table: str) -> int:
+    connection = sqlite3.connect(home / command.DATABASE)
+    try:
+        return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    finally:
+        connection.close()
+
+
+BAD: tuple[Behaviour, ...] = (
+    "endless",
+    "drop",
+    "truncated",
+    "empty_body",
+    "empty_text",
+    "garbage",
+    "no_choices",
+    "refusal",
+    "content_filter",
+    "tool_call",
+    "400",
+    "401",
+    "404",
+    "429",
+    "500",
+)
+
+
+@pytest.mark.parametrize("behaviour", BAD)
+def test_a_model_that_fails_costs_a_sentence_and_not_the_message(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, home: Path, behaviour: Behaviour
+) -> None:
+    monkeypatch.setenv("INSULA_TIMEOUT", "1")
+    with FakeServer(behaviour, behaviour, behaviour, "ok") as server:
+        code, out, err = talk("First.\nSecond.\nThird.\nFourth.\n", model=f"{server.url}#fake")
+    found = records(out)
+    assert err == ""
+    assert found[0]["error"] is not None
+    assert "Traceback" not in found[0]["error"]
+    assert found[0]["error"].endswith(".")
+    assert found[-1]["error"] is None
+    assert code == 1
+    assert [line[0] for line in said(home)][:2] == ["First.", "Second."]
+
+
+def said(home: Path) -> list[tuple[str]]:
+    connection = sqlite3.connect(home / command.DATABASE)
+    try:
+        return connection.execute("SELECT content FROM messages ORDER BY id").fetchall()
+    finally:
+        connection.close()
+
+
+def test_a_spent_budget_ends_the_turn_with_a_sentence(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_MAX_CALLS", "1")
+    _, out, _ = talk("First.\nSecond.\n")
+    first, second = records(out)
+    assert first["error"] is None
+    assert "calls" in second["error"]
+
+
+def test_help_lists_the_commands() -> None:
+    shown = subprocess.run([*INSULA, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "chat" in shown
+    assert "bench" in shown
+
+
+def test_an_unusable_home_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [*INSULA, "chat", "--model", "test"],
+        input="Hello.\n",
+        env=os.environ | {"INSULA_HOME": str(tmp_path / "file")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("insula: The folder ")
+    assert "INSULA_HOME" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+class Terminal:
+    """A person at a terminal: what they type, and what they see."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.pid, self.file = pty.fork()
+        if not self.pid:
+            os.execve(sys.executable, [*INSULA, *arguments], os.environ | {"TERM": "dumb", "COLUMNS": "100"})
+        self.seen = ""
+
+    def types(self, text: str) -> None:
+        os.write(self.file, text.encode())
+
+    def sees(self, text: str, seconds: float = 20.0) -> bool:
+        end = time.monotonic() + seconds
+        while text not in self.seen and time.monotonic() < end:
+            if select.select([self.file], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.file, 65536).decode(errors="replace")
+                except OSError:
+                    break
+        return text in self.seen
+
+    def leaves(self) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(home: Path) -> None:
+    with FakeServer("endless", "ok") as server:
+        terminal = Terminal("chat", "--model", f"{server.url}#fake")
+        assert terminal.sees("> "), terminal.seen
+        terminal.types("Where does Ana live?\n")
+        while not server.requests:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        terminal.types("\x03")
+        assert terminal.sees("what you wrote is kept"), terminal.seen
+        terminal.types("And Tom?\n")
+        assert terminal.sees("memory low"), terminal.seen
+        terminal.types("\x04")
+        assert terminal.leaves() == 0
+    assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+
+
+def test_sigterm_ends_the_command_without_a_traceback(home: Path) -> None:
+    with FakeServer("endless") as server:
+        process = subprocess.Popen(
+            [*INSULA, "chat", "--model", f"{server.url}#fake"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdin is not None
+        process.stdin.write("Where does Ana live?\n")
+        process.stdin.flush()
+        while not server.requests:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=20)
+    assert "Traceback" not in err
+    assert said(home) == [("Where does Ana live?",)]

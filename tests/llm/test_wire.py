@@ -1,0 +1,292 @@
+"""What goes over the wire, and how each failure there comes back."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
+from pydantic import BaseModel, Field
+from pydantic_ai.models import Model
+from pydantic_ai.models.openai import OpenAIChatModelSettings
+
+from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.llm.client import Prompt, generate
+from insula.llm.compatible import connected
+from insula.llm.fake_server import SLOW_SECONDS, Behaviour
+from insula.testing import FakeServer
+
+pytestmark = pytest.mark.anyio
+
+KEY = "sk-test-0123456789abcdef"
+"""The key that tests send, and that must never come back in a message."""
+
+Connect = Callable[[FakeServer], AbstractAsyncContextManager[Model]]
+
+ASK = Prompt(prompt="What is 2+2?")
+
+FAILURES: list[tuple[Behaviour, type[ModelError], str]] = [
+    ("empty_body", ModelMalformed, "cannot be read"),
+    ("garbage", ModelMalformed, "cannot be read"),
+    ("truncated", ModelMalformed, "cannot be read"),
+    ("no_choices", ModelMalformed, "no answer by its protocol"),
+    ("empty_text", ModelMalformed, "answered nothing"),
+    ("tool_call", ModelMalformed, "call of a tool"),
+    ("refusal", ModelRefused, "I cannot help with that"),
+    ("content_filter", ModelRefused, "content filter"),
+    ("400", ModelRefused, "declined the request"),
+    ("401", ModelUnavailable, "key"),
+    ("404", ModelUnavailable, "not known there"),
+    ("429", ModelUnavailable, "try again in 7 seconds"),
+    ("500", ModelUnavailable, "try again later"),
+    ("drop", ModelUnavailable, "try again"),
+]
+STREAMED_FAILURES: list[tuple[Behaviour, type[ModelError], str]] = [
+    ("garbage", ModelMalformed, "cannot be read"),
+    ("truncated", ModelMalformed, "cannot be read"),
+    ("empty_text", ModelMalformed, "answered nothing"),
+    ("tool_call", ModelMalformed, "call of a tool"),
+    ("refusal", ModelRefused, "I cannot help with that"),
+    ("content_filter", ModelRefused, "content filter"),
+    ("401", ModelUnavailable, "key"),
+    ("500", ModelUnavailable, "try again later"),
+    ("drop", ModelUnavailable, "broke the connection off"),
+]
+
+
+class Verdict(BaseModel):
+    score: float = Field(ge=0, le=1)
+
+
+@pytest.fixture
+def connect() -> Connect:
+    """A model at a fake server, whose client does not repeat failed requests by itself."""
+
+    @asynccontextmanager
+    async def at(server: FakeServer) -> AsyncGenerator[Model]:
+        async with connected("fake", server.url, KEY, OpenAIChatModelSettings(max_retries=0)) as model:
+            yield model
+
+    return at
+
+
+async def test_the_request_holds_instructions_history_and_prompt_word_for_word(connect: Connect) -> None:
+    with FakeServer() as server:
+        async with connect(server) as model:
+            prompt = Prompt(
+                instructions="You are Insula.\n\nWhat you remember:\n- Ana lives in Lisbon.",
+                history=(("user", "Hello 👋"), ("assistant", "Hello!")),
+                prompt='Where does "Ana" live?',
+            )
+            await generate(model, prompt, purpose="reply", max_tokens=77, temperature=0.25, seed=3)
+    assert server.requests[0]["messages"] == [
+        {"role": "system", "content": "You are Insula.\n\nWhat you remember:\n- Ana lives in Lisbon."},
+        {"role": "user", "content": "Hello 👋"},
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": 'Where does "Ana" live?'},
+    ]
+    sent = server.requests[0]
+    assert (sent["temperature"], sent["seed"], sent["model"]) == (0.25, 3, "fake")
+    assert sent["max_tokens"] == 77
+    assert not sent.keys() & {"tools", "logprobs", "response_format"}
+
+
+async def test_an_answer_comes_back_with_what_it_took(connect: Connect) -> None:
+    with FakeServer(answer=" 4 apples.\n") as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="reply")
+    assert (answer.text, answer.value, answer.thinking, answer.model) == ("4 apples.", None, "", "fake")
+    assert (answer.usage.calls, answer.usage.input_tokens, answer.usage.output_tokens) == (1, 10, 3)
+    assert answer.usage.seconds > 0
+    assert answer.first_token_seconds is None
+    assert not answer.truncated
+
+
+async def test_lone_surrogates_and_control_characters_do_not_break_a_request(connect: Connect) -> None:
+    with FakeServer() as server:
+        async with connect(server) as model:
+            await generate(model, Prompt(prompt="a\ud800b\x00c"), purpose="reply")
+    assert server.requests[0]["messages"] == [{"role": "user", "content": "a\ufffdbc"}]
+
+
+@pytest.mark.parametrize(("behaviour", "error", "words"), FAILURES)
+async def test_each_failure_is_one_of_our_errors_and_says_what_to_do(
+    connect: Connect, behaviour: Behaviour, error: type[ModelError], words: str
+) -> None:
+    with FakeServer(behaviour) as server:
+        async with connect(server) as model:
+            with pytest.raises(error, match=words) as caught:
+                await generate(model, ASK, purpose="reply")
+    _check_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize(("behaviour", "error", "words"), STREAMED_FAILURES)
+async def test_each_failure_of_a_stream_is_one_of_our_errors(
+    connect: Connect, behaviour: Behaviour, error: type[ModelError], words: str
+) -> None:
+    with FakeServer(behaviour) as server:
+        async with connect(server) as model:
+            with pytest.raises(error, match=words) as caught:
+                await generate(model, ASK, purpose="reply", on_delta=lambda _: None)
+    _check_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("behaviour", ["slow", "endless"])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_ends_at_its_timeout(connect: Connect, behaviour: Behaviour, streamed: bool) -> None:
+    with FakeServer(behaviour) as server:
+        async with connect(server) as model:
+            began = time.monotonic()
+            with pytest.raises(ModelTimeout, match=r"within 0\.2 seconds") as caught:
+                await generate(model, ASK, purpose="r", timeout=0.2, on_delta=_ignore if streamed else None)
+    assert time.monotonic() - began < SLOW_SECONDS
+    _check_sentence(str(caught.value))
+
+
+async def test_nobody_at_the_address_is_unavailable() -> None:
+    with FakeServer() as server:
+        url = server.url
+    async with connected("fake", url, KEY, {"max_retries": 0}) as model:
+        with pytest.raises(ModelUnavailable, match=r"cannot be reached at http://127\.0\.0\.1:\d+/v1;") as caught:
+            await generate(model, ASK, purpose="reply")
+    _check_sentence(str(caught.value))
+
+
+async def test_cancellation_passes_through_at_once(connect: Connect) -> None:
+    with FakeServer("endless") as server:
+        async with connect(server) as model:
+            task = asyncio.create_task(generate(model, ASK, purpose="reply"))
+            await asyncio.to_thread(server.received.wait, 5)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+
+async def test_the_deltas_together_are_the_answer(connect: Connect) -> None:
+    deltas: list[str] = []
+    with FakeServer(answer="One two three.") as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="reply", on_delta=deltas.append)
+    assert len(deltas) == 3
+    assert "".join(deltas) == answer.text == "One two three."
+    assert answer.first_token_seconds is not None
+    assert answer.first_token_seconds <= answer.usage.seconds
+    assert answer.usage.output_tokens == 3
+
+
+async def test_what_a_delta_callback_raises_is_not_blamed_on_the_model(connect: Connect) -> None:
+    def broken(_: str) -> None:
+        raise ZeroDivisionError
+
+    with FakeServer() as server:
+        async with connect(server) as model:
+            with pytest.raises(ZeroDivisionError):
+                await generate(model, ASK, purpose="reply", on_delta=broken)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_log_probabilities_come_token_by_token(connect: Connect, streamed: bool) -> None:
+    with FakeServer(answer="It is 4.") as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="r", logprobs=True, on_delta=_ignore if streamed else None)
+    assert answer.logprobs == (("It", -0.1), (" is", -0.1), (" 4.", -0.1))
+
+
+async def test_log_probabilities_are_none_where_not_asked_for(connect: Connect) -> None:
+    with FakeServer() as server:
+        async with connect(server) as model:
+            assert (await generate(model, ASK, purpose="reply")).logprobs is None
+
+
+async def test_under_a_schema_the_grammar_is_sent_and_no_log_probabilities(connect: Connect) -> None:
+    with FakeServer(answer='{"score": 0.5}') as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="judge", schema=Verdict, logprobs=True)
+    assert answer.value == Verdict(score=0.5)
+    assert answer.logprobs is None
+    form = server.requests[0]["response_format"]
+    assert form["type"] == "json_schema"
+    assert form["json_schema"]["schema"]["properties"]["score"]["type"] == "number"
+    assert "logprobs" not in server.requests[0]
+
+
+async def test_an_unusable_object_is_asked_for_once_more_with_the_reason(connect: Connect) -> None:
+    with FakeServer("empty_text", "ok", answer='{"score": 0.5}') as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="judge", schema=Verdict)
+    assert answer.value == Verdict(score=0.5)
+    assert answer.usage.calls == 2
+    assert "it holds no JSON object" in server.prompt()
+    assert server.prompt().startswith("What is 2+2?")
+
+
+@pytest.mark.parametrize("behaviour", ["empty_text", "cut_off"])
+async def test_an_object_that_fails_twice_is_malformed(connect: Connect, behaviour: Behaviour) -> None:
+    with FakeServer(behaviour, answer='{"score": 0.5, "why": "because"}') as server:
+        async with connect(server) as model:
+            with pytest.raises(ModelMalformed, match="Verdict") as caught:
+                await generate(model, ASK, purpose="judge", schema=Verdict)
+    assert len(server.requests) == 2
+    _check_sentence(str(caught.value))
+
+
+async def test_an_object_put_into_a_tool_call_is_taken(connect: Connect) -> None:
+    with FakeServer("tool_call", answer='{"score": 0.25}') as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="judge", schema=Verdict)
+    assert answer.value == Verdict(score=0.25)
+
+
+async def test_a_refusal_is_not_asked_again(connect: Connect) -> None:
+    with FakeServer("refusal") as server:
+        async with connect(server) as model:
+            with pytest.raises(ModelRefused):
+                await generate(model, ASK, purpose="judge", schema=Verdict)
+    assert len(server.requests) == 1
+
+
+async def test_an_answer_that_was_cut_off_says_so(connect: Connect) -> None:
+    with FakeServer("cut_off") as server:
+        async with connect(server) as model:
+            assert (await generate(model, ASK, purpose="reply")).truncated
+
+
+async def test_thinking_is_kept_apart_from_the_answer(connect: Connect) -> None:
+    with FakeServer(answer="<think>2+2 is 4</think>4") as server:
+        async with connect(server) as model:
+            answer = await generate(model, ASK, purpose="reply")
+    assert (answer.thinking, answer.text) == ("2+2 is 4", "4")
+
+
+async def test_the_key_goes_to_the_server_and_a_foreign_key_does_not(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-foreign")
+    with FakeServer() as server:
+        async with connect(server) as model:
+            await generate(model, ASK, purpose="reply")
+        async with connected("fake", server.url) as model:
+            await generate(model, ASK, purpose="reply")
+    assert server.keys[0] == f"Bearer {KEY}"
+    assert "foreign" not in server.keys[1]
+
+
+async def test_a_proxy_of_the_environment_is_not_used_for_this_machine(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with FakeServer() as server:
+        async with connect(server) as model:
+            assert (await generate(model, ASK, purpose="reply")).text
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+def _check_sentence(message: str) -> None:
+    """A message names the model, ends as a sentence, and holds neither the key nor a long body."""
+    assert message.startswith("The model 'fake'")
+    assert message.endswith(".")
+    assert KEY not in message
+    assert len(message) < 400

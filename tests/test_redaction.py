@@ -1,0 +1,346 @@
+"""Secrets leave a text, everything else stays byte for byte. Every secret here is made at run time and is nobody's."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from insula import redaction
+from insula.redaction import kinds, redact
+
+HEX = "9f86d081884c7d65"
+B62 = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+B64 = "aB3dE5fG7hJ9/kL1mN2pQ4r+S6tU8vW0xYz12345"
+JWT = "ey" + "JhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0In0." + B62
+LINES = "\n".join((B62 * 2) for _ in range(3))
+BEGIN, END = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE KEY-----"
+CARD = "4111 1111 " + "1111 1111"
+
+TOKENS = {
+    "openai": ["sk-" + B62 + B62[:16], "sk-" + "proj-" + B62 + "_" + B62, "sk-" + HEX * 2],
+    "anthropic": ["sk-" + "ant-api03-" + B62 + "-" + B62],
+    "google": ["AIza" + B62 + "abc", "ya29" + "." + B62, "GOCSPX" + "-" + B62[:28]],
+    "aws": ["AKIA" + "IOSFODNN7ABCDEFG", "ASIA" + "IOSFODNN7ABCDEFG"],
+    "github": ["ghp_" + "a1B2" * 9, "ghs_" + "a1B2" * 9, "gho_" + B62 + "abcd", "github_pat_" + B62[:22] + "_" + B62],
+    "gitlab": ["glpat-" + B62[:20], "glrt-" + B62[:20]],
+    "slack": ["xoxb-" + "123456789012-" + B62[:24], "xapp-" + "1-A111-222-" + HEX, "xoxe" + ".xoxp-1-" + B62],
+    "stripe": ["sk_" + "live_" + B62[:24], "rk_" + "test_" + B62[:24], "whsec_" + B62],
+    "twilio": ["SK" + HEX * 2, "AC" + HEX * 2],
+    "sendgrid": ["SG" + "." + B62[:22] + "." + B62 + B62[:11]],
+    "npm": ["npm_" + B62 + "abcd"],
+    "pypi": ["pypi-" + "AgEIcHlwaS5vcmc" + B62 * 2],
+    "huggingface": ["hf_" + B62 + "ab"],
+    "azure": ["abc8Q" + "~" + B62 + "ab"],
+    "digitalocean": ["dop" + "_v1_" + HEX * 4],
+    "telegram": ["123456789:" + "AA" + B62 + "a"],
+    "discord": ["MTk4NjIyNDgzNDcxOTI1MjQ4" + ".Cl2FMQ." + B62[:27]],
+    "jwt": [JWT],
+    "token": ["gsk_" + B62, "r8_" + B62, "dapi" + HEX * 2, "shpat_" + HEX * 2, "hvs." + B62],
+    "card": [CARD, CARD.replace(" ", ""), CARD.replace(" ", "-"), "3782 822463" + " 10005"],
+}
+PEM = f"{BEGIN}\n{LINES}\n{END}"
+
+# what stands before the secret, the secret, what stands after it, the kind
+PLACES = [
+    ("https://ana:", "s3cr3t!", "@db.example/x", "url"),
+    ("postgres://app:", "p@ss", "@localhost:5432/app", "url"),
+    ("redis://:", "hunter2", "@cache:6379", "url"),
+    ("git clone https://", HEX * 2, "@git.example/x.git", "url"),
+    ("https://hooks.slack.com/", "services/T0000/B0000/" + B62[:24], "", "slack"),
+    ("Authorization: Bearer ", B62, "", "authorization"),
+    ("curl -H 'Authorization: Basic ", "dXNlcjpwYXNz", "' https://x.example", "authorization"),
+    ("the header was bearer ", B62, " as before", "authorization"),
+    ("Cookie: ", "sid=abc123def456; theme=dark", "", "cookie"),
+    ('{"Set-Cookie": "', "id=a3fWa9xx; Max-Age=2592000", '"}', "cookie"),
+    ("DB_PASSWORD=", "swordfish", "\nNEXT=1", "password"),
+    ("export API_TOKEN=", "q1w2e3r4t5", "", "token"),
+    ('{"password": "', "hunter2", '"}', "password"),
+    ('{\\"password\\": \\"', "hunter2", '\\"}', "password"),
+    ("password: ", "hunter2", "\nuser: ana", "password"),
+    ("pw: ", "hunter2", "", "password"),
+    ('password = "', "correcthorse", '"', "password"),
+    ("password: str = '", "hunter2", "'", "password"),
+    ("Server=db;User Id=sa;Password=", "Tr0ub4dor", ";Encrypt=yes", "password"),
+    ("mysql --password=", "swordfish", " -u root", "password"),
+    ("tool --api-key ", B62, " run", "api_key"),
+    ("aws_secret_access_key = ", B64, "", "api_key"),
+    ("AKIA" + "IOSFODNN7ABCDEFG,", B64, "", "aws"),
+    ("AccountName=x;AccountKey=", "abcd1234" * 10 + "==", ";", "azure"),
+    ("https://x.blob.example/c?sv=2020&sig=", "abcd1234%2B" * 5, "&se=1", "azure"),
+    ("client_secret: '", HEX * 2, "'", "secret"),
+    ("SECRET_KEY=", "django-insecure-8f#k2!x0q", "", "api_key"),
+    ("- name: DB_PASSWORD\n  value: ", "hunter2", "\n", "password"),
+    ("<password>", "hunter2", "</password>", "password"),
+    ("?user=root&password=", "hunter2", "&ssl=1", "password"),
+    ("//registry.example/:_authToken=", B62, "", "token"),
+    ('"auth": "', "dXNlcjE6aHVudGVyMg==", '"', "key"),
+    ("curl -s -u ana:", "hunter2", " https://x.example", "password"),
+    ("sshpass -p ", "hunter2", " ssh x", "password"),
+    ("my password is ", "hunter2!", "", "password"),
+    ("My wifi password is ", "swordfish", ".", "password"),
+    ("the password for the router is ", "hunter2", ", ok?", "password"),
+    ("the api key is ", B62, "", "api_key"),
+    ("mi contraseña es ", "perro99", ".", "password"),
+    ("mon mot de passe est ", "chien99", "", "password"),
+    ("mein Passwort lautet ", "hund99", "!"[:0], "password"),
+    ("minha senha é ", "gato99", ".", "password"),
+    ("la mia password è ", "gatto99", "", "password"),
+    ("我的密码是", "mao12345", "。", "password"),
+    ("パスワードは", "neko1234", "です", "password"),
+    ("my card pin is ", "4821", ".", "pin"),
+    ("pay with ", CARD, ", thanks", "card"),
+]
+
+HARMLESS = [
+    'password = os.environ["X"]',
+    "password = os.getenv('DB_PASSWORD')",
+    "password: str",
+    "def login(user: str, password: str | None = None, token: Optional[str] = None) -> Token: ...",
+    "password = config.db.password",
+    "self.token = token2",
+    "const password: string = props.password;",
+    "password=get_password(user1)",
+    "password = hashed[0]",
+    "DB_PASSWORD=${DB_PASSWORD}",
+    "DB_PASSWORD=$1",
+    "TOKEN=$(cat token.txt)",
+    "password: {{ vault_password1 }}",
+    "password: !vault secret1",
+    "api_key: <your-api-key>",
+    "api_key = 'YOUR_API_KEY_1'",
+    "token: xxxxxxxx1",
+    "password: ********",
+    '{"password": "string", "token": null}',
+    '"password": "Enter your password"',
+    "max_tokens=400",
+    "max_tokens: 12345678",
+    "tokenizer = 'cl100k_base_v2'",
+    "eos_token: '<|im_end|>'",
+    "key: user-profile-42",
+    "key = 'linux-build-9f86d081884c7d659a2feaa0c55ad015'",
+    "key: da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "id: 550e8400-e29b-41d4-a716-446655440000",
+    "key: 550e8400-e29b-41d4-a716-446655440000",
+    "commit da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "integrity: sha512-aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz12345aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0x==",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4",
+    "-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END CERTIFICATE-----",
+    "PWD=/home/ana/project1",
+    "--- PASS: TestLogin2 (0.03s)",
+    "PASS: test_login2",
+    "the password is required",
+    "The password is wrong, and the token is expired.",
+    "my password is not working",
+    "the token is base64 encoded and the password is sha256",
+    "The secret to a good soup is patience.",
+    "Password: must be at least 8 characters",
+    "Use the --password option, or --token FILE.",
+    "key = lambda x: x[1]",
+    "monkey=12345678",
+    "https://localhost:8080/path@2x.png",
+    "git@github.com:ana/repo.git",
+    "postgres://$USER:$PASSWORD@localhost/db",
+    "Authorization: required",
+    "Authorization: Bearer $TOKEN",
+    "Bearer authentication was introduced in RFC6750",
+    "cookie: a small cake",
+    "order 4111111111111112 of 2024-01-15 10:30:00",
+    "0.4111111111111111",
+    "1700000000000",
+    "task-force-3 asked about sk-learn and risk-averse disk-usage",
+    "card 1234 5678 9012 3456",
+    "El token caducó y la clave es sencilla.",
+    "Das Passwort ist falsch.",
+    "secretKeyRef:\n  name: db\n  key: password",
+    "token_count=4096, token_type='Bearer'",
+    "if password != confirm_password: raise ValueError('passwords differ')",
+    "npm_config_registry=https://registry.example",
+    "public_key = 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz12345'",
+]
+
+
+@pytest.mark.parametrize(("kind", "token"), [(kind, token) for kind, found in TOKENS.items() for token in found])
+@pytest.mark.parametrize("frame", ["{}", "see {}, please", '{{"x": "{}"}}', "a\n{}\nb", "x={}", "line\\n{}\\n"])
+def test_a_token_is_replaced_wherever_it_stands(kind: str, token: str, frame: str) -> None:
+    result = redact(frame.format(token))
+    assert result == frame.format(f"[REDACTED:{kind}]")
+
+
+@pytest.mark.parametrize(("before", "secret", "after", "kind"), PLACES)
+def test_only_the_secret_of_a_place_is_replaced(before: str, secret: str, after: str, kind: str) -> None:
+    result = redact(before + secret + after)
+    assert secret not in result
+    assert result.endswith(f"[REDACTED:{kind}]{after}")
+    assert result == redact(before) + f"[REDACTED:{kind}]" + after
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_survives(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("frame", ["{}", "{{'key': '{}'}}", "before\n{}\nafter words", "x = [{}]"])
+def test_a_private_key_goes_whole(frame: str) -> None:
+    assert redact(frame.format(PEM)) == frame.format("[REDACTED:private_key]")
+
+
+def test_a_private_key_goes_in_escaped_text_too() -> None:
+    assert json.loads(redact(json.dumps({"k": PEM, "n": [1]}))) == {"k": "[REDACTED:private_key]", "n": [1]}
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [f"{BEGIN}\n{LINES}", f"{BEGIN}\n{LINES}\nabc", f"{BEGIN}\n{LINES[:150]}...", f"log: {LINES}\n{END}\ndone"],
+)
+def test_a_private_key_that_was_cut_still_goes(cut: str) -> None:
+    assert not any(line in redact(cut) for line in LINES.split("\n"))
+
+
+def test_a_certificate_and_a_public_key_stay() -> None:
+    text = PEM.replace("RSA PRIVATE KEY", "CERTIFICATE") + PEM.replace("RSA PRIVATE", "PUBLIC")
+    assert redact(text) == text
+
+
+def test_a_number_that_fails_the_check_digit_is_no_card() -> None:
+    assert redact(CARD[:-1] + "2") == CARD[:-1] + "2"
+
+
+def test_the_more_precise_kind_names_the_secret() -> None:
+    token = TOKENS["github"][0]
+    assert redact(f"GITHUB_TOKEN={token} and password: '{token}'").count("[REDACTED:github]") == 2
+
+
+def test_kinds_are_named_once_and_in_order() -> None:
+    text = f"password: hunter2 {TOKENS['npm'][0]} pwd=hunter3 [REDACTED:aws]"
+    assert kinds(text) == ("password", "npm", "aws")
+    assert kinds("nothing here") == ()
+
+
+FRAGMENTS = [
+    *(token for found in TOKENS.values() for token in found),
+    *(before + secret + after for before, secret, after, _ in PLACES),
+    *HARMLESS,
+    *(before for before, *_ in PLACES),
+    *(after for _, _, after, _ in PLACES),
+    *(
+        "[REDACTED:x]",
+        "[REDACTED:",
+        "]",
+        "[",
+        "token",
+        "key=",
+        ": ",
+        "=",
+        "'",
+        '"',
+        '\\"',
+        "\\",
+        "\n",
+        " ",
+        "@",
+        "://",
+        "-",
+    ),
+    *("password", "Bearer ", "a1B2c3D4e5", "İ", "é", "\ud800", "是", ">", "(", ")", "4111", "is "),
+]
+texts = st.one_of(st.text(), st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
+
+
+@given(texts)
+@settings(max_examples=600, deadline=None)
+def test_redacting_twice_changes_nothing_more(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+@given(st.recursive(texts, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)))
+@settings(max_examples=300, deadline=None)
+def test_json_stays_json(value: object) -> None:
+    for ascii_only in (True, False):
+        json.loads(redact(json.dumps(value, ensure_ascii=ascii_only)))
+
+
+@given(
+    st.text(
+        alphabet=st.characters(categories=["L", "P", "Z", "S"], exclude_characters="@#$%^&*+=?~!<>:…•"), max_size=300
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_words_are_never_secrets(text: str) -> None:
+    assert redact(text) == text
+
+
+HOSTILE = [
+    *(
+        "a",
+        "1",
+        "-",
+        "=",
+        "/",
+        "\\",
+        "token=",
+        'token="',
+        "token='",
+        "password: x ",
+        "key: ",
+        "token=\n",
+        "--token ",
+        "key",
+    ),
+    *("password=a1b2c3d4 ", "secret=aB3dE5fG7hJ9 ", "the password is hunter2 ", "my my my ", "password for a b c d e "),
+    *(
+        "eyJ",
+        "eyJaaaaaaaaaaa.",
+        "sk-",
+        "sk-a",
+        "ghp_",
+        "AKIA",
+        "SG.",
+        "xoxb-",
+        "4111 1111 1111 111",
+        "4 ",
+        "[REDACTED:x]a1 ",
+    ),
+    *("://", "://a:", "://a:b", "http://u:p@ss ", "curl -", "curl -u a:", "cookie: a=", "authorization: bearer "),
+    *(BEGIN, f"{BEGIN}\nAAAA", END, "QUJD" * 16 + "\n", '\\\\\\"', 'token=\\"', "token: str = ", "密码是"),
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_long_hostile_text_costs_linear_time(unit: str) -> None:
+    marks = " PRIVATE token password key :// cookie bearer curl AKIA ghp_ sk- eyJ SG. "
+    text = marks + unit * (200_000 // len(unit))
+    started = time.process_time()
+    redact(text)
+    assert time.process_time() - started < 0.5  # 0.02 to 0.1 s on two old cores; a quadratic pattern takes minutes
+
+
+def test_a_kilobyte_costs_far_less_than_a_tool_call() -> None:
+    text = ("The import of src/app/main.py:42 failed, so the token was read again; see https://x.example/a. " * 11)[
+        :1000
+    ]
+    redact(text)
+    best = min(_seconds(text) for _ in range(20))
+    assert best < 0.0005  # 70 µs on two old cores
+
+
+def _seconds(text: str) -> float:
+    started = time.perf_counter()
+    redact(text)
+    return time.perf_counter() - started
+
+
+def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:
+    code = (
+        "import json, sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1]); import redaction as r\n"
+        "r.redact('ls -la src'); print(json.dumps([[*(set(sys.modules) - before)], r._compiled.cache_info().currsize]))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", code, str(Path(redaction.__file__).parent)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(found.stdout) == [["redaction"], 0]
