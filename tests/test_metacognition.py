@@ -40,33 +40,33 @@ def undated(text: str) -> str:
 
 async def test_the_request_holds_memory_and_the_confidence_sentence_at_each_level(store: Store) -> None:
     async with chatting(store, lambda _: "Good to know.") as (chat, model):
-        await chat.reply("me", "monday", "My sister Ana moved to Lisbon in May.")
-        await chat.reply("me", "monday", "Where does Ana live?")
-        await chat.reply("me", "tuesday", "What is the capital of Mongolia?")
-        low, high, other = (undated(request.instructions) for request in model.requests)
-    assert low == snapshot("""\
-Answer the user's last message directly and briefly.
-
+        await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
+        high = await chat.reply("me", "tuesday", "Where does Ana live?")
+        medium = await chat.reply("me", "wednesday", "When did Ana move to Lisbon?")
+        low = await chat.reply("me", "thursday", "What is the capital of Mongolia?")
+    assert [reply.confidence.level for reply in (high, medium, low)] == ["high", "medium", "low"]
+    at_first, with_high, with_medium, with_low = (undated(request.instructions) for request in model.requests)
+    assert at_first == with_low == snapshot("""\
 You are Insula, a helpful assistant.
 
 Your confidence from memory is low: nothing stored bears on this; use general knowledge and say so.\
 """)
-    assert high == snapshot("Answer the user's last message directly and briefly.")
-    assert other == snapshot("""\
-Answer the user's last message directly and briefly.
-
+    assert with_high == snapshot("""\
 You are Insula, a helpful assistant.
 
-Your confidence from memory is low: nothing stored bears on this; use general knowledge and say so.\
+Facts about the user:
+- My sister Ana lives in Lisbon. (DATE)
+
+Your confidence from memory is high: these facts bear directly on this; answer with them.\
 """)
+    assert with_medium == snapshot("""\
+You are Insula, a helpful assistant.
 
+Facts about the user:
+- My sister Ana lives in Lisbon. (DATE)
 
-async def test_medium_confidence_is_said_as_such(store: Store) -> None:
-    async with chatting(store, lambda _: "Good to know.") as (chat, model):
-        await chat.reply("me", "monday", "I started to learn the cello with a teacher named Oskar.")
-        reply = await chat.reply("me", "tuesday", "Which piece did Oskar give me to practise this week?")
-    assert reply.confidence.level == "medium"
-    assert "Your confidence from memory is medium" in model.requests[-1].instructions
+Your confidence from memory is medium: these facts bear on part of this; answer with what they hold.\
+""")
 
 
 def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
@@ -114,6 +114,14 @@ async def test_the_session_so_far_is_sent_along_and_no_other(store: Store) -> No
         await chat.reply("me", "tuesday", "Third message here.")
     assert model.requests[1].history == (("user", "First message here."), ("assistant", "One."))
     assert model.requests[2].history == ()
+
+
+async def test_a_response_that_was_flagged_is_no_example_for_the_next(store: Store) -> None:
+    replies = ["Nem, para esta vida, parem com a Santa Maria e a luzieira.", "In Lisbon."]
+    async with chatting(store, replies) as (chat, model):
+        await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
+        await chat.reply("me", "s", "Where does Ana live?")
+    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."),)
 
 
 async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store) -> None:
@@ -296,7 +304,7 @@ async def test_observing_remembers_without_answering(store: Store) -> None:
     metacognition = Metacognition(store)
     await metacognition.observe("me", "log", "I adopted a dog named Rex.", speaker="Caroline", listener="Mel")
     async with metacognition.turn("me", "later", "What did Caroline adopt?") as turn:
-        assert 'Caroline said: "I adopted a dog named Rex."' in turn.instructions
+        assert "- Caroline said: I adopted a dog named Rex." in turn.instructions
 
 
 def test_a_record_has_the_fields_that_the_command_promises(reply: Reply) -> None:

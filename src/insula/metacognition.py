@@ -377,8 +377,9 @@ class Turn:
         asked = self._analysis or analyse("")
         analysis = analyse(redact(result.response)[:ANALYSED_CHARS], default=asked.language)
         item = new_item(analysis, encode(analysis, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        if result.assessment is not None and not result.assessment.passed:
-            item = item._replace(salience=item.salience * result.assessment.score)
+        if (judged := result.assessment) is not None:
+            worth = 1.0 if judged.passed else judged.score
+            item = item._replace(score=judged.score, salience=item.salience * worth)
         said, heard = frozenset(analysis.terms).difference(asked.terms), frozenset(asked.terms)
         return item, [one.memory.id for one in self.recalled if is_used(one, said, heard)]
 

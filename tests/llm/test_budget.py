@@ -113,10 +113,10 @@ def test_what_is_reserved_and_not_used_is_free_again() -> None:
 @pytest.mark.parametrize(
     ("budget", "words"),
     [
-        (Budget(calls=1), "allows 1 calls and 1 are spent"),
-        (Budget(tokens=60), "allows 60 tokens and 50 are spent"),
-        (Budget(seconds=2), "allows 2 seconds and 3 are spent"),
-        (Budget(cost=150), "allows 150 cost and 150 are spent"),
+        (Budget(calls=1), "of 1 calls allowed, 1 are spent"),
+        (Budget(tokens=60), "of 60 tokens allowed, 50 are spent"),
+        (Budget(seconds=2), "of 2 seconds allowed, 3 are spent"),
+        (Budget(cost=150), "of 150 units of money allowed, 150 are spent"),
     ],
 )
 def test_the_refusal_names_the_cap_what_was_spent_and_the_remedy(budget: Budget, words: str) -> None:

@@ -7,8 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 from pydantic import BaseModel, Field
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import Model
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModelSettings
+from pydantic_ai.profiles import ModelProfile
 
 from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.client import Prompt, generate
@@ -256,6 +259,27 @@ async def test_thinking_is_kept_apart_from_the_answer(connect: Connect) -> None:
         async with connect(server) as model:
             answer = await generate(model, ASK, purpose="reply")
     assert (answer.thinking, answer.text) == ("2+2 is 4", "4")
+
+
+async def test_a_reasoning_model_is_spared_what_it_refuses(connect: Connect) -> None:
+    with FakeServer() as server:
+        async with connected("o3-mini", server.url, KEY) as model:
+            await generate(model, ASK, purpose="reply", temperature=0.5, logprobs=True)
+    assert not server.requests[0].keys() & {"temperature", "logprobs"}
+
+
+async def test_a_model_without_grammars_is_shown_the_schema_instead() -> None:
+    seen: list[str] = []
+
+    def judge(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append("".join(part.content for part in info.model_request_parameters.instruction_parts or ()))
+        return ModelResponse(parts=[TextPart('Certainly: {"score": 3}')])
+
+    model = FunctionModel(judge, profile=ModelProfile(supports_json_schema_output=False))
+    prompt = Prompt(instructions="Judge.", prompt="How good is it?")
+    assert (await generate(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=1)
+    assert seen[0].startswith("Judge.")
+    assert '"maximum": 1' in seen[0]
 
 
 async def test_the_key_goes_to_the_server_and_a_foreign_key_does_not(

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from insula.llm.client import Prompt
+from insula.llm.wire import Role
 from insula.memory.store import Said
 from insula.metacognition import Turn
+from insula.types import HEDGE_THRESHOLD
 
-BASE = "Answer the user's last message directly and briefly."
-"""The base of the system prompt: the same in every turn, and so first."""
+BASE = ""
+"""The base of the system prompt; a host's own stands here. Empty, because the identity says enough."""
 
 HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
@@ -19,11 +21,16 @@ def prompt(turn: Turn, base: str = BASE) -> Prompt:
     return Prompt(instructions=instructions, history=history(turn.history), prompt=turn.message)
 
 
-def history(lines: Sequence[Said]) -> list[tuple[str, str]]:
-    """The last lines that fit, oldest first, beginning with one of the user's."""
-    chosen: list[tuple[str, str]] = []
+def history(lines: Sequence[Said]) -> list[tuple[Role, str]]:
+    """The last lines that fit, oldest first, beginning with one of the user's.
+
+    A response that was flagged is left out: a model imitates what it finds, its own failures first.
+    """
+    chosen: list[tuple[Role, str]] = []
     room = HISTORY_CHARS
     for line in reversed(lines):
+        if line.score is not None and line.score < HEDGE_THRESHOLD:
+            continue
         room -= len(line.content)
         if room < 0:
             break

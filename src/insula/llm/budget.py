@@ -156,11 +156,16 @@ class Account:
         return left
 
     def _exceeded(self, cap: str, purpose: str, used: float) -> BudgetExceeded:
-        limit = getattr(self.budget, cap)
+        limit = _figure(getattr(self.budget, cap))
+        what = "units of money" if cap == "cost" else cap
         return BudgetExceeded(
-            f"The call for {purpose} is not made, because the budget allows {limit:g} {cap} and {used:g} are spent "
-            f"or reserved; raise the cap on {cap}, or ask for less."
+            f"The call for {purpose} is not made: of {limit} {what} allowed, {_figure(used)} are spent or reserved; "
+            f"raise the cap on {cap}, or ask for less."
         )
+
+
+def _figure(number: float) -> str:
+    return f"{number:,.4f}".rstrip("0").rstrip(".")
 
 
 def bound_tokens(text: str) -> int:

@@ -113,7 +113,8 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
         return cast(Generation[T], call.structured(reply, form))
     except ModelMalformed as error:
         second = await call.corrected(reply, str(error.__cause__)).send()
-        return cast(Generation[T], call.structured(replace(second, usage=reply.usage + second.usage), form))
+        both = replace(reply, response=second.response, usage=reply.usage + second.usage)
+        return cast(Generation[T], call.structured(both, form))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

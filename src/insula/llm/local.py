@@ -81,11 +81,11 @@ async def embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGen
     weights = WEIGHTS[name]
     path = find(weights, folder)
     runtime = _runtime()
-    checking = asyncio.create_task(asyncio.to_thread(verify, path, weights))
-    await asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")  # half a second: hash meanwhile
-    await checking
+    # The import takes half a second of one core: the file is hashed on another meanwhile.
+    importing = asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")
+    await asyncio.gather(asyncio.to_thread(verify, path, weights), importing)
     key = secrets.token_urlsafe(_KEY_BYTES)
-    server = await asyncio.to_thread(_serve, runtime, path, weights, key)
+    server = _serve(runtime, path, weights, key)
     try:
         async with connected(weights.name, f"{server.listening_address}/v1", key, _settings(weights)) as model:
             yield model

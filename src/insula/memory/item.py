@@ -24,6 +24,8 @@ class NewItem(NamedTuple):
     importance: float
     salience: float
     vector: Vector | None = None
+    score: float | None = None
+    """The assessment, where it is a response."""
 
 
 def new_item(

@@ -55,10 +55,11 @@ messages = sa.Table(
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("speaker", sa.Text, nullable=False),
     sa.Column("content", sa.Text, nullable=False),
+    sa.Column("score", sa.Double),
     _time("said_at"),
     sa.Index(None, "session_id", "turn"),
 )
-"""The transcript, word for word."""
+"""The transcript, word for word; `score` is the assessment of a response."""
 
 memories = sa.Table(
     "memories",

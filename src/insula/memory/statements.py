@@ -34,6 +34,8 @@ class Said(NamedTuple):
     speaker: str
     content: str
     at: datetime
+    score: float | None = None
+    """The assessment of a response."""
 
 
 def place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
@@ -70,13 +72,15 @@ def lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...
     """The last lines of a session, oldest first."""
     said = messages.c
     query = (
-        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at)
+        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at, said.score)
         .where(said.user_id == here.user_id, said.session_id == here.session_id)
         .order_by(said.id.desc())
         .limit(limit)
     )
     rows = connection.execute(query).all()[::-1]
-    return tuple(Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at)) for row in rows)
+    return tuple(
+        Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at), row.score) for row in rows
+    )
 
 
 def write(connection: sa.Connection, here: Place, turn: int | None, item: NewItem, at: float) -> tuple[int, int]:
@@ -95,7 +99,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
     }
     mine = messages.c.session_id == here.session_id
     following = sa.select(sa.func.coalesce(sa.func.max(messages.c.turn), 0) + 1).where(mine).scalar_subquery()
-    message = sa.insert(messages).values(turn=following if turn is None else turn, **common)
+    message = sa.insert(messages).values(turn=following if turn is None else turn, score=item.score, **common)
     message_id, number = connection.execute(message.returning(messages.c.id, messages.c.turn)).one()
     previous = sa.select(sa.func.max(memories.c.id)).where(memories.c.session_id == here.session_id).scalar_subquery()
     memory = sa.insert(memories).values(

@@ -47,6 +47,7 @@ _PLAIN_SHARE = 0.25
 
 _PLAIN_LEAD = 1.6
 _PLAIN_WORDS = 2.5
+_FEW_WORDS, _FEW_SHARE = 1.5, 0.5
 
 _KANA_SHARE = 12
 """Japanese has at least one kana in so many characters; Chinese may hold one as an ornament."""
@@ -61,6 +62,7 @@ _UNSPACED_CHAR = re.compile(rf"[{_CJK}{_KANA}{_HANGUL}]")
 _CJK_RUN = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]+")
 _KANA_CHAR = re.compile("[\u3040-\u30ff]")
 _HANGUL_CHAR = re.compile("[\uac00-\ud7af]")
+_LATIN = re.compile("[A-Za-z]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _END = re.compile(r"[.!?…؟।](?<![.!?…؟।]{2})[.!?…؟।]*+(?:[\"'”’»)\]]*+\s+|(?=¿))|[。！？]++[」』”）]*|\n\s*")
 _NO_END = re.compile(
@@ -180,9 +182,8 @@ def _detected(sample: str, least: float) -> str | None:
     language, probability = _identifier().classify(sample)
     if probability < least:
         return None
-    if len(found) >= SURE_WORDS or probability >= SURE or votes.get(language, 0):
-        return language
-    return None
+    sure = len(found) >= SURE_WORDS or probability >= SURE or votes.get(language, 0)
+    return language if sure or not _LATIN.search(sample) else None
 
 
 def _by_script(text: str) -> str | None:
@@ -220,9 +221,10 @@ def _by_function_words(found: list[str]) -> tuple[str | None, dict[str, float]]:
             for language in languages:
                 votes[language] += vote
     first, second = sorted(votes.values(), reverse=True)[:2]
-    if first < _PLAIN_WORDS or first < _PLAIN_SHARE * len(found) or first < _PLAIN_LEAD * second:
-        return None, votes
-    return max(votes, key=votes.__getitem__), votes
+    enough = first >= _PLAIN_WORDS and first >= _PLAIN_SHARE * len(found)
+    if (enough or first >= max(_FEW_WORDS, _FEW_SHARE * len(found))) and first >= _PLAIN_LEAD * second:
+        return max(votes, key=votes.__getitem__), votes
+    return None, votes
 
 
 @cache

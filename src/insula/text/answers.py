@@ -41,8 +41,11 @@ _ORDINAL = re.compile(r"^\s*\(?\d{1,2}[.)、]\s", re.M)
 _DATE = re.compile(r"\d")
 _CAPITALISED = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*")
 _ITEMS = re.compile(r"[,，、;；]\s*\S|\n\s*\S")
-_CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
+_CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?i:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
 _FEW = 3
+_CLOCK = 6
+"""A number in so few words may be an hour ("at nine")."""
+
 _BRIEF_CHARS = 30
 _OPENING = 200
 _STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
@@ -85,7 +88,9 @@ def numbers_in(text: str) -> list[str]:
 
 
 def _time(text: str, language: str) -> bool:
-    return bool(_DATE.search(text)) or _said(language, "time", text)
+    if _DATE.search(text) or _said(language, "time", text):
+        return True
+    return len(text.split()) <= _CLOCK and _said(language, "number", text)
 
 
 def _name(text: str, language: str) -> bool:

@@ -33,6 +33,7 @@ _LONG = 80
 _WINDOW = 360
 _WINDOWS = 3
 _MIN_LETTERS = 4
+_MIN_FOREIGN = 2
 _MIN_LATIN_WORDS = 4
 _QUOTE = re.compile(r"[\"“„«「『][^\"“”«»」』\n]{1,400}[\"”“»」』]")
 _LINK = re.compile(r"https?://\S+")
@@ -67,7 +68,8 @@ def _table() -> _Table:
     kin = [frozenset(group.split()) for group in cast(list[str], raw["kin"])]
     foreign = "|".join(f"(?P<{name}>[{span}]+)" for name, span in cast(dict[str, str], raw["ranges"]).items())
     into = (
-        rf"(?<!\w)(?:(?P<into>{raw['into']})|(?P<to>{raw['to']})) ?(?P<spaced>{spaced})(?!\w)(?! [A-ZÀ-Ö]\w)"
+        rf"(?<!\w)(?:(?i:(?P<into>{raw['into']})|(?P<to>{raw['to']})) ?(?P<spaced>(?i:{spaced}))(?!\w)(?! [A-ZÀ-Ö]\w)"
+        rf"|(?i:{raw['use']}) (?P<used>(?i:{spaced}))(?=\s*(?:[.,;:!?]|$)| (?:to|for|please|only)\b))"
         rf"|(?:用|以|成|为|說|说){{1,2}}(?P<zh>{unspaced})|(?P<ja>{unspaced})(?:で|に)"
     )
     return _Table(
@@ -76,7 +78,7 @@ def _table() -> _Table:
         scripts=raw["scripts"],
         foreign=re.compile(foreign),
         unspaced=re.compile(unspaced),
-        into=re.compile(into, re.IGNORECASE),
+        into=re.compile(into),
         translate=re.compile(raw["translate"], re.IGNORECASE),
         spoken=re.compile(rf"(?<!\w)(?:{raw['spoken']})(?!\w)|怎么说|意思|何と言|意味", re.IGNORECASE),
         negated=re.compile(rf"(?:{raw['not']})\W+(?:\w+\W+){{0,2}}$", re.IGNORECASE),
@@ -144,7 +146,7 @@ def _wished(sentences: list[Sentence], language: str) -> frozenset[str]:
     for sentence in sentences:
         text = sentence.text
         for match in table.into.finditer(text):
-            name = match["spaced"] or match["zh"] or match["ja"]
+            name = match["spaced"] or match["used"] or match["zh"] or match["ja"]
             if match["to"] and not table.translate.search(text):
                 continue
             if not table.negated.search(text, max(0, match.start() - 40), match.start()) and not _about(
@@ -221,7 +223,7 @@ def _windows(text: str) -> Iterable[str]:
 def _verdict(text: str, wanted: Expected) -> bool | None:
     """Whether a piece is in a wanted language; `None` where it cannot be told."""
     script, count = _main_script(text)
-    if count < _MIN_LETTERS:
+    if count < (_MIN_LETTERS if script == _LATIN else _MIN_FOREIGN):
         return None
     if script not in {_table().scripts.get(language, _LATIN) for language in wanted.languages}:
         if script in wanted.scripts or (script == _LATIN and not _latin_prose(text)):

@@ -29,9 +29,14 @@ def near_duplicate(text: str, others: Sequence[str]) -> float:
     Case, punctuation and spacing do not count. A long text that stands whole within another is its duplicate. Eight
     probes of twelve characters rule most texts out before anything else is computed.
     """
-    lower = text[:MAX_CHARS].lower()
-    alike = [other for other in (other[:MAX_CHARS].lower() for other in others) if _may_be_alike(lower, other)]
+    lower = _lower(text)
+    alike = [other for other in map(_lower, others) if _may_be_alike(lower, other)]
     return max((_similarity(_normal(lower), _normal(other)) for other in alike), default=0.0)
+
+
+def _lower(text: str) -> str:
+    lower = text[:MAX_CHARS].lower()
+    return " ".join(lower.split()) if "\n" in lower or "  " in lower else lower
 
 
 def _may_be_alike(text: str, other: str) -> bool:

@@ -42,7 +42,7 @@ LENGTHS_OF_MESSAGE = 4
 """A response is too long beyond these characters (to a plain question, to none, to any other), plus so many times the
 length of the message."""
 
-OFF_TOPIC = 0.45
+OFF_TOPIC = 0.5
 """Below this a response is not about what was asked."""
 
 DECLINED = 0.75
@@ -166,7 +166,7 @@ class _Asked:
     @cached_property
     def topics(self) -> tuple[Ask, ...]:
         """Its asks; a bare list of keywords is one, though nothing of it can be left out."""
-        if self.asks or not self.statements:
+        if self.asks or self.small_talk:
             return self.asks
         words = [word for sentence in self.analysis.sentences for word in sentence.words]
         content = sum(1 for word in words if word.term)

@@ -70,6 +70,7 @@ def upgrade() -> None:
         sa.Column("provenance", sa.Text(), nullable=False),
         sa.Column("speaker", sa.Text(), nullable=False),
         sa.Column("content", sa.Text(), nullable=False),
+        sa.Column("score", sa.Double(), nullable=True),
         sa.Column("said_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], ondelete="CASCADE"),

@@ -1,0 +1,80 @@
+"""The analysis of a text: language, sentences, terms."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.text.analysis import analyse, content_words, detect, stem, term_of, words
+
+SENTENCES = {
+    "en": "What is the capital of the country where you live?",
+    "es": "¿Cuál es la capital de Francia?",
+    "fr": "Quelle est la capitale de la Mongolie ?",
+    "de": "Was ist die Hauptstadt der Mongolei?",
+    "pt": "Qual é a capital da Mongólia e quem vive lá?",
+    "it": "Qual è la capitale della Mongolia e chi ci vive?",
+    "zh": "中国的首都是哪里？",
+    "ja": "日本の首都はどこですか？",
+    "ko": "한국의 수도는 어디입니까?",
+    "ru": "Как транзистор усиливает сигнал?",
+    "ar": "ما هي عاصمة المغرب ومن يعيش هناك؟",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_short_question_is_told_by_its_language(language: str) -> None:
+    assert detect(SENTENCES[language]) == language
+
+
+@pytest.mark.parametrize("text", ["ok", "Lisbon Porto", "", "42", "```python\nprint(1)\nprint(2)\n``` yes it is so"])
+def test_no_language_is_guessed_from_almost_nothing_or_from_code(text: str) -> None:
+    assert detect(text) == "unknown"
+
+
+def test_chinese_with_an_ornamental_kana_stays_chinese() -> None:
+    assert detect("我最喜欢的饮料是鲜の每日牛奶，它很好喝，也很健康") == "zh"
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("I met Dr. Smith. He is e.g. tall.", ["I met Dr. Smith.", "He is e.g. tall."]),
+        ("What is the U.S. population?", ["What is the U.S. population?"]),
+        ("1. First\n2. Second", ["1. First", "2. Second"]),
+        ('Translate "How are you?" into French', ['Translate "How are you?" into French']),
+        ("¿Qué es Python?¿Quién lo creó?", ["¿Qué es Python?", "¿Quién lo creó?"]),
+        ("你好。你是谁？", ["你好。", "你是谁？"]),
+        ("كيف حالك؟ أنا بخير.", ["كيف حالك؟", "أنا بخير."]),
+        ("hi there. how are you? what is up?", ["hi there.", "how are you?", "what is up?"]),
+    ],
+)
+def test_sentences_end_where_sentences_end(text: str, pieces: list[str]) -> None:
+    assert [sentence.text for sentence in analyse(text).sentences] == pieces
+
+
+def test_terms_are_stems_without_function_words_or_accents() -> None:
+    assert analyse("The cafés are running").terms == (stem("cafés", "en"), "run")
+
+
+def test_korean_words_are_terms() -> None:
+    assert analyse("한국의 수도는 서울입니다").terms
+
+
+def test_names_are_capitals_where_none_is_due() -> None:
+    assert analyse("Yesterday I met Ana in Porto.").names == {"ana", "porto"}
+    assert analyse("Die Katze schläft auf dem Sofa und träumt.").names == frozenset()
+
+
+@given(st.text(max_size=200))
+def test_sentences_are_verbatim_and_in_order(text: str) -> None:
+    end = 0
+    for sentence in analyse(text).sentences:
+        found = text.find(sentence.text, end)
+        assert found >= 0
+        end = found + len(sentence.text)
+
+
+@given(st.text(max_size=200))
+def test_content_words_have_the_terms_of_the_analysis(text: str) -> None:
+    terms = {term_of(word, "en") for word in content_words(text, "en")} - {""}
+    assert terms >= {word.term for word in words(text, "en") if word.term and word.text.isascii()}

@@ -1,0 +1,207 @@
+"""What a message asks and says, in the eight languages and outside them."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.text.analysis import analyse
+from insula.text.questions import MAX_ASKS, asks, is_small_talk, statements
+
+
+def kinds(message: str) -> list[str]:
+    return [ask.kind for ask in asks(analyse(message))]
+
+
+def texts(message: str) -> list[str]:
+    return [ask.text for ask in asks(analyse(message))]
+
+
+@pytest.mark.parametrize(
+    ("message", "first", "second"),
+    [
+        (
+            "What is the capital of Mongolia, and how many people live there?",
+            "What is the capital of Mongolia",
+            "how many people live there?",
+        ),
+        (
+            "¿Cuál es la capital de Mongolia y cuántas personas viven allí?",
+            "¿Cuál es la capital de Mongolia",
+            "cuántas personas viven allí?",
+        ),
+        (
+            "Quelle est la capitale de la Mongolie et combien de personnes y vivent ?",
+            "Quelle est la capitale de la Mongolie",
+            "combien de personnes y vivent ?",
+        ),
+        (
+            "Was ist die Hauptstadt der Mongolei, und wie viele Menschen leben dort?",
+            "Was ist die Hauptstadt der Mongolei",
+            "wie viele Menschen leben dort?",
+        ),
+        (
+            "Qual é a capital da Mongólia e quantas pessoas vivem lá?",
+            "Qual é a capital da Mongólia",
+            "quantas pessoas vivem lá?",
+        ),
+        (
+            "Qual è la capitale della Mongolia e quante persone ci vivono?",
+            "Qual è la capitale della Mongolia",
+            "quante persone ci vivono?",
+        ),
+        ("蒙古的首都是什么，那里有多少人口？", "蒙古的首都是什么", "那里有多少人口？"),
+        ("モンゴルの首都はどこで、人口は何人ですか？", "モンゴルの首都はどこで", "人口は何人ですか？"),
+    ],
+)
+def test_two_questions_joined_in_one_sentence_are_two(message: str, first: str, second: str) -> None:
+    assert texts(message) == [first, second]
+    assert kinds(message) == ["name", "number"]
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Do you like dogs?", "yes_no"),
+        ("is python faster than go", "yes_no"),
+        ("Is it better to rent or to buy?", "choice"),
+        ("What is 2+2?", "number"),
+        ("How old is the universe?", "number"),
+        ("Who wrote Hamlet?", "person"),
+        ("You live where?", "place"),
+        ("where is my car", "place"),
+        ("When was it built?", "time"),
+        ("How long does it take?", "time"),
+        ("Why is the sky blue?", "why"),
+        ("explain why you like them", "why"),
+        ("Could you tell me how to install git?", "how_to"),
+        ("What is the name of our galaxy?", "name"),
+        ("give me 5 tips for better sleep", "list"),
+        ("Can you write a function that reverses a string?", "code"),
+        ("Please explain the difference between TCP and UDP.", "request"),
+        ("I wonder what the boiling point of water is.", "open"),
+        ("I want to know who won the cup", "person"),
+        ("que hora es", "time"),
+        ("¿Tienes perro o no lo tienes?", "choice"),
+        ("En España, ¿cuántos habitantes hay?", "number"),
+        ("Por favor, traduce esta frase al inglés: me gusta el café.", "request"),
+        ("Tu habites où ?", "place"),
+        ("Peux-tu m'expliquer pourquoi le ciel est bleu ?", "why"),
+        ("Kannst du mir erklären, warum der Himmel blau ist?", "why"),
+        ("Magst du Hunde?", "yes_no"),
+        ("Nenne drei Flüsse in Deutschland.", "list"),
+        ("Schreibe eine Funktion, die eine Liste sortiert.", "code"),
+        ("Você mora onde?", "place"),
+        ("Mi puoi dire quanto costa il biglietto?", "number"),
+        ("Abiti a Roma o a Milano?", "choice"),
+        ("你喜欢狗吗？", "yes_no"),
+        ("你能帮我翻译这句话吗？", "request"),
+        ("请写一首关于春天的诗。", "request"),
+        ("怎么安装这个软件？", "how_to"),
+        ("富士山の高さを教えてください。", "request"),
+        ("どうしてですか？", "why"),
+        ("好きな食べ物は何ですか。", "open"),
+    ],
+)
+def test_the_kind_of_what_is_asked(message: str, kind: str) -> None:
+    assert kinds(message) == [kind]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "He asked me what time it was.",
+        'She asked: "Where are you going?"',
+        "When I was a child I lived in Rome.",
+        "what a day!",
+        "My boss wants to know why sales fell.",
+        "Book club was fun yesterday.",
+        "Cuando llegué a casa, dormí.",
+        "我不知道为什么",
+        "我住在上海。",
+        "私は東京に住んでいます。",
+        "Did you know they have no rib cages?",
+        "",
+    ],
+)
+def test_a_statement_or_a_reported_question_asks_nothing(message: str) -> None:
+    assert kinds(message) == []
+
+
+def test_items_of_a_list_ask_each_for_itself() -> None:
+    message = (
+        "Answer these questions:\n1. What is an X-ray?\n2. Name two rivers of France.\n3) Who wrote Hamlet and when?"
+    )
+    assert texts(message) == ["What is an X-ray?", "Name two rivers of France.", "Who wrote Hamlet", "when?"]
+
+
+def test_pasted_material_and_code_ask_nothing() -> None:
+    assert texts("Summarise this:\nWho are we? Where do we go?") == ["Summarise this"]
+    assert texts('Fix this:\n```python\nprint("what?")\n```') == ["Fix this"]
+
+
+def test_a_quoted_question_is_what_the_request_is_about() -> None:
+    assert texts('Translate "How are you?" into French') == ['Translate "How are you?" into French']
+
+
+def test_one_question_with_two_verbs_or_two_pronouns_is_one() -> None:
+    assert len(asks(analyse("How do I download and install git?"))) == 1
+    assert len(asks(analyse("What is the difference between when and where?"))) == 1
+    assert len(asks(analyse("Tell me about Paris, which is the capital of France."))) == 1
+
+
+def test_the_form_that_is_wanted_is_not_what_is_asked_about() -> None:
+    (ask,) = asks(analyse("Write an essay of 500 words about volcanoes."))
+    assert ask.terms == ("volcano",)
+
+
+@pytest.mark.parametrize(
+    "message", ["Какая столица Монголии?", "몽골의 수도는 어디입니까?", "ما هي عاصمة المغرب اليوم؟"]
+)
+def test_outside_the_known_languages_a_marked_question_is_open(message: str) -> None:
+    assert kinds(message) == ["open"]
+
+
+def test_statements_leave_out_questions_greetings_and_backchannel() -> None:
+    found = statements(analyse("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?"))
+    assert [sentence.text for sentence in found] == ["I live in Porto."]
+
+
+@pytest.mark.parametrize(
+    "message", ["Thanks!", "ok cool", "gracias", "Merci beaucoup !", "danke", "谢谢", "ありがとう"]
+)
+def test_small_talk_states_nothing(message: str) -> None:
+    assert is_small_talk(analyse(message))
+    assert not is_small_talk(analyse("I live in Porto."))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is the capital of France? " * 10_000,
+        "what is a and " * 70_000,
+        ", what " * 10_000,
+        "!" * 1_000_000,
+        "?" * 100_000,
+        "“a " * 30_000,
+        "1. " * 50_000,
+        "please " * 20_000,
+        "什么，" * 3_000,
+    ],
+)
+def test_the_cost_stays_bounded(message: str) -> None:
+    analysis = analyse(message)
+    start = time.process_time()
+    assert len(asks(analysis)) <= MAX_ASKS
+    statements(analysis)
+    assert time.process_time() - start < 0.5
+
+
+@given(st.text(max_size=300))
+def test_asks_are_verbatim_and_in_order_whatever_is_written(message: str) -> None:
+    analysis = analyse(message)
+    for ask in asks(analysis):
+        assert ask.text in message
+    for sentence in statements(analysis):
+        assert sentence.text in message
