@@ -103,8 +103,8 @@ _ALIKE = str.maketrans(  # Cyrillic and Greek letters that look Latin
     "асԁеһіјкӏморԛѕтуѵԝхАВСЕНІЈКМОРЅТУХαβεικνορτυχωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "acdehijklmopqstyvwxABCEHIJKMOPSTYXabeikvoptuxwABEZHIKMNOPTYX",
 )
-_LEET = str.maketrans("034578@$!", "oeastbasi")
-_LEET_WORD = re.compile(r"(?=[0-9@$!]*[a-z])(?=[a-z]*[0-9@$!])[a-z0-9@$!]{3,30}")
+_LEET = str.maketrans("034578@$", "oeastbas")
+_LEET_WORD = re.compile(r"(?=[0-9@$]*[a-z])(?=[a-z]*[0-9@$])[a-z0-9@$]{3,30}")
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){3,}")
 
 
@@ -273,12 +273,12 @@ override drop_zh
 override drop_ja
   (?:以前|これまで|今まで|上記|前の|先ほど|すべて|全て|システム|あなたの|元の).{0,8}{RULE_JA}.{0,10}(?:無視|忘れ|破棄|従わ|守ら)
 override forget_told  "forget everything you were told"
-  {NO_NOT}\b{DISMISS} (?:everything|anything|all) (?:that )?you (?:know|were|ve been|have been|learned)
-  {NO_NOT}\b{DISMISS} (?:everything|anything|all) (?:(?:that|of|was|said|written) ){0,3}(?:above|before this)
-  {NO_NOT}\b{DISMISS} everything[,.;!]?\s(?:you are|act|and (?:act|obey))|{NO_NOT}\b(?:ignore|disregard) everything(?=\sand|[.;!])
-  {NO_NOT}\b{DISMISS} (?:the |everything )?(?:above|foregoing)(?=\s?[.,;:!]|\sand\b|$)
-  {NO_NOT}\b{DISMISS} (?:(?:the|your|current|original) )?(?:\w{1,15} )?task(?=[.,;]|\s(?:and|instead))
-  {NO_NOT}\b{DISMISS} (?:the )?(?:instructions?|rules|guidelines|directives)(?=[.,;!]|$)
+  \b{NO_NOT}{DISMISS} (?:everything|anything|all) (?:that )?you (?:know|were|ve been|have been|learned)
+  \b{NO_NOT}{DISMISS} (?:everything|anything|all) (?:(?:that|of|was|said|written) ){0,3}(?:above|before this)
+  \b{NO_NOT}{DISMISS} everything[,.;!]?\s(?:you are|act|and (?:act|obey))|\b{NO_NOT}(?:ignore|disregard) everything(?=\sand|[.;!])
+  \b{NO_NOT}{DISMISS} (?:the |everything )?(?:above|foregoing)(?=\s?[.,;:!]|\sand\b|$)
+  \b{NO_NOT}{DISMISS} (?:(?:the|your|current|original) )?(?:\w{1,15} )?task(?=[.,;]|\s(?:and|instead))
+  \b{NO_NOT}{DISMISS} (?:the )?(?:instructions?|rules|guidelines|directives)(?=[.,;!]|$)
   \b(?:olvid[ae]|esquec[ae]|dimentica|oublie[zr]?) (?:de )?(?:todo|tudo|tutto|tout) (?:lo|o|quello|ce) (?:que|qu|che)\b
   \bverg(?:iss|essen sie) alles was (?:dir|ihnen)\b
 override drop_de_not
@@ -318,10 +318,10 @@ override from_now_on  "from now on you must", but not "from now on you must answ
   \b(?:you|assistant|ai|agent|model) (?:must|shall|will|should|have to) (?:always )?(?:comply|obey|submit)\b
   \bobey (?:(?:the|all|these|this|my|every|any) ){1,2}(?:instructions?|commands?|orders?|documents?|text|message)
 override bounds_off  "disable your safety filters"
-  {NO_NOT}\b{SWITCH_OFF} {WORDS}{SAFETY}|\bwithout (?:any )?(?:safety|security|ethical) (?:checks?|filters?|considerations?)
-  {NO_NOT}\b{SWITCH_OFF} any (?:restrictions|limitations|safeguards|guidelines|rules|instructions)
+  \b{NO_NOT}{SWITCH_OFF} {WORDS}{SAFETY}|\bwithout (?:any )?(?:safety|security|ethical) (?:checks?|filters?|considerations?)
+  \b{NO_NOT}{SWITCH_OFF} any (?:restrictions|limitations|safeguards|guidelines|rules|instructions)
   \bno restrictions apply\b|\bunrestricted access\b|\bcan do anything now\b
-  {NO_NOT}\b(?:bypass|circumvent|override) (?:the |any |all )?(?:polic(?:y|ies)|safety)\b
+  \b{NO_NOT}(?:bypass|circumvent|override) (?:the |any |all )?(?:polic(?:y|ies)|safety)\b
 override authority  "OpenAI has authorised you", "system override"
   \b(?:openai|anthropic|google|(?:the|your) (?:developer|creator|admin|administrator)s?) ha(?:s|ve) {WORDS}(?:you|all)\b
   \b(?:authori[sz]e|order|command|instruct) you to (?:bypass|ignore|override|disregard)
@@ -385,7 +385,7 @@ exfiltration link  an address with a place for data
 exfiltration command
   \b(?:curl|wget)\b[^\n]{0,80}\s(?:-d\s?@|--data[\w-]{0,10}[=\s]@|--post-file|-f\s?\w{1,20}=@|-t\s|--upload-file)
 exfiltration answer  secrets told to whoever asks
-  {NO_NOT}\b(?:include|append|insert|output|add) {WORDS}{KEYS} (?:in|to|with) (?:\w{1,12} ){0,2}(?:response|repl|answer|output|message)
+  \b{NO_NOT}(?:include|append|insert|output|add) {WORDS}{KEYS} (?:in|to|with) (?:\w{1,12} ){0,2}(?:response|repl|answer|output|message)
 exfiltration send
   {SEND}(?=.{0,100}?{DATA})(?=.{0,140}?{TARGET})
   {DATA}.{0,60}?\b(?:send|forward|post|mail|upload|report) (?:it|them|this|these|(?:a )?cop(?:y|ies))\b.{0,30}?{TARGET}
@@ -393,6 +393,6 @@ exfiltration send
 """
 _DROP = r"""
 override drop_XX  "ignore all previous instructions"
-  {NO_NOT}\b{VERB_XX} (?:{FILL_XX} ){0,5}?{OWN_XX} (?:(?:{FILL_XX}|{OWN_XX}) ){0,4}{RULE_XX}(?!(?:en|n)? (?:nicht|auf keinen)\b)
-  {NO_NOT}\b{VERB_XX} (?:{FILL_XX} ){0,5}?{RULE_XX} (?:{FILL_XX} ){0,4}{OWN_XX}
+  \b{NO_NOT}{VERB_XX} (?:{FILL_XX} ){0,5}?{OWN_XX} (?:(?:{FILL_XX}|{OWN_XX}) ){0,4}{RULE_XX}(?!(?:en|n)? (?:nicht|auf keinen)\b)
+  \b{NO_NOT}{VERB_XX} (?:{FILL_XX} ){0,5}?{RULE_XX} (?:{FILL_XX} ){0,4}{OWN_XX}
 """

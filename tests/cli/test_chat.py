@@ -37,7 +37,7 @@ Talk = Callable[..., tuple[int, str, str]]
 def talk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Talk:
     def run(data: str | bytes, **options: Any) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", Pipe(data.encode() if isinstance(data, str) else data))
-        given = {"model": "test", "user": "me", "session": None, "resume": False, "json": True}
+        given: dict[str, Any] = {"model": "test", "user": "me", "session": None, "resume": False, "json": True}
         code = command.run(**(given | options))
         captured = capsys.readouterr()
         return code, captured.out, captured.err
