@@ -12,6 +12,7 @@ from rich.text import Text
 
 from insula import Chat, Metacognition
 from insula.cli.render import quiet_line
+from insula.llm.local import SMOLLM2
 from insula.llm.models import resolve
 from insula.text.similarity import near_duplicate
 
@@ -32,7 +33,7 @@ async def say(chat: Chat, session: str, message: str) -> str:
 
 async def main() -> None:
     async with await Metacognition.open(":memory:") as metacognition, resolve("embedded") as model:
-        chat = Chat(metacognition, model, temperature=0.0)
+        chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0)
         console.rule("1  It was told: memory answers", align="left")
         await say(chat, "monday", "My sister Ana moved to Lisbon in May.")
         await say(chat, "tuesday", "Where does Ana live?")
@@ -41,7 +42,7 @@ async def main() -> None:
         await say(chat, "tuesday", "What does Ana do for a living?")
 
         console.rule(f"3  One question, {SAMPLES} times at temperature {TEMPERATURE}", align="left")
-        chat = Chat(metacognition, model, temperature=TEMPERATURE)
+        chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0, temperature=TEMPERATURE)
         question = "What is the capital of Mongolia, and how many people live there?"
         answers = [await say(chat, f"sample {i}", question) for i in range(SAMPLES)]
         pairs = list(combinations(answers, 2))

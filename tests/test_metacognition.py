@@ -167,6 +167,16 @@ async def test_what_the_assistant_says_never_raises_confidence(store: Store) -> 
     assert third.confidence.score <= first.confidence.score + 0.05
 
 
+async def test_what_the_assistant_made_up_does_not_come_back_to_it_as_a_fact(store: Store) -> None:
+    replies = ["Ana lives in Rome, I believe.", "Yes.", "In Rome, I said."]
+    async with chatting(store, replies) as (chat, model):
+        await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
+        await chat.reply("me", "s", "Where does Ana live?")
+        await chat.reply("me", "s", "Where did you say that Ana lives?")
+    assert "Rome" not in model.requests[1].instructions
+    assert "You said: Ana lives in Rome, I believe." in model.requests[2].instructions
+
+
 async def test_asking_again_never_raises_confidence(store: Store) -> None:
     async with chatting(store, "I do not know.") as (chat, _):
         scores = [(await chat.reply("me", f"s{i}", "Where does Ana live?")).confidence.score for i in range(4)]

@@ -32,8 +32,8 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True)
 
-    model: str = "smollm2"
-    """The model that answers: `smollm2` (embedded), `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""
+    model: str = "embedded"
+    """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""
     assessor_model: str | None = None
     """A model that assesses responses in place of the built-in monitor; one more call per turn, so none by default."""
     identity: Path | None = None
@@ -41,7 +41,8 @@ class Settings(BaseSettings):
     weights: Path | None = None
     """A folder with embedded weights, beside those that pip installed."""
 
-    temperature: float = Field(default=0.3, ge=0, le=2)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """By default the model's own."""
     max_tokens: int = Field(default=400, ge=1)
     """Tokens of one response."""
     timeout: float = Field(default=120.0, gt=0)

@@ -81,9 +81,11 @@ class Chat:
     Args:
         metacognition: what watches and steers it.
         model: any model of pydantic-ai.
+        base: what stands before all other instructions: the agent's own brief, the same in every turn.
+        history_chars: characters of the session that are sent along.
         account: caps on what may be spent, and the record of what was.
         max_tokens: tokens of one response.
-        temperature: of the model.
+        temperature: by default the model's own.
         timeout: seconds that one response may take.
         assessor: replaces the self-monitor; costs a call per turn, and there is none by default (K10).
     """
@@ -93,14 +95,18 @@ class Chat:
         metacognition: Metacognition,
         model: "Model",
         *,
+        base: str = "",
+        history_chars: int = context.HISTORY_CHARS,
         account: Account | None = None,
         max_tokens: int = 400,
-        temperature: float = 0.3,
+        temperature: float | None = None,
         timeout: float = 120.0,
         assessor: Assessor | None = None,
     ) -> None:
         self.metacognition = metacognition
         self.model = model
+        self.base = base
+        self.history_chars = history_chars
         self.account = account or Account()
         self.max_tokens = max_tokens
         self.temperature = temperature
@@ -134,7 +140,7 @@ class Chat:
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
         generation = await generate(
             self.model,
-            context.prompt(turn),
+            context.prompt(turn, self.base, self.history_chars),
             purpose="answer",
             account=self.account,
             max_tokens=self.max_tokens,

@@ -8,26 +8,22 @@ from insula.memory.store import Said
 from insula.metacognition import Turn
 from insula.types import HEDGE_THRESHOLD
 
-BASE = ""
-"""The base of the system prompt; a host's own stands here. Empty, because the identity says enough."""
-
 HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
 
 
-def prompt(turn: Turn, base: str = BASE) -> Prompt:
+def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS) -> Prompt:
     """The request of one turn: base, what metacognition says, the session, the message."""
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    return Prompt(instructions=instructions, history=history(turn.history), prompt=turn.message)
+    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=turn.message)
 
 
-def history(lines: Sequence[Said]) -> list[tuple[Role, str]]:
+def history(lines: Sequence[Said], room: int) -> list[tuple[Role, str]]:
     """The last lines that fit, oldest first, beginning with one of the user's.
 
     A response that was flagged is left out: a model imitates what it finds, its own failures first.
     """
     chosen: list[tuple[Role, str]] = []
-    room = HISTORY_CHARS
     for line in reversed(lines):
         if line.score is not None and line.score < HEDGE_THRESHOLD:
             continue

@@ -19,9 +19,11 @@ from insula import settings as settings_module
 from insula.agent import identity as identity_module
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat, Reply
+from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
 from insula.errors import InputError, InsulaError
 from insula.llm.budget import Account, Budget, Prices
+from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -89,9 +91,12 @@ async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
         judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
         assessor = llm_assessor(judge, account)
     await warming
+    weights = weights_of(name)
     return Chat(
         Metacognition(store, identity=identity, controls=settings.controls),
         llm,
+        base=weights.brief if weights else "",
+        history_chars=weights.history_chars if weights else HISTORY_CHARS,
         account=account,
         max_tokens=settings.max_tokens,
         temperature=settings.temperature,

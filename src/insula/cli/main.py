@@ -29,7 +29,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Show the versi
 @app.command()
 def chat(
     model: Annotated[
-        str | None, typer.Option(help="smollm2 (embedded), test, openai:NAME, anthropic:NAME, ollama:NAME or a URL.")
+        str | None, typer.Option(help="embedded, test, openai:NAME, anthropic:NAME, ollama:NAME or a URL.")
     ] = None,
     user: Annotated[str, typer.Option(help="Whose memory to use.", envvar="INSULA_USER")] = "me",
     session: Annotated[str | None, typer.Option(help="Name of the session; a new one by default.")] = None,

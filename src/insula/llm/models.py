@@ -17,7 +17,7 @@ from insula.llm.failures import quoted
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-DEFAULT = "embedded"
+DEFAULT = local.EMBEDDED
 """Needs no key, no network and no other program."""
 
 KEY_VARIABLE = "INSULA_API_KEY"

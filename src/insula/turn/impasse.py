@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from insula.types import PASS_THRESHOLD, Assessment
 
-SAME_TOPIC = 0.3
-"""Share of the smaller set of terms that two messages on one topic have in common."""
+SAME_TOPIC = 0.25
+"""Share of all their terms that two messages on one topic have in common (Jaccard)."""
 
 
 class Judged(NamedTuple):
@@ -41,5 +41,4 @@ def impasse(previous: Judged | None, current: Judged) -> str | None:
 
 def same_topic(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two messages are about the same; one without content ("try again") stays on the topic."""
-    smaller = min(len(one), len(other))
-    return smaller == 0 or len(one & other) / smaller >= SAME_TOPIC
+    return not one or not other or len(one & other) / len(one | other) >= SAME_TOPIC

@@ -78,7 +78,7 @@ def memories(recalled: Sequence[Recalled]) -> list[str]:
     lines: list[str] = []
     room = MEMORIES_CHARS
     for one in recalled:
-        if one.score < WORTH_SHOWING or one.memory.kind == "episodic":
+        if not bears(one):
             continue
         screened = screen(one.memory.content, MEMORY_CHARS)
         line = f"- {who(one)}{screened.text} ({one.memory.said_at.day} {one.memory.said_at:%B %Y})"
@@ -86,6 +86,15 @@ def memories(recalled: Sequence[Recalled]) -> list[str]:
             lines.append(line)
             room -= len(line)
     return lines
+
+
+def bears(one: Recalled) -> bool:
+    """Whether a memory is worth the model's attention: it asserts something, and what the assistant said is asked for.
+
+    What a model once made up would otherwise come back to it as a fact.
+    """
+    asked_for = one.memory.provenance != "assistant" or one.parts.get("speaker", 0.0) > 0
+    return one.score >= WORTH_SHOWING and one.memory.kind != "episodic" and asked_for
 
 
 def who(one: Recalled) -> str:
