@@ -25,6 +25,7 @@ from insula.memory.item import NewItem, new_item
 from insula.memory.store import Place, Recollection, Said, Store
 from insula.memory.vectors import Embed, Vector
 from insula.redaction import redact
+from insula.screening import screen
 from insula.telemetry import Telemetry
 from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import Ask, asks
@@ -64,6 +65,15 @@ TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 TURN, CONFIDENCE_LOW, IMPASSE = "meta:turn", "meta:confidence-low", "meta:impasse"
 _REMEMBERED_USERS = 10_000
+
+
+def warm_up() -> None:
+    """Load and compile now what the first turn would otherwise wait for: half a second, once per process."""
+    text = "Where does Ana live, and since when?"
+    assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
+    hedge("Ana lives in Lisbon.", assessment, Identity())
+    screen(redact(text), len(text))
+    confidence.shipped()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

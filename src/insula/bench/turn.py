@@ -22,8 +22,8 @@ from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.store import Place, Store
-from insula.metacognition import Metacognition
-from insula.text.analysis import analyse, warm_up
+from insula.metacognition import Metacognition, warm_up
+from insula.text.analysis import analyse
 from insula.turn.confidence import estimate
 from insula.turn.monitor import assess
 from insula.types import Controls

@@ -26,9 +26,8 @@ from insula.llm.budget import Account, Budget, Prices
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
-from insula.metacognition import Metacognition
+from insula.metacognition import Metacognition, warm_up
 from insula.settings import Settings
-from insula.text.analysis import warm_up
 
 DATABASE = "insula.db"
 HISTORY_FILE = "history"
