@@ -80,6 +80,7 @@ PLACES = [
     ("//registry.example/:_authToken=", B62, "", "token"),
     ('"auth": "', "dXNlcjE6aHVudGVyMg==", '"', "key"),
     ("curl -s -u ana:", "hunter2", " https://x.example", "password"),
+    ("machine x.example login ana password ", "swordfish", "\n", "password"),
     ("sshpass -p ", "hunter2", " ssh x", "password"),
     ("my password is ", "hunter2!", "", "password"),
     ("My wifi password is ", "swordfish", ".", "password"),
@@ -259,7 +260,10 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert redact(once) == once
 
 
-@given(st.recursive(texts, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)))
+leaves = texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none()
+
+
+@given(st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)))
 @settings(max_examples=300, deadline=None)
 def test_json_stays_json(value: object) -> None:
     for ascii_only in (True, False):

@@ -124,6 +124,7 @@ _EMPTY_WORDS = (
 _WORDY = r"[A-Za-z]+\d?$|{PIECE}(?:[-_./:@ ]+{PIECE})+$"  # `linux-build-v2`
 _MIXED = r"(?=[^A-Za-z]*[A-Za-z])(?=[^\d!@#$%^&*+=?~]*[\d!@#$%^&*+=?~])|\d{6,}$"  # `hunter2`, `p@ss`, `123456`
 _CODED = r"\d|[a-z][A-Z]"
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$"
 _HEX = r"(?i)[0-9a-f-]+$|.*[0-9a-f]{32}"
 _CARD = r"4(?:.{12}|.{15}|.{18})$|(?:5[1-5]|2[2-7]|6[0245]|35).{14}$|62.{14,17}$|3[47].{13}$|3[068].{12}$"
 _DOUBLED = str.maketrans("0123456789", "0246813579")
@@ -240,6 +241,8 @@ def _assigned(text: str, name: Match, match: Match) -> bool:
     value, kind = text[start:end], _kind(name)
     if match["q"]:
         return (_quoted if kind == "password" else _TESTS.get(kind, _token))(value)
+    if text[name.end()] == '"' and _compiled(_NUMBER).match(value):  # in JSON a marker cannot stand for a number
+        return False
     literal = _literal(text, name, match)
     test = _solid if kind == "password" and literal else _TESTS.get(kind, _token)
     return test(value) and text[end : end + 1] not in tuple("([{") and (literal or not _compiled(_CODE).match(value))
@@ -278,35 +281,35 @@ _PARTS = {
 # Kind, marks (one of them must stand in the text), pattern. The secret is group `s`, else the whole match.
 # `^` stands for a mark where a word begins (in JSON, after a written `\n`; in a URL, after `%3D`).
 _TOKENS = r"""
-private_key   PRIVATE                              -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*+-----END {PEM}
-private_key   PRIVATE                              -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,})*+(?:{GAP}[\w+/=]++(?={CUT}))?
-anthropic     sk-ant-                              ^[\w-]{16,}
-openai        sk-                                  ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
-google        AIza,ya29.,GOCSPX-,1//0              ^[\w-]{24,}
-aws           AKIA,ASIA,ABIA,ACCA                  ^[A-Z0-9]{16}(?![A-Za-z0-9])
-aws           AKIA,ASIA                            ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?P<s>[A-Za-z0-9/+]{40})(?![\w/+=])
-github        ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ ^\w{22,}(?:\.[\w-]{20,}){0,2}
-gitlab        glpat-,gldt-,glrt-,glcbt-,glptt-     ^[\w.-]{18,}\w
-gitlab        glft-,glimt-,glsoat-,gloas-,GR1348941 ^[\w.-]{18,}\w
-slack         xoxa-,xoxb-,xoxe-,xoxe.,xoxp-        ^[\w.-]{10,}\w
-slack         xoxo-,xoxr-,xoxs-,xapp-              ^[\w.-]{10,}\w
-slack         hooks.slack.com/                     ^(?P<s>(?:services|workflows|triggers)/[\w/]{20,})
-stripe        sk_live_,sk_test_,rk_live_,rk_test_  ^\w{10,}
-stripe        whsec_                               ^[\w+/=]{20,}
-twilio        SK,AC                                ^[0-9a-f]{32}(?!\w)
-sendgrid      SG.                                  ^[\w-]{16,40}\.[\w-]{16,}
-npm           npm_                                 ^[A-Za-z0-9]{30,}
-pypi          pypi-                                ^[\w-]{50,}
-huggingface   hf_,api_org_                         ^[A-Za-z0-9]{30,}
-azure         Q~                                   [\w~.-]{3}\dQ~[\w~.-]{31,}
-digitalocean  dop_v1_,doo_v1_,dor_v1_              ^[0-9a-f]{40,}
-telegram      :AA                                  (?:(?<!\w)|(?<=\\[nrt]))\d{8,10}:AA[\w-]{33,}
-discord       MD,MT,Mj,Mz,ND,NT,Nj,Nz,OD,OT        ^[\w-]{21,26}\.[\w-]{6}\.[\w-]{27,}
-jwt           eyJ                                  ^[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?
-token         gsk_,xai-,pplx-,r8_,ntn_,lin_api_    ^[\w-]{20,}
-token         sbp_,figd_,nfp_,hvs.,glsa_,ATATT3    ^[\w=-]{20,}
-token         shpat_,shpss_,shppa_,PMAK-,NRAK-     ^[\w-]{20,}
-token         dapi,AGE-SECRET-KEY-1               ^[0-9A-Za-z]{32,}
+private_key  PRIVATE                              -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*+-----END {PEM}
+private_key  PRIVATE                              -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,})*+(?:{GAP}[\w+/=]++(?={CUT}))?
+anthropic    sk-ant-                              ^[\w-]{16,}
+openai       sk-                                  ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
+google       AIza,ya29.,GOCSPX-,1//0              ^[\w-]{24,}
+aws          AKIA,ASIA,ABIA,ACCA                  ^[A-Z0-9]{16}(?![A-Za-z0-9])
+aws          AKIA,ASIA                            ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?P<s>[A-Za-z0-9/+]{40})(?![\w/+=])
+github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ ^\w{22,}(?:\.[\w-]{20,}){0,2}
+gitlab       glpat-,gldt-,glrt-,glcbt-,glptt-     ^[\w.-]{18,}\w
+gitlab       glft-,glimt-,glsoat-,gloas-          ^[\w.-]{18,}\w
+slack        xoxa-,xoxb-,xoxe-,xoxe.,xoxp-        ^[\w.-]{10,}\w
+slack        xoxo-,xoxr-,xoxs-,xapp-              ^[\w.-]{10,}\w
+slack        hooks.slack.com/                     ^(?P<s>(?:services|workflows|triggers)/[\w/]{20,})
+stripe       sk_live_,sk_test_,rk_live_,rk_test_  ^\w{10,}
+stripe       whsec_                               ^[\w+/=]{20,}
+twilio       SK,AC                                ^[0-9a-f]{32}(?!\w)
+sendgrid     SG.                                  ^[\w-]{16,40}\.[\w-]{16,}
+npm          npm_                                 ^[A-Za-z0-9]{30,}
+pypi         pypi-                                ^[\w-]{50,}
+huggingface  hf_,api_org_                         ^[A-Za-z0-9]{30,}
+azure        Q~                                   [\w~.-]{3}\dQ~[\w~.-]{31,}
+digitalocean dop_v1_,doo_v1_,dor_v1_              ^[0-9a-f]{40,}
+telegram     :AA                                  (?:(?<!\w)|(?<=\\[nrt]))\d{8,10}:AA[\w-]{33,}
+discord      MD,MT,Mj,Mz,ND,NT,Nj,Nz,OD,OT        ^[\w-]{21,26}\.[\w-]{6}\.[\w-]{27,}
+jwt          eyJ                                  ^[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?
+token        gsk_,xai-,pplx-,r8_,ntn_,lin_api_    ^[\w-]{20,}
+token        sbp_,figd_,nfp_,hvs.,glsa_,ATATT3    ^[\w=-]{20,}
+token        shpat_,shpss_,shppa_,PMAK-,NRAK-     ^[\w-]{20,}
+token        dapi,AGE-SECRET-KEY-1                ^[0-9A-Za-z]{32,}
 """
 
 # The same for the text in small letters; the test sees the value as it is written.
@@ -324,6 +327,7 @@ _PLACES: "tuple[Rule, ...]" = (
     ("authorization", "bearer", r"bearer\s+(?P<s>[\w.~+/=-]{16,})", _token),
     ("cookie", "cookie", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", _coded),
     ("password", "curl,wget", r"""\s--?u(?:ser)?[ =]["']?[^\s:"']{1,64}:(?!\d+\b)(?P<s>[^\s"'\\@]{3,})""", _solid),
+    ("password", "login", r"""\blogin\s+\S{1,64}\s+password\s+(?P<s>[^\s"'\\]{3,})""", _solid),
     ("password", "sshpass", r"""sshpass\s+-p\s*["']?(?P<s>[^\s"'\\]{3,})""", _solid),
     (
         "pin",
@@ -340,7 +344,7 @@ _PLACES: "tuple[Rule, ...]" = (
     ),
 )
 
-# The names, in two parts so that English does not pay for the other languages: marks, pattern.
+# The names, in parts so that English does not pay for the other languages: marks, pattern.
 _NAMES = (
     (
         ("pass", "pwd", "pw=", "pw:", "key", "token", "secret", "auth", "credential", "mnemonic"),

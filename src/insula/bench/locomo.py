@@ -63,10 +63,7 @@ def _conversation(entry: dict[str, Any], number: int) -> Conversation:
         speakers=(talk["speaker_a"], talk["speaker_b"]),
         lines=tuple(_lines(talk)),
         questions=tuple(
-            Question(
-                one["question"], one["category"], frozenset(_EVIDENCE.findall(" ".join(one.get("evidence") or [])))
-            )
-            for one in entry["qa"]
+            Question(one["question"], one["category"], _evidence(one.get("evidence") or [])) for one in entry["qa"]
         ),
     )
 

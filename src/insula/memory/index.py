@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
@@ -77,7 +78,7 @@ def configure(engine: sa.Engine) -> None:
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
-    sa.event.listen(engine, "connect", pragmas)
+    event.listen(engine, "connect", pragmas)
 
 
 def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
