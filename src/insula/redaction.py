@@ -241,7 +241,7 @@ def _assigned(text: str, name: Match, match: Match) -> bool:
     value, kind = text[start:end], _kind(name)
     if match["q"]:
         return (_quoted if kind == "password" else _TESTS.get(kind, _token))(value)
-    if text[name.end()] == '"' and _compiled(_NUMBER).match(value):  # in JSON a marker cannot stand for a number
+    if '"' in text[name.end() : start] and _compiled(_NUMBER).match(value):  # JSON takes no marker for a number
         return False
     literal = _literal(text, name, match)
     test = _solid if kind == "password" and literal else _TESTS.get(kind, _token)

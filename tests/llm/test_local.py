@@ -29,16 +29,20 @@ def _missing() -> str:
 
 with_weights = pytest.mark.skipif(bool(_missing()), reason=_missing())
 
-ANA = Prompt(
-    instructions="""\
+TOLD = """\
 You are Insula, a helpful assistant.
 
 Facts about the user:
-- My sister Ana moved to Lisbon in May.
+- {fact} (today)
 
-Answer the question with these facts.""",
-    prompt="Where does Ana live?",
-)
+Your confidence from memory is high: answer the question with these facts."""
+
+FACTS = [
+    ("My sister Ana moved to Lisbon in May.", "Where does my sister live?", "Lisbon"),
+    ("My dog is called Biscuit.", "What is my dog called?", "Biscuit"),
+    ("My wife's name is Elena.", "What is my wife's name?", "Elena"),
+    ("My favourite film is Casablanca.", "What is my favourite film?", "Casablanca"),
+]
 
 
 class Verdict(BaseModel):
@@ -60,16 +64,26 @@ async def model(anyio_backend: str) -> AsyncGenerator[Model]:
 
 @with_weights
 @pytest.mark.anyio
-async def test_it_answers_from_what_it_is_told_with_log_probabilities(model: Model) -> None:
+async def test_it_answers_from_what_it_is_told(model: Model) -> None:
+    hits = 0
+    for fact, question, word in FACTS:
+        prompt = Prompt(instructions=TOLD.format(fact=fact), prompt=question)
+        hits += word in (await generate(model, prompt, purpose="reply", max_tokens=40)).text
+    assert hits >= 2  # measured: three of four; arithmetic differs a little between processors
+
+
+@with_weights
+@pytest.mark.anyio
+async def test_it_streams_with_a_log_probability_for_each_token(model: Model) -> None:
     deltas: list[str] = []
-    answer = await generate(model, ANA, purpose="reply", logprobs=True, on_delta=deltas.append)
-    assert "Lisbon" in answer.text
+    prompt = Prompt(prompt="Tell me about trees.")
+    answer = await generate(model, prompt, purpose="reply", max_tokens=20, logprobs=True, on_delta=deltas.append)
     assert "".join(deltas).strip() == answer.text
     assert answer.logprobs is not None
     assert "".join(token for token, _ in answer.logprobs).strip() == answer.text
     assert all(logprob <= 0 for _, logprob in answer.logprobs)
-    assert answer.model == "smollm2"
-    assert answer.usage.output_tokens >= len(answer.logprobs)
+    assert (answer.model, answer.truncated, answer.usage.output_tokens) == ("smollm2", True, 20)
+    assert answer.first_token_seconds is not None
 
 
 @with_weights
