@@ -327,7 +327,7 @@ _PLACES: "tuple[Rule, ...]" = (
     ("authorization", "bearer", r"bearer\s+(?P<s>[\w.~+/=-]{16,})", _token),
     ("cookie", "cookie", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", _coded),
     ("password", "curl,wget", r"""\s--?u(?:ser)?[ =]["']?[^\s:"']{1,64}:(?!\d+\b)(?P<s>[^\s"'\\@]{3,})""", _solid),
-    ("password", "login", r"""\blogin\s+\S{1,64}\s+password\s+(?P<s>[^\s"'\\]{3,})""", _solid),
+    ("password", "login", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", _solid),
     ("password", "sshpass", r"""sshpass\s+-p\s*["']?(?P<s>[^\s"'\\]{3,})""", _solid),
     (
         "pin",
