@@ -233,6 +233,7 @@ class Terminal:
         os.write(self.file, text.encode())
 
     def sees(self, text: str, seconds: float = 20.0) -> bool:
+        """Whether some text appears, after whatever was looked for before."""
         end = time.monotonic() + seconds
         while text not in self.seen and time.monotonic() < end:
             if select.select([self.file], [], [], 0.1)[0]:
@@ -240,10 +241,19 @@ class Terminal:
                     self.seen += os.read(self.file, 65536).decode(errors="replace")
                 except OSError:
                     break
-        return text in self.seen
+        _, found, self.seen = self.seen.partition(text)
+        return bool(found)
 
-    def leaves(self) -> int:
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+    def leaves(self, seconds: float = 20.0) -> int | None:
+        """The exit code, or None where the command had to be killed."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if (done := os.waitpid(self.pid, os.WNOHANG))[0]:
+                return os.waitstatus_to_exitcode(done[1])
+            self.sees("nothing in particular", 0.1)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        return None
 
 
 def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(home: Path) -> None:
@@ -256,8 +266,10 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         time.sleep(0.3)
         terminal.types("\x03")
         assert terminal.sees("what you wrote is kept"), terminal.seen
+        assert terminal.sees("> "), terminal.seen
         terminal.types("And Tom?\n")
         assert terminal.sees("memory low"), terminal.seen
+        assert terminal.sees("> "), terminal.seen
         terminal.types("\x04")
         assert terminal.leaves() == 0
     assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
