@@ -43,7 +43,7 @@ class Settings(BaseSettings):
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     """By default the model's own."""
-    max_tokens: int = Field(default=400, ge=1)
+    max_tokens: int = Field(default=1_000, ge=1)
     """Tokens of one response."""
     timeout: float = Field(default=120.0, gt=0)
     """Seconds that one response may take."""

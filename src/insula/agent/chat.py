@@ -98,7 +98,7 @@ class Chat:
         base: str = "",
         history_chars: int = context.HISTORY_CHARS,
         account: Account | None = None,
-        max_tokens: int = 400,
+        max_tokens: int = 1_000,
         temperature: float | None = None,
         timeout: float = 120.0,
         assessor: Assessor | None = None,

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -23,11 +23,12 @@ from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
 from insula.errors import InputError, InsulaError
 from insula.llm.budget import Account, Budget, Prices
-from insula.llm.local import weights_of
+from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, warm_up
 from insula.settings import Settings
+from insula.types import Controls
 
 DATABASE = "insula.db"
 HISTORY_FILE = "history"
@@ -91,17 +92,24 @@ async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
         assessor = llm_assessor(judge, account)
     await warming
     weights = weights_of(name)
+    controls = _controls(settings, weights)
     return Chat(
-        Metacognition(store, identity=identity, controls=settings.controls),
+        Metacognition(store, identity=identity, controls=controls),
         llm,
         base=weights.brief if weights else "",
         history_chars=weights.history_chars if weights else HISTORY_CHARS,
+        max_tokens=min(settings.max_tokens, weights.max_tokens) if weights else settings.max_tokens,
         account=account,
-        max_tokens=settings.max_tokens,
         temperature=settings.temperature,
         timeout=settings.timeout,
         assessor=assessor,
     )
+
+
+def _controls(settings: Settings, weights: Weights | None) -> Controls:
+    """The settings' controls, with no more memories than a small embedded model can use."""
+    items = min(settings.max_context_items, weights.memories) if weights else settings.max_context_items
+    return replace(settings.controls, max_context_items=items)
 
 
 def _account(settings: Settings) -> Account:

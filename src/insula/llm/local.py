@@ -42,6 +42,10 @@ class Weights:
     """What it is told before anything else, to answer at its best."""
     history_chars: int
     """Characters of the session that are sent along."""
+    memories: int
+    """Memories that are shown to it at most."""
+    max_tokens: int
+    """Tokens of one answer at most."""
 
 
 SMOLLM2 = Weights(
@@ -55,6 +59,8 @@ SMOLLM2 = Weights(
     temperature=0.0,  # the share of remembered facts it repeats falls from 0.62 (0.0) to 0.50 (0.5); it never knew more
     brief="Reply to the user in one or two short sentences.",  # else it rambles until it is cut off
     history_chars=0,  # it imitates its own earlier answers, the bad ones first; memory carries what was said
+    memories=4,  # of three facts it finds the right one in 0.83, of six in 0.67
+    max_tokens=256,  # what is longer goes round in circles
     repeat_penalty=1.05,  # without it every tenth answer runs in a circle; from 1.1 on it stops naming what it was told
 )
 
