@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
 
-from insula.errors import InsulaError
+from insula.errors import InputError, InsulaError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
@@ -61,6 +61,7 @@ RECENT_RESPONSES = 5
 """Responses of the session that a new one is compared with (DESIGN K1)."""
 USED_TERMS = 2
 """Terms that a memory must share with what drew on it to count as used."""
+SPEAKER_CHARS = 40
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 TURN, CONFIDENCE_LOW, IMPASSE = "meta:turn", "meta:confidence-low", "meta:impasse"
@@ -174,8 +175,13 @@ class Metacognition:
             at: when; now by default.
 
         Raises:
-            InsulaError: the text is empty, or the store cannot be used.
+            InputError: the speaker is no name.
+            StoreError: the store cannot be used.
         """
+        named = screen(speaker, SPEAKER_CHARS)
+        if named.reasons or not named.text:
+            raise InputError(f"The speaker {speaker[:SPEAKER_CHARS]!r} cannot be used; give a name.")
+        speaker = named.text
         place = await self.store.place(user, session)
         analysis = analyse(redact(clean(text))[:ANALYSED_CHARS])
         encoding = encode(analysis, speaker, listener)

@@ -64,6 +64,10 @@ class Memory:
     session: str
     importance: float
     confidence: float
+    line: str
+    """The content as it may stand in a prompt: one visible line, cut and without secrets."""
+    withheld: tuple[str, ...] = ()
+    """Why it may not: what it was screened for when it was written."""
     uses: int = 0
 
 

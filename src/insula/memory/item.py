@@ -6,9 +6,15 @@ from typing import NamedTuple
 from insula.memory.encoding import Encoding
 from insula.memory.salience import emphasis, importance, novelty, salience
 from insula.memory.vectors import Vector
+from insula.screening import screen
 from insula.text.analysis import Analysis
 from insula.text.questions import Ask
 from insula.types import MemoryKind, Provenance, Recalled
+
+LINE_CHARS = 300
+"""Characters of one memory that a prompt may show."""
+SCREENED_CHARS = 4 * LINE_CHARS
+"""Characters that are screened for it: what stands behind them is never shown."""
 
 
 class NewItem(NamedTuple):
@@ -18,6 +24,10 @@ class NewItem(NamedTuple):
     speaker: str
     language: str
     content: str
+    line: str
+    """What a prompt may show of it."""
+    withheld: tuple[str, ...]
+    """Why a prompt may not."""
     claims: str
     names: str
     kind: MemoryKind
@@ -37,12 +47,15 @@ def new_item(
     replies_to: Sequence[Ask],
 ) -> NewItem:
     """A text as it enters working memory, with its salience."""
+    shown = screen(analysis.text[:SCREENED_CHARS], LINE_CHARS)
     weight = importance(analysis, encoding, provenance, replies_to)
     return NewItem(
         provenance=provenance,
         speaker=speaker,
         language=analysis.language,
         content=analysis.text,
+        line=shown.text,
+        withheld=shown.reasons,
         claims=encoding.dump(),
         names=" ".join(sorted(encoding.names)),
         kind=encoding.kind,

@@ -74,6 +74,8 @@ memories = sa.Table(
     sa.Column("speaker", sa.Text, nullable=False),
     sa.Column("language", sa.Text, nullable=False),
     sa.Column("content", sa.Text, nullable=False),
+    sa.Column("line", sa.Text, nullable=False),
+    sa.Column("withheld", sa.Text, nullable=False, server_default=""),
     sa.Column("claims", sa.Text, nullable=False),
     sa.Column("names", sa.Text, nullable=False, server_default=""),
     sa.Column("importance", sa.Double, nullable=False),
@@ -88,7 +90,8 @@ memories = sa.Table(
     sa.Index(None, "user_id", "session_id", "promoted_at"),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
-`used_at` holds the last moments of use as a JSON list; `vector` is float16, when an embedder is at hand."""
+`line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a
+JSON list; `vector` is float16, when an embedder is at hand."""
 
 
 def in_working_memory() -> sa.ColumnElement[bool]:

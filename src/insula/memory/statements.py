@@ -107,6 +107,8 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         after_id=previous,
         kind=item.kind,
         language=item.language,
+        line=item.line,
+        withheld=" ".join(item.withheld),
         claims=item.claims,
         names=item.names,
         importance=item.importance,
@@ -234,6 +236,8 @@ def memory(row: sa.Row[Any]) -> Memory:
         session=row.session,
         importance=row.importance,
         confidence=row.confidence,
+        line=row.line,
+        withheld=tuple(row.withheld.split()),
         uses=row.uses,
     )
 

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from insula.screening import screen
 from insula.types import Confidence, Identity, Level, Recalled
 
-MEMORY_CHARS = 300
-"""Characters of one memory that are shown."""
-SPEAKER_CHARS = 40
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
 
@@ -80,21 +76,24 @@ def memories(recalled: Sequence[Recalled]) -> list[str]:
     for one in recalled:
         if not bears(one):
             continue
-        screened = screen(one.memory.content, MEMORY_CHARS)
-        line = f"- {who(one)}{screened.text} ({one.memory.said_at.day} {one.memory.said_at:%B %Y})"
-        if screened.text and not screened.reasons and len(line) <= room:
+        said_at = one.memory.said_at
+        line = f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
+        if len(line) <= room:
             lines.append(line)
             room -= len(line)
     return lines
 
 
 def bears(one: Recalled) -> bool:
-    """Whether a memory is worth the model's attention: it asserts something, and what the assistant said is asked for.
+    """Whether a memory may be shown and is worth the model's attention.
 
-    What a model once made up would otherwise come back to it as a fact.
+    It asserts something, it was not withheld, and where the assistant said it, it is asked for: what
+    a model once made up would otherwise come back to it as a fact.
     """
-    asked_for = one.memory.provenance != "assistant" or one.parts.get("speaker", 0.0) > 0
-    return one.score >= WORTH_SHOWING and one.memory.kind != "episodic" and asked_for
+    memory = one.memory
+    if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
+        return False
+    return memory.provenance != "assistant" or one.parts.get("speaker", 0.0) > 0
 
 
 def who(one: Recalled) -> str:
@@ -105,7 +104,7 @@ def who(one: Recalled) -> str:
         case "assistant", _:
             return "You said: "
         case _, speaker:
-            return f"{screen(speaker, SPEAKER_CHARS).text} said: "
+            return f"{speaker} said: "
 
 
 def sentence(confidence: Confidence, shown: Sequence[str]) -> str:

@@ -105,6 +105,8 @@ def upgrade() -> None:
         sa.Column("speaker", sa.Text(), nullable=False),
         sa.Column("language", sa.Text(), nullable=False),
         sa.Column("content", sa.Text(), nullable=False),
+        sa.Column("line", sa.Text(), nullable=False),
+        sa.Column("withheld", sa.Text(), server_default="", nullable=False),
         sa.Column("claims", sa.Text(), nullable=False),
         sa.Column("names", sa.Text(), server_default="", nullable=False),
         sa.Column("importance", sa.Double(), nullable=False),
