@@ -3,8 +3,7 @@
 Public names are resolved on first use (PEP 562), because a hook imports this package for every tool call.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # importing `typing` would cost more than all the rest
 
 __version__ = "0.1.0"
 
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_PUBLIC[name]), name)
 
 

@@ -8,7 +8,7 @@ from insula.agent import context
 from insula.errors import BudgetExceeded, InputError, ModelError
 from insula.llm.budget import Account
 from insula.llm.client import generate
-from insula.metacognition import Metacognition, Turn
+from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn
 from insula.text.analysis import clean
 from insula.types import Assessment, Confidence, Identity, Recalled, Signal, Usage
 
@@ -148,13 +148,18 @@ class Chat:
             timeout=self.timeout,
             on_delta=on_delta,
         )
-        assessment = None
-        if self.assessor is not None:
-            recent = [line.content for line in turn.history if line.provenance == "assistant"]
-            identity = self.metacognition.identity
-            assessment = await self.assessor(turn.message, generation.text, recent[-5:], identity)
+        assessment = await self._assess(self.assessor, turn, generation.text) if self.assessor else None
         turn.finish(generation.text, assessment=assessment, usage=generation.usage)
         return generation.usage
+
+    async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
+        """The assessor's judgement, or None where it fails: then the self-monitor's stands."""
+        recent = [line.content for line in turn.history if line.provenance == "assistant"]
+        try:
+            return await assessor(turn.message, response, recent[-RECENT_RESPONSES:], self.metacognition.identity)
+        except (ModelError, BudgetExceeded) as failure:
+            turn.troubles.append(str(failure))
+            return None
 
 
 def _check(message: str) -> None:

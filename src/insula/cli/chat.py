@@ -149,6 +149,8 @@ def _converse(talk: Conversation) -> None:
             talk.failed |= not interactive
             _complain(talk, str(error), line)
         except KeyboardInterrupt:
+            if not interactive:
+                raise
             talk.console.print("(stopped; what you wrote is kept)", style="dim")
 
 

@@ -1,0 +1,45 @@
+"""What the package promises as a whole: it is light to import, and its examples run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def imported_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_insula_loads_nothing_but_itself() -> None:
+    third_party = {"pydantic", "pydantic_ai", "sqlalchemy", "rich", "typer", "numpy", "rapidfuzz", "prometheus_client"}
+    assert not imported_by("import insula") & third_party
+
+
+def test_the_help_of_the_command_loads_no_model_and_no_database() -> None:
+    assert not imported_by("import insula.cli.main") & {"pydantic_ai", "openai", "sqlalchemy", "numpy", "xllamacpp"}
+
+
+def test_redaction_and_screening_need_the_standard_library_alone() -> None:
+    code = "import insula.redaction, insula.screening"
+    assert imported_by(code) - {"insula"} <= set(sys.stdlib_module_names) | imported_by("pass")
+
+
+def test_every_public_name_resolves() -> None:
+    import insula
+
+    for name in dir(insula):
+        assert getattr(insula, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = insula.nothing  # pyright: ignore
+
+
+@pytest.mark.parametrize("name", ["library.py", "demo.py"])
+def test_an_example_runs(name: str) -> None:
+    done = subprocess.run([sys.executable, ROOT / "examples" / name], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Lisbon" in done.stdout

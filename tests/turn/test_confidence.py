@@ -1,0 +1,92 @@
+import json
+from dataclasses import replace
+from importlib.resources import files
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.memory.cue import Statistics, cue
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.recall import Standing
+from insula.memory.statements import moment
+from insula.memory.store import Recollection
+from insula.text.analysis import analyse
+from insula.turn.confidence import estimate, shipped
+from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
+
+UNIT = st.floats(0, 1)
+ASKED = cue(analyse("Where does Ana live?"), USER, ASSISTANT)
+
+
+def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance = "user") -> Recalled:
+    memory = Memory(
+        id=1,
+        kind=kind,
+        provenance=provenance,
+        speaker="user",
+        content="My sister Ana moved to Lisbon.",
+        said_at=moment(0.0),
+        session="s",
+        importance=1.0,
+        confidence=1.0,
+        line="My sister Ana moved to Lisbon.",
+    )
+    parts = {"owner": score, "other": 0.0, "answer": 1.0}
+    return Recalled(memory=memory, score=score, parts=parts, terms=frozenset({"sister", "ana", "move", "lisbon"}))
+
+
+def found(*memories: Recalled, owned: float = 0.5, others: float = 0.0) -> Recollection:
+    return Recollection(memories, Statistics(memories=len(memories)), Standing(owned, others))
+
+
+@given(UNIT, UNIT, UNIT)
+def test_confidence_is_a_probability(score: float, owned: float, others: float) -> None:
+    assert 0.0 <= estimate(ASKED, found(recalled(score), owned=owned, others=others)).score <= 1.0
+
+
+@given(UNIT, UNIT)
+def test_a_better_memory_never_lowers_confidence(one: float, other: float) -> None:
+    low, high = (estimate(ASKED, found(recalled(score))).score for score in sorted((one, other)))
+    assert high >= low
+
+
+@given(UNIT, UNIT)
+def test_more_said_of_somebody_else_never_raises_confidence(one: float, other: float) -> None:
+    less, more = (estimate(ASKED, found(recalled(0.7), others=others)).score for others in sorted((one, other)))
+    assert less >= more
+
+
+@given(UNIT)
+def test_what_the_assistant_said_what_was_derived_and_what_was_only_asked_count_for_nothing(score: float) -> None:
+    nothing = estimate(ASKED, found()).score
+    for memory in (
+        recalled(score, provenance="assistant"),
+        recalled(score, provenance="derived"),
+        recalled(score, kind="episodic"),
+    ):
+        assert estimate(ASKED, found(memory, owned=0.0)).score == nothing
+
+
+def test_the_levels_follow_the_thresholds_of_the_calibration() -> None:
+    always = Calibration(intercept=0.0, weights={})
+    assert estimate(ASKED, found(), calibration=always).level == "medium"
+    assert estimate(ASKED, found(), calibration=replace(always, intercept=5.0)).level == "high"
+    assert estimate(ASKED, found(), calibration=replace(always, intercept=-5.0)).level == "low"
+
+
+def test_guidance_of_the_identity_counts_as_knowledge() -> None:
+    with_guidance = Identity(guidance={"living": "Ask since when."})
+    assert estimate(ASKED, found(), identity=with_guidance).score > estimate(ASKED, found()).score
+
+
+def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on() -> None:
+    raw = json.loads((files("insula.turn") / "confidence.json").read_text("utf-8"))
+    assert all(weight >= 0 for weight in shipped().weights.values())
+    assert raw["fitted_on"]
+
+
+def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
+    reasons = estimate(ASKED, found(recalled(0.8))).reasons
+    assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'
+    assert reasons[1] == "1 of 2 content words are stored; not live"
+    assert estimate(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
