@@ -18,19 +18,21 @@ from rich.table import Table
 
 from insula.bench import locomo
 from insula.bench.locomo import ADVERSARIAL, Conversation
-from insula.memory.cue import cue
+from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.store import Place, Store
+from insula.memory.store import Place, Recollection, Store
 from insula.metacognition import Metacognition, warm_up
+from insula.stats import auroc
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate
+from insula.turn.confidence import estimate, shipped
 from insula.turn.monitor import assess
 from insula.types import Controls
 
 TOP = 5
 REPLY_CHARS = 2_000
 QUESTIONS = 300
+FOREIGN = 60
 SEED = 7
 STARTS = 9
 _ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
@@ -51,34 +53,72 @@ def run(path: str, memories: int, json: bool) -> int:
 
 async def _measure(talks: list[Conversation], folder: Path, memories: int) -> dict[str, Any]:
     return {
-        "recall": await recall_quality(talks, folder / "quality.db"),
+        "recall": await recall_quality(talks, folder),
         "turn": await whole_turns(talks, folder / "turns.db"),
         "scale": await recall_at_scale(talks, folder / "scale.db", memories),
         "monitor": monitor_cost(talks),
     }
 
 
-async def recall_quality(talks: list[Conversation], path: Path) -> dict[str, Any]:
-    """Mean recall and hit rate of the evidence among the first five, beside BM25's own order."""
+async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, Any]:
+    """Mean recall and hit rate of the evidence among the first five, beside BM25's own order; confidence by kind."""
     ours: list[tuple[float, bool]] = []
     bm25: list[tuple[float, bool]] = []
-    async with await Store.open(path) as store:
-        for talk in talks:
-            ids: dict[int, str] = {}
-            for line in track(talk.lines, f"reading {talk.name}", console=_errors(), transient=True):
-                place = await store.place(talk.name, line.session)
-                _, memory = await store.say(place, _item(talk, line.speaker, line.text), at=line.at)
-                ids[memory] = line.id
-                await store.consolidate(place, _ALL)
+    sure: dict[str, list[float]] = {"answerable": [], "another_person": [], "foreign": []}
+    for talk in talks:
+        async with await Store.open(folder / f"{talk.name}.db") as store:  # one each: FTS5's BM25 counts all it holds
+            ids = await _read_in(store, talk)
             place = await store.place(talk.name, "questions")
             for question in talk.questions:
-                if question.category == ADVERSARIAL or not question.evidence:
-                    continue
-                asked = cue(analyse(question.text), USER, ASSISTANT)
-                found = await store.recall(place, asked, TOP)
-                ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled]))
-                bm25.append(_hits(question.evidence, [ids[i] for i in await store.searched(place, asked, TOP)]))
-    return {"n": len(ours), "ours": _means(ours), "bm25": _means(bm25)}
+                asked, found = await _ask(store, place, question.text)
+                kind = "another_person" if question.category == ADVERSARIAL else "answerable"
+                sure[kind].append(estimate(asked, found).score)
+                if kind == "answerable" and question.evidence:
+                    ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled[:TOP]]))
+                    best = await store.searched(place, asked, TOP)
+                    bm25.append(_hits(question.evidence, [ids[i] for i in best]))
+            for text in _foreign(talk, talks):
+                asked, found = await _ask(store, place, text)
+                sure["foreign"].append(estimate(asked, found).score)
+    return {"n": len(ours), "ours": _means(ours), "bm25": _means(bm25), "confidence": _confidence(sure)}
+
+
+async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
+    """Ingest a conversation as it would be in use; returns memory id -> id of the turn."""
+    ids: dict[int, str] = {}
+    for line in track(talk.lines, f"reading {talk.name}", console=_errors(), transient=True):
+        place = await store.place(talk.name, line.session)
+        _, memory = await store.say(place, _item(talk, line.speaker, line.text), at=line.at)
+        ids[memory] = line.id
+        await store.consolidate(place, _ALL)
+    return ids
+
+
+async def _ask(store: Store, place: Place, text: str) -> tuple[Cue, Recollection]:
+    asked = cue(analyse(text), USER, ASSISTANT)
+    return asked, await store.recall(place, asked, Controls().max_context_items)
+
+
+def _foreign(talk: Conversation, talks: list[Conversation]) -> list[str]:
+    """Answerable questions of the other conversations: a topic that this one never touched."""
+    others = [
+        question.text
+        for other in talks
+        if other is not talk
+        for question in other.questions
+        if question.category != ADVERSARIAL
+    ]
+    return random.Random(SEED).sample(others, min(FOREIGN, len(others)))
+
+
+def _confidence(sure: dict[str, list[float]]) -> dict[str, Any]:
+    high = shipped().high
+    kinds = {
+        kind: {"n": len(scores), "high": round(statistics.fmean(score >= high for score in scores), 3)}
+        for kind, scores in sure.items()
+    }
+    auc = {kind: round(auroc(sure["answerable"], sure[kind]), 3) for kind in ("another_person", "foreign")}
+    return {"auroc": auc, "kinds": kinds}
 
 
 def _item(talk: Conversation, speaker: str, text: str) -> NewItem:
@@ -224,5 +264,7 @@ def _show(figures: dict[str, Any]) -> None:
         f"evidence among the first five ({quality['n']} questions): recall {quality['ours']['recall_at_5']:.3f}, "
         f"BM25 {quality['bm25']['recall_at_5']:.3f}"
     )
+    for kind, area in quality["confidence"]["auroc"].items():
+        console.print(f"confidence, answerable against {kind.replace('_', ' ')}: AUROC {area:.3f}")
     start = figures["start"]
     console.print(f"start: import insula {start['import_ms']} ms, insula --help {start['help_ms']} ms")
