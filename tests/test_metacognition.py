@@ -30,6 +30,15 @@ def scored(score: float, *flags: Flag) -> Assess:
     return assess
 
 
+def unanswering(question: str) -> Assess:
+    """A monitor that misses the answer to one question."""
+
+    def assess(*_: object) -> Assessment:
+        return Assessment(score=0.2, flags=("incomplete",), parts=FINE, unanswered=(question,))
+
+    return assess
+
+
 @asynccontextmanager
 async def chatting(
     store: Store, replies: str | list[str], identity: Identity | None = None, assess: Assess = monitor.assess
@@ -152,6 +161,15 @@ async def test_a_secret_is_neither_stored_nor_told_again(store: Store) -> None:
     place = await store.place("me", "monday")
     assert secret not in "".join(said.content for said in await store.transcript(place, 9))
     assert secret not in model.requests[-1].text
+
+
+async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
+    secret = "ghp_" + "a1B2c3D4" * 5
+    async with chatting(store, "It rains.", assess=unanswering(f"Is {secret} valid?")) as (chat, _):
+        await chat.reply("me", "s", f"Is {secret} valid?")
+    ledger = await store.ledger(await store.place("me", "s"))
+    assert any(signal.kind == "meta:confidence-low" for signal in ledger)
+    assert secret not in repr(ledger)
 
 
 # What does not count

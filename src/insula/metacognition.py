@@ -352,7 +352,11 @@ class Turn:
         yield self._signal(TURN, "the turn is over", self._record(judged, hedged, topic))
         if judged.score < HEDGE_THRESHOLD:
             why = ", ".join(judged.flags) or "several parts fell short"
-            data = {"score": judged.score, "flags": list(judged.flags), "unanswered": list(judged.unanswered)}
+            data = {
+                "score": judged.score,
+                "flags": list(judged.flags),
+                "unanswered": [redact(text) for text in judged.unanswered],
+            }
             yield self._signal(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
         if stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic)):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})

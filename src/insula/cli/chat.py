@@ -27,6 +27,7 @@ from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, warm_up
+from insula.redaction import redact
 from insula.settings import Settings
 from insula.types import Controls
 
@@ -174,11 +175,14 @@ def _typed(talk: Conversation) -> Iterator[str]:
 
 
 def _save_history(path: Path) -> None:
+    """Keep what was typed for the next time, without its secrets."""
     with suppress(ImportError, OSError):
         import readline
 
+        for i in range(readline.get_current_history_length()):
+            readline.replace_history_item(i, redact(readline.get_history_item(i + 1)))
+        path.touch(mode=0o600)
         readline.write_history_file(path)
-        path.chmod(0o600)
 
 
 def _piped() -> Iterator[str]:
