@@ -34,6 +34,7 @@ format: $(VENV)/test.stamp ## put the code in shape
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
+	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml

@@ -21,10 +21,10 @@ from typing import Self, TypeVar
 from insula.errors import InputError, InsulaError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.item import NewItem, new_item
+from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said, Store
 from insula.memory.vectors import Embed, Vector
-from insula.redaction import redact
+from insula.redaction import redact, without_markers
 from insula.screening import screen
 from insula.telemetry import Telemetry
 from insula.text.analysis import Analysis, analyse, clean
@@ -53,8 +53,6 @@ V = TypeVar("V")
 Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
 Subscriber = Callable[[Signal], object]
 
-ANALYSED_CHARS = 20_000
-"""Characters of a message that are analysed and remembered; the rest still reaches the model."""
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 RECENT_RESPONSES = 5
@@ -98,7 +96,7 @@ class Metacognition:
         controls: what a turn may use before conditions change it.
         calibration: coefficients of confidence; by default the shipped ones.
         assess: the self-monitor; another function of the same form may replace it (K10).
-        embed: makes an embedding of a text, so that paraphrases are recalled better; none is needed.
+        embed: makes an embedding of a text, which then counts in the score of what is proposed; none is needed.
         telemetry: where counts go.
     """
 
@@ -179,19 +177,25 @@ class Metacognition:
             StoreError: the store cannot be used.
         """
         named = screen(speaker, SPEAKER_CHARS)
-        if named.reasons or not named.text:
-            raise InputError(f"The speaker {speaker[:SPEAKER_CHARS]!r} cannot be used; give a name.")
-        speaker = named.text
+        heard = screen(listener, SPEAKER_CHARS)
+        if named.reasons or heard.reasons or not named.text or not heard.text:
+            raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
+        if provenance == "derived":
+            raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
+        speaker, listener = named.text, heard.text
         place = await self.store.place(user, session)
-        analysis = analyse(redact(clean(text))[:ANALYSED_CHARS])
+        content = redact(clean(text))
+        analysis = _analysed(content)
         encoding = encode(analysis, speaker, listener)
         vector = self.embed(analysis.text) if self.embed else None
         found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
-        replies_to = asks(analyse(found.said[-1].content[:ANALYSED_CHARS])) if found.said else ()
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)._replace(vector=vector)
+        replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)
+        item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
         _, memory = await self.store.say(place, item, at=stamp)
         await self.store.consolidate(place, self.controls)
+        self.saw(place, analysis.language)
         return memory
 
     async def languages(self, place: Place) -> frozenset[str]:
@@ -202,7 +206,8 @@ class Metacognition:
 
     def saw(self, place: Place, language: str) -> None:
         """Note that a user wrote in a language."""
-        _kept(self._languages, place.user_id, self._languages.get(place.user_id, frozenset()) | {language})
+        if place.user_id in self._languages:
+            _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
@@ -219,8 +224,9 @@ class Metacognition:
         """Read from the ledger how the session stood, if this process has not seen it yet."""
         key = place.user, place.session
         if key not in self._judged:
-            last = await self.store.ledger(place, kinds=[TURN], limit=1)
-            _kept(self._judged, key, impasse.from_record(last[0].data) if last else None)
+            turns = await self.store.ledger(place, kinds=[TURN], limit=RECENT_RESPONSES)
+            judged = (impasse.from_record(turn.data) for turn in turns)
+            _kept(self._judged, key, next((one for one in judged if one is not None), None))
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
@@ -259,7 +265,7 @@ class Turn:
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions = ""
+        self.instructions = compose(owner.identity, self.confidence, ())
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
@@ -268,18 +274,19 @@ class Turn:
         self.troubles: list[str] = []
         self._usage = Usage()
         self._place: Place | None = None
+        self._content = ""
         self._analysis: Analysis | None = None
         self._vector: Vector | None = None
 
     async def __aenter__(self) -> Self:
-        with self._kept_from_host("recall"):
+        with self.kept_from_host("recall"):
             await self._recall()
-        with self._kept_from_host("write"):
+        with self.kept_from_host("write"):
             await self._write()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        with self._kept_from_host("exit"):
+        with self.kept_from_host("exit"):
             await self._leave()
         self._owner.telemetry.added.observe(self.added)
         self._owner.telemetry.turns.labels(self.confidence.level).inc()
@@ -293,18 +300,20 @@ class Turn:
             usage: what the response cost, for the ledger.
         """
         self._usage = usage or Usage()
+        response = clean(response)
         self.result = TurnResult(response=response, assessment=assessment, hedged=False, signals=())
-        with self._kept_from_host("finish"):
+        with self.kept_from_host("finish"):
             self.result = self._finish(response, assessment)
         return self.result
 
     async def _recall(self) -> None:
         owner = self._owner
-        text = redact(self.message)[:ANALYSED_CHARS]
-        self._analysis = analyse(text, default=next(iter(owner.identity.languages), "en"))
+        self._content = redact(self.message)
+        self._analysis = _analysed(self._content, next(iter(owner.identity.languages), "en"))
         place = self._place = await owner.store.place(self.user, self.session)
         asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
-        self._vector = owner.embed(text) if owner.embed else None
+        with self.kept_from_host("embed"):
+            self._vector = owner.embed(self._analysis.text) if owner.embed else None
         limit = self.controls.max_context_items
         await owner.resume(place)
         found = await owner.store.recall(place, asked, limit, lines=HISTORY_LINES, vector=self._vector)
@@ -317,7 +326,9 @@ class Turn:
             return
         encoding = encode(self._analysis, USER, ASSISTANT)
         item = new_item(self._analysis, encoding, "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(vector=self._vector))
+        self.number, _ = await self._owner.store.say(
+            self._place, item._replace(content=self._content, vector=self._vector)
+        )
         self._owner.saw(self._place, self._analysis.language)
 
     def _prepare(self, asked: Cue, found: Recollection) -> None:
@@ -335,7 +346,7 @@ class Turn:
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
             return ()
-        return asks(analyse(self.history[-1].content[:ANALYSED_CHARS]))
+        return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
     def _finish(self, response: str, assessment: Assessment | None) -> TurnResult:
         owner = self._owner
@@ -358,7 +369,11 @@ class Turn:
                 "unanswered": [redact(text) for text in judged.unanswered],
             }
             yield self._signal(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
-        if stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic)):
+
+    def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
+        """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
+        topic = frozenset(self._analysis.terms if self._analysis else ())
+        if judged and (stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic))):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
@@ -385,7 +400,8 @@ class Turn:
             self.signals = (self._signal(TURN, "no response", {"hedged": False}),)
             response, used = None, []
         else:
-            self.signals = self.result.signals
+            self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
+            self.signals += tuple(self._impasse(self.result.assessment))
             response, used = self._remember(self.result)
         self.promoted = await self._owner.store.finish(
             self._place, self.number, response, self.signals, used, self.controls
@@ -395,8 +411,10 @@ class Turn:
     def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
-        analysis = analyse(redact(result.response)[:ANALYSED_CHARS], default=asked.language)
+        content = redact(result.response)
+        analysis = _analysed(content, asked.language)
         item = new_item(analysis, encode(analysis, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
+        item = item._replace(content=content)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)
@@ -404,7 +422,7 @@ class Turn:
         return item, [one.memory.id for one in self.recalled if is_used(one, said, heard)]
 
     @contextmanager
-    def _kept_from_host(self, where: str) -> Generator[None]:
+    def kept_from_host(self, where: str) -> Generator[None]:
         """The edge of law 4: a failure of ours is counted, logged and said, and goes no further."""
         started = time.perf_counter()
         try:
@@ -421,6 +439,11 @@ class Turn:
             self.added += time.perf_counter() - started
 
 
+def _analysed(content: str, default: str = "en") -> Analysis:
+    """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
+    return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+
+
 def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
     """Whether a turn made use of a memory: the response drew on what the user or a tool had said, or the user came
     back to what the assistant had said. That the assistant repeats itself makes nothing of it worth keeping.
@@ -432,7 +455,7 @@ def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
 def _terms_of(history: Sequence[Said]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
-    return frozenset(term for text in said for term in analyse(text[:ANALYSED_CHARS]).terms)
+    return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)
 
 
 def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:

@@ -34,6 +34,11 @@ def redact(text: str) -> str:
     return text
 
 
+def without_markers(text: str) -> str:
+    """`text` without the markers that `redact` left: they are no words of the speaker's."""
+    return re.sub(r"\[REDACTED:[^\]]{1,40}\]", " ", text)
+
+
 def kinds(text: str) -> tuple[str, ...]:
     """The kinds of secret in `text` (those already redacted among them), each once, in order of appearance."""
     return tuple(dict.fromkeys(_compiled(_MARKER).findall(redact(text))))
@@ -190,7 +195,7 @@ _STRONG_KEY = (
 )
 _CODE = (  # `settings.db.password`, `user_password2`
     r"(?i)[a-z_$][\w$]*(?:(?:\??\.|::|->)[a-z_$][\w$]*)+$"
-    r"|(?=[a-z_]\w*$).*?(?:pass|pwd|token|key|secret|cred|auth|user|value|var|param|arg|conf|env|input|hash)"
+    r"|(?=[a-z_]+$|[a-z]\w*_\w*$).*?(?:pass|pwd|token|key|secret|cred|auth|user|value|var|param|arg|conf|env|input|hash)"
 )
 _OWNER = r"\b(?:my|our|mi|nuestra|mon|notre|meine?|unser|minha|nossa|mia)\s+(?:[^\s.,;:!?]{1,20}\s+){0,3}$"
 _ENDED = r"\s*(?:$|[.!,;\n]|(?:and|y|et|und|e)\b)"

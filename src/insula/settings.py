@@ -17,8 +17,14 @@ from insula.errors import SettingsError
 from insula.types import Controls
 
 FILE = "insula.toml"
-ONLY_AT_HOME = frozenset({"model", "assessor_model", "identity", "weights"})
-"""Settings that decide what reaches a prompt, or whom it is sent to: never taken from the working folder."""
+ONLY_AT_HOME = frozenset(
+    {
+        *("model", "assessor_model", "identity", "weights"),
+        *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
+    }
+)
+"""Settings that decide what reaches a prompt, whom it is sent to and what it may cost: never taken from the working
+folder."""
 
 
 def home() -> Path:
@@ -30,7 +36,7 @@ def home() -> Path:
 class Settings(BaseSettings):
     """What a person may set; each as `INSULA_NAME` or as a line of `insula.toml`."""
 
-    model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False)
 
     model: str = "embedded"
     """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""

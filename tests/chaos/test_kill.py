@@ -57,6 +57,37 @@ def test_no_acknowledged_turn_is_lost_and_none_stands_half(tmp_path: Path, seed:
     asyncio.run(_goes_on(path, acknowledged))
 
 
+STARTER = textwrap.dedent("""
+    import asyncio, os, sys
+    from alembic import op
+    from insula.memory.store import Store
+
+    made, create = [], op.create_table
+
+    def create_table(*args, **options):
+        made.append(args)
+        if len(made) == int(sys.argv[2]):
+            os._exit(9)
+        return create(*args, **options)
+
+    op.create_table = create_table
+    asyncio.run(Store.open(sys.argv[1]))
+""")
+
+
+@pytest.mark.parametrize("table", [1, 4, 9])
+def test_a_first_start_that_was_killed_can_be_repeated(tmp_path: Path, table: int) -> None:
+    path = tmp_path / "memory.db"
+    done = subprocess.run([sys.executable, "-c", STARTER, str(path), str(table)], check=False)
+    assert done.returncode == 9
+    asyncio.run(_starts(path))
+
+
+async def _starts(path: Path) -> None:
+    async with await Store.open(path) as store:
+        assert (await store.place("me", "s")).user_id == 1
+
+
 async def _goes_on(path: Path, acknowledged: int) -> None:
     async with await Store.open(path) as store:
         place = await store.place("me", "s")

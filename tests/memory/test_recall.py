@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,8 +106,9 @@ def test_a_memory_without_anything_in_common_is_not_recalled() -> None:
     assert rank(given_cue, [item("I like tea.", given_cue, statistics)], statistics, NOW, 5) == []
 
 
-def test_a_word_is_found_in_the_other_language_of_the_user() -> None:
-    spanish = replace(asked("Ana"), language="es")
-    both = cue(analyse("las bicicletas", default="es"), USER, ASSISTANT, frozenset({"en"}))
-    assert spanish.forms == {"ana": "ana"}
-    assert len(both.forms) >= len(both.terms)
+def test_a_word_is_found_though_the_question_is_in_another_language() -> None:
+    english = cue(analyse("connections"), USER, ASSISTANT)
+    german = analyse("Was weißt du noch über connections, die ich gestern Abend erwähnt habe?")
+    assert german.language == "de"
+    assert not set(cue(german, USER, ASSISTANT).forms) & set(english.terms)
+    assert set(cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)

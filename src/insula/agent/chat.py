@@ -155,11 +155,9 @@ class Chat:
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""
         recent = [line.content for line in turn.history if line.provenance == "assistant"]
-        try:
+        with turn.kept_from_host("assess"):
             return await assessor(turn.message, response, recent[-RECENT_RESPONSES:], self.metacognition.identity)
-        except (ModelError, BudgetExceeded) as failure:
-            turn.troubles.append(str(failure))
-            return None
+        return None
 
 
 def _check(message: str) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json as jsonlib
+import logging
+import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat, Reply
 from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
-from insula.errors import InputError, InsulaError
+from insula.errors import InputError, InsulaError, SettingsError
 from insula.llm.budget import Account, Budget, Prices
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
@@ -29,11 +31,15 @@ from insula.memory.store import Store
 from insula.metacognition import Metacognition, warm_up
 from insula.redaction import redact
 from insula.settings import Settings
+from insula.text.analysis import clean
 from insula.types import Controls
 
 DATABASE = "insula.db"
 HISTORY_FILE = "history"
+LOG_FILE = "insula.log"
 HISTORY_LENGTH = 1_000
+SHOWING = ("/why", "/memory", "/status", "/help")
+COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = """/why       what was recalled for the last message, and what the monitor saw in the response
 /memory    what is remembered of you, latest first
 /status    the session, the model, and what was spent
@@ -60,6 +66,7 @@ class Conversation:
 def run(*, model: str | None, user: str, session: str | None, resume: bool, json: bool) -> int:
     """Hold a conversation until the input ends; returns the exit code: 0, or 1 where a message went unanswered."""
     settings = settings_module.load()
+    _log_to(settings_module.home() / LOG_FILE)
     name = model or settings.model
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     with asyncio.Runner() as runner:
@@ -68,6 +75,7 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
             with _waiting():
                 chat = runner.run(_open(stack, settings, name))
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
+            runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
             talk = Conversation(chat, runner, user, begun, name, console, json)
             _converse(talk)
         finally:
@@ -75,9 +83,20 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
     return int(talk.failed)
 
 
+def _log_to(path: Path) -> None:
+    """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
+    handler: logging.Handler = logging.NullHandler()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handler = logging.FileHandler(path, delay=True)
+    logging.basicConfig(
+        handlers=[handler], level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", force=True
+    )
+
+
 def new_session() -> str:
-    """The name of a new session: the time at which it began."""
-    return time.strftime("%Y-%m-%d-%H%M%S")
+    """The name of a new session: the time at which it began, and something to tell two of one second apart."""
+    return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
 async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
@@ -121,6 +140,8 @@ def _account(settings: Settings) -> Account:
         cost=settings.max_cost,
     )
     priced = settings.price_input or settings.price_output
+    if settings.max_cost is not None and not priced:
+        raise SettingsError("A cap on cost needs prices; set price_input and price_output, for a million tokens each.")
     prices = Prices(input_per_million=settings.price_input, output_per_million=settings.price_output)
     return Account(budget=budget, prices=prices if priced else None)
 
@@ -141,7 +162,7 @@ def _converse(talk: Conversation) -> None:
         talk.console.print(render.greeting(talk.model, talk.session), style="dim")
     for line in _typed(talk) if interactive else _piped():
         try:
-            if line.startswith("/"):
+            if _is_command(line):
                 if not _command(talk, line):
                     return
             elif line.strip():
@@ -164,14 +185,16 @@ def _typed(talk: Conversation) -> Iterator[str]:
         with suppress(OSError):
             readline.read_history_file(path)
         readline.set_history_length(HISTORY_LENGTH)
-    while True:
-        try:
-            yield input("> ")
-        except EOFError:
-            break
-        except KeyboardInterrupt:
-            talk.console.print()
-    _save_history(path)
+    try:
+        while True:
+            try:
+                yield input("> ")
+            except KeyboardInterrupt:
+                talk.console.print()
+    except EOFError:
+        return
+    finally:
+        _save_history(path)
 
 
 def _save_history(path: Path) -> None:
@@ -191,9 +214,17 @@ def _piped() -> Iterator[str]:
         yield raw.decode("utf-8", errors="replace").rstrip("\r\n")
 
 
+def _is_command(line: str) -> bool:
+    """A known command, or a lone word that looks like one; "/etc/hosts is broken, why?" is a message."""
+    name, _, rest = line.partition(" ")
+    return name in COMMANDS or (line.startswith("/") and not rest and "/" not in name[1:])
+
+
 def _command(talk: Conversation, line: str) -> bool:
     """Obey a line that begins with a slash; returns whether to go on."""
     name, _, argument = line.partition(" ")
+    if talk.json and name in SHOWING:
+        raise InputError(f"The command {name} shows something to a person; leave --json out to use it.")
     match name:
         case "/quit" | "/exit":
             return False
@@ -251,7 +282,7 @@ def _streamed(talk: Conversation, line: str) -> Reply:
     with Live(console=talk.console, transient=True, refresh_per_second=12) as live:
 
         def show(delta: str) -> None:
-            pieces.append(delta)
+            pieces.append(clean(delta))
             live.update(Text("".join(pieces), style="dim"))
 
         return talk.runner.run(talk.chat.reply(talk.user, talk.session, line, on_delta=show))

@@ -122,7 +122,7 @@ class Account:
             if left < min(ask_tokens, FEWEST_TOKENS):
                 used = spent.cost if cap == "cost" else spent.input_tokens + spent.output_tokens
                 raise self._exceeded(cap, purpose, used)
-            tokens = min(tokens, math.floor(left))
+            tokens = min(tokens, math.floor(left)) if math.isfinite(left) else tokens
         grant = Grant(purpose=purpose, input_tokens=input_tokens, output_tokens=tokens, seconds=seconds)
         self._reserved.add(grant)
         return grant

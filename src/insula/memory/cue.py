@@ -46,7 +46,9 @@ class Cue:
     """Each term and its stems in the user's other languages -> the term."""
     names: frozenset[str]
     owners: frozenset[str]
-    """The people asked about, lower-case: "user", "assistant", or names."""
+    """The people asked about, lower-case: names, or where there are none "user" or "assistant"."""
+    speakers: frozenset[str]
+    """Those whose own words may hold the answer: the same, and whoever is addressed beside a name."""
     kinds: frozenset[AskKind]
     """What kinds of answer are asked for."""
 
@@ -54,16 +56,18 @@ class Cue:
 def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
     """The cue of what `speaker` says to `listener`; `languages` are those the user has written in before."""
     terms = tuple(dict.fromkeys(analysis.terms))
-    owners: set[str] = set()
+    named: set[str] = set()
+    spoken: set[str] = set()
     forms = {term: term for term in terms}
     for sentence in analysis.sentences:
-        owners.update(named_in(sentence))
-        owners.update(persons(sentence, analysis.language, speaker, listener))
+        named.update(named_in(sentence))
+        spoken.update(persons(sentence, analysis.language, speaker, listener))
         for word in sentence.words:
             if word.term:
-                others = (stem(word.text.lower(), language) for language in languages)
-                forms = {**dict.fromkeys(others, word.term), **forms}
-    owned = frozenset(owner.lower() for owner in owners)
+                for language in languages:
+                    forms.setdefault(stem(word.text.lower(), language), word.term)
+    owned = frozenset(owner.lower() for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
+    said = frozenset(speaker.lower() for speaker in named | spoken)
     return Cue(
         analysis.text,
         analysis.language,
@@ -71,6 +75,7 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
         forms,
         analysis.names,
         owned,
+        said,
         frozenset(ask.kind for ask in asks(analysis)),
     )
 

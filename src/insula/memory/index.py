@@ -66,7 +66,6 @@ UPDATE memories SET retired_at = :at WHERE id IN (
     ORDER BY salience DESC, id DESC LIMIT -1 OFFSET :capacity)""")
 
 _INSERT = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
-_DELETE = sa.text("INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', :id, :terms)")
 
 
 def configure(engine: sa.Engine) -> None:
@@ -79,6 +78,16 @@ def configure(engine: sa.Engine) -> None:
         cursor.close()
 
     event.listen(engine, "connect", pragmas)
+
+
+def begin(connection: sa.Connection) -> None:
+    """Begin to write now, so that what changes the schema is part of the transaction, too."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> None:
+    """Insert a row unless its unique key is there: another process may be faster."""
+    connection.execute(upsert(table).values(values).on_conflict_do_nothing())
 
 
 def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
@@ -148,24 +157,16 @@ def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity
 def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
     """Index memories given as (id, terms with repeats, whether semantic)."""
     connection.execute(_INSERT, [{"id": i, "terms": _line(user_id, words)} for i, words, _ in entries])
-    _count(connection, user_id, entries, 1)
+    _count(connection, user_id, entries)
 
 
-def remove(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
-    """Take memories out of the index; the terms must be those they were added with."""
-    connection.execute(_DELETE, [{"id": i, "terms": _line(user_id, words)} for i, words, _ in entries])
-    _count(connection, user_id, entries, -1)
-
-
-def _count(
-    connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int
-) -> None:
+def _count(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
     found: dict[str, list[int]] = {}
     for _, words, semantic in entries:
         for term in set(words):
             counts = found.setdefault(term, [0, 0])
-            counts[0] += sign
-            counts[1] += sign * semantic
+            counts[0] += 1
+            counts[1] += semantic
     if found:
         insert = upsert(terms)
         statement = insert.on_conflict_do_update(
@@ -178,7 +179,7 @@ def _count(
         rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
         connection.execute(statement, rows)
     length = sum(len(words) for _, words, _ in entries)
-    totals = {"memories": users.c.memories + sign * len(entries), "terms": users.c.terms + sign * length}
+    totals = {"memories": users.c.memories + len(entries), "terms": users.c.terms + length}
     connection.execute(sa.update(users).where(users.c.id == user_id).values(totals))
 
 

@@ -13,6 +13,8 @@ from insula.types import MemoryKind, Provenance, Recalled
 
 LINE_CHARS = 300
 """Characters of one memory that a prompt may show."""
+REMEMBERED_CHARS = 20_000
+"""Characters of a text that are analysed and remembered; the transcript holds all of it."""
 SCREENED_CHARS = 4 * LINE_CHARS
 """Characters that are screened for it: what stands behind them is never shown."""
 
@@ -29,7 +31,6 @@ class NewItem(NamedTuple):
     withheld: tuple[str, ...]
     """Why a prompt may not."""
     claims: str
-    names: str
     kind: MemoryKind
     importance: float
     salience: float
@@ -57,7 +58,6 @@ def new_item(
         line=shown.text,
         withheld=shown.reasons,
         claims=encoding.dump(),
-        names=" ".join(sorted(encoding.names)),
         kind=encoding.kind,
         importance=weight,
         salience=salience(

@@ -133,7 +133,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, mean_length: float,
         return Scored(item, 0.0, {})
     parts = {
         "overlap": overlap,
-        "speaker": float(item.speaker.lower() in cue.owners),
+        "speaker": float(item.speaker.lower() in cue.speakers),
         "owner": item.match.owned,
         "other": item.match.others,
         "asserts": float(item.kind != "episodic"),

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory import index
 from insula.memory.encoding import load, terms_of
-from insula.memory.item import NewItem
+from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.schema import in_working_memory, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
 from insula.types import Controls, Memory, Provenance, Signal
@@ -51,7 +51,8 @@ def _find_or_add(
     where = [table.c[name] == value for name, value in keys.items()]
     if (found := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
         return found
-    return connection.execute(sa.insert(table).values(**keys, **values).returning(table.c.id)).scalar_one()
+    index.add_missing(connection, table, {**keys, **values})
+    return connection.execute(sa.select(table.c.id).where(*where)).scalar_one()
 
 
 def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
@@ -110,14 +111,13 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         line=item.line,
         withheld=" ".join(item.withheld),
         claims=item.claims,
-        names=item.names,
         importance=item.importance,
         confidence=CERTAIN if item.provenance in {"user", "tool"} else GENERATED,
         salience=item.salience,
         used_at=f"[{at!r}]",
         uses=1,
         vector=None if item.vector is None else packed(item.vector),
-        **common,
+        **(common | {"content": item.content[:REMEMBERED_CHARS]}),
     )
     return number, connection.execute(memory.returning(memories.c.id)).scalar_one()
 

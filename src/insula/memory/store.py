@@ -23,6 +23,8 @@ from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, 
 from insula.memory.schema import VERSION
 from insula.memory.statements import Place, Said
 from insula.memory.vectors import Vector, cosine
+from insula.redaction import redact
+from insula.text.analysis import clean
 from insula.types import Controls, Memory, Recalled, Signal
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
@@ -70,7 +72,7 @@ class Store:
         store = cls(path, now)
         try:
             if store.path != ":memory:":
-                _make_folder(Path(store.path).parent)
+                _make_file(Path(store.path))
             await store._run(_upgrade, store.path)
         except BaseException:
             await store.close()
@@ -109,8 +111,9 @@ class Store:
         if (known := self._places.get((user, session))) is not None:
             return known
         for what, name in (("user", user), ("session", session)):
-            if not name.strip() or len(name) > NAME_CHARS:
-                raise InputError(f"The {what} name {name[:40]!r} cannot be used; give 1 to {NAME_CHARS} characters.")
+            if not name.strip() or len(name) > NAME_CHARS or clean(name) != name or redact(name) != name:
+                shown = clean(redact(name))[:40]
+                raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
         found = await self._run(statements.place, user, session, self.now())
         if len(self._places) >= _CACHED_PLACES:
             self._places.clear()
@@ -173,7 +176,8 @@ class Store:
     ) -> Recollection:
         """The best memories for a cue, from long-term memory and from this session's working memory.
 
-        Records that describe the agent itself (`meta_reflection`) are never recalled (law 2).
+        What was derived, what describes the agent itself, and what was withheld when it was screened is never recalled
+        (laws 2 and 10).
 
         Args:
             place: whose memory, and which session.
@@ -223,12 +227,14 @@ class Store:
         return await self._run(statements.counts, place)
 
 
-def _make_folder(folder: Path) -> None:
+def _make_file(path: Path) -> None:
+    """Make the file and its folder, for their owner's eyes alone."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
     except OSError as error:
         raise StoreFull(
-            f"The folder {str(folder)!r} for the memory cannot be made ({error.strerror}); "
+            f"The folder {str(path.parent)!r} for the memory cannot be made ({error.strerror}); "
             f"make it, or point INSULA_HOME elsewhere."
         ) from error
 
@@ -236,14 +242,20 @@ def _make_folder(folder: Path) -> None:
 def _engine(name: str) -> sa.Engine:
     """An engine of one connection, used by the store's thread alone."""
     url = sa.URL.create("sqlite+pysqlite", database=name)
-    engine = sa.create_engine(url, poolclass=sa.StaticPool, connect_args={"check_same_thread": False})
+    engine = sa.create_engine(
+        url, poolclass=sa.StaticPool, hide_parameters=True, connect_args={"check_same_thread": False}
+    )
     index.configure(engine)
     return engine
 
 
 def _upgrade(connection: sa.Connection, path: str) -> None:
-    """Bring the schema up to date; Alembic (0.1 s) is imported only when there is something to do."""
+    """Bring the schema up to date in one transaction: a kill leaves the old one, or the new.
+
+    Alembic (0.1 s) is imported only when there is something to do.
+    """
     found = None
+    index.begin(connection)
     if sa.inspect(connection).has_table("alembic_version"):
         found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     if found == VERSION:
@@ -261,7 +273,9 @@ def _upgrade(connection: sa.Connection, path: str) -> None:
             f"{VERSION}); upgrade with: pip install --upgrade insula"
         )
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(
+        config, "head"
+    )  # in the transaction that `_upgrade` began: a kill leaves the old schema, or the new
 
 
 def _items(
@@ -289,6 +303,8 @@ def _items(
         for row in rows
         if row.retired_at is None
         and row.kind != "meta_reflection"
+        and row.provenance != "derived"
+        and not row.withheld
         and (row.promoted_at is not None or row.session_id == place.session_id)
     ]
 
