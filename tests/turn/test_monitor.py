@@ -540,3 +540,18 @@ def test_an_omission_never_passes(responsiveness: float, completeness: float) ->
         responsiveness=responsiveness, completeness=completeness, consistency=1.0, length_ok=True, repetition=False
     )
     assert completeness == 1.0 or score(parts) < PASS_THRESHOLD
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does my sister live?",
+        "¿Dónde vive mi hermana?",
+        "Wo wohnt meine Schwester?",
+        "妹はどこに住んでいますか？",
+    ],
+)
+def test_a_question_handed_back_is_no_answer(question: str) -> None:
+    found = assess(question, question)
+    assert not found.passed
+    assert found.unanswered == (question.strip("?？"),) or "incomplete" in found.flags

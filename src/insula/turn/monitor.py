@@ -208,7 +208,12 @@ class _Turn:
 
     @cached_property
     def noise(self) -> bool:
-        return is_noise(self.response)
+        """Whether the response says nothing: gibberish, or the question handed back."""
+        return is_noise(self.response) or (bool(self.asked.asks) and self._echoes())
+
+    def _echoes(self) -> bool:
+        asks_itself = any(mark in self.response for mark in "?？؟")
+        return asks_itself and near_duplicate(self.response, [self.asked.analysis.text]) > 0
 
     @cached_property
     def declined(self) -> bool:
