@@ -555,3 +555,15 @@ def test_a_question_handed_back_is_no_answer(question: str) -> None:
     found = assess(question, question)
     assert not found.passed
     assert found.unanswered == (question.strip("?？"),) or "incomplete" in found.flags
+
+
+@pytest.mark.parametrize("question", ["How do I undo the last commit in git?", "How do I rebase my branch onto main?"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The weather in Paris is sunny today with light clouds.",
+        "Bananas are rich in potassium and taste great in smoothies.",
+    ],
+)
+def test_an_answer_about_the_weather_is_none_about_git(question: str, answer: str) -> None:
+    assert not assess(question, answer).passed

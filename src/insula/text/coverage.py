@@ -19,10 +19,10 @@ from insula.text.questions import Ask
 ANSWERED = 0.5
 """From this coverage on an ask counts as answered."""
 
-BRIEF = 4
+BRIEF = 3
 """Up to so many content words a reply is judged by its kind alone."""
 
-LONG = 12
+LONG = 10
 """From so many content words on it is judged by what it shares with the ask."""
 
 _PRIOR = 0.5
