@@ -123,13 +123,15 @@ class Metacognition:
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
 
     @classmethod
-    async def open(cls, path: str | Path, **options: object) -> Self:
-        """Open the store at `path` and hold it; the options are those of the class.
+    async def open(
+        cls, path: str | Path, *, identity: Identity | None = None, controls: Controls | None = None
+    ) -> Self:
+        """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
-        return cls(await Store.open(path), **options)  # type: ignore[arg-type]
+        return cls(await Store.open(path), identity=identity, controls=controls)
 
     async def close(self) -> None:
         """Let go of the store."""
