@@ -263,6 +263,36 @@ async def test_a_doubtful_response_is_hedged_and_stored_as_it_was_shown(store: S
     assert (await store.transcript(await store.place("me", "s"), 1))[0].content == reply.response
 
 
+IN_EIGHT_LANGUAGES = {
+    "What is the capital of Mongolia?": "The capital of the country is Ulaanbaatar.",
+    "¿Cuál es la capital de Mongolia?": "La capital del país se llama Ulán Bator.",
+    "Quelle est la capitale de la Mongolie ?": "La capitale du pays s'appelle Oulan-Bator.",
+    "Was ist die Hauptstadt der Mongolei?": "Ulaanbaatar.",
+    "Qual é a capital da Mongólia?": "A capital do país chama-se Ulan Bator.",
+    "Qual è la capitale della Mongolia?": "La capitale del paese si chiama Ulan Bator.",
+    "蒙古的首都是哪里？": "这个国家的首都是乌兰巴托。",
+    "モンゴルの首都はどこですか？": "この国の首都はウランバートルです。",
+}
+
+
+async def test_a_hedge_reaches_the_user_in_each_of_eight_languages(store: Store) -> None:
+    hedges: set[str] = set()
+    for message, response in IN_EIGHT_LANGUAGES.items():
+        async with chatting(store, response, assess=scored(0.6, "incomplete")) as (chat, _):
+            reply = await chat.reply("me", "s", message)
+        assert reply.hedged
+        assert reply.response.endswith(response)
+        hedges.add(reply.response.removesuffix(response))
+    assert len(hedges) == len(IN_EIGHT_LANGUAGES)
+
+
+@pytest.mark.parametrize("response", ['{"capital": "Ulaanbaatar"}', "```python\nprint(1)\n```", "[1, 2, 3]"])
+async def test_no_hedge_breaks_code_or_json(store: Store, response: str) -> None:
+    async with chatting(store, response, assess=scored(0.6, "incomplete")) as (chat, _):
+        reply = await chat.reply("me", "s", "Give me the data.")
+    assert (reply.response, reply.hedged) == (response, False)
+
+
 async def test_a_poor_response_is_sent_unchanged_and_put_on_the_ledger(store: Store) -> None:
     async with chatting(store, ["It rains."], assess=scored(0.3, "off_topic")) as (chat, _):
         reply = await chat.reply("me", "s", "How do I undo a commit?")

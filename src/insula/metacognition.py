@@ -27,7 +27,7 @@ from insula.memory.vectors import Embed, Vector
 from insula.redaction import redact, without_markers
 from insula.screening import screen
 from insula.telemetry import Telemetry
-from insula.text.analysis import Analysis, analyse, clean
+from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.turn import confidence, impasse, monitor
 from insula.turn.hedging import hedge
@@ -354,11 +354,17 @@ class Turn:
         owner = self._owner
         recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
         judged = assessment or owner.assess(self.message, response, recent, owner.identity)
-        text = hedge(response, judged, owner.identity)
+        text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
         signals = tuple(self._signals(judged, text != response))
         return TurnResult(response=text, assessment=judged, hedged=text != response, signals=signals)
+
+    def _spoken(self, response: str) -> str:
+        """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
+        asked = self._analysis.language if self._analysis else UNKNOWN
+        spoken = detect(response, asked)
+        return spoken if spoken in LANGUAGES else asked
 
     def _signals(self, judged: Assessment, hedged: bool) -> Iterator[Signal]:
         topic = frozenset(self._analysis.terms if self._analysis else ())
