@@ -1,0 +1,50 @@
+"""Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
+
+from insula.hosts.claude_code import answer
+from insula.hosts.fields import Payload, said, text
+from insula.step.action import Event
+from insula.step.fingerprint import action
+
+__all__ = ["answer", "context", "event"]
+
+KINDS = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "action",
+    "Stop": "stop",
+    "SessionEnd": "end",
+}
+
+
+def event(payload: Payload, at: float) -> Event | None:
+    """What the host tells; None where it is nothing that the senses need."""
+    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
+    if name not in KINDS or not session:
+        return None
+    done = None
+    if KINDS[name] == "action":
+        done = action(
+            tool=text(payload, "tool_name"),
+            input=payload.get("tool_input"),
+            output=said(payload.get("tool_response")),
+            at=at,
+            id=text(payload, "tool_use_id"),
+        )
+    return Event(
+        kind=KINDS[name],
+        name=name,
+        session=session,
+        agent=text(payload, "agent_id"),
+        cwd=text(payload, "cwd"),
+        source=text(payload, "source"),
+        transcript=text(payload, "transcript_path"),
+        action=done,
+    )
+
+
+def context(tail: str) -> tuple[int, int]:
+    """Tokens in the context after the last reply in the end of a transcript, and the size of the window; 0 unknown."""
+    from insula.hosts.transcripts import number
+
+    start = tail.rfind('"last_token_usage":{')
+    return (number(tail, "total_tokens", start), number(tail, "model_context_window", start)) if start >= 0 else (0, 0)

@@ -1,0 +1,40 @@
+"""Reading a host's payload: whatever is missing or of the wrong type is empty, never an error."""
+
+from insula.value import is_list, is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Payload = dict[str, Any]
+else:
+    Payload = dict
+
+_DEEPEST = 6
+_TEXTS = ("stdout", "stderr", "llmContent", "content", "text", "output", "file", "result", "message")
+"""Where hosts put what a tool gave back."""
+
+
+def text(payload: "Payload", name: str) -> str:
+    """The field, where it is a text."""
+    value = payload.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def fields(payload: "Payload", name: str) -> "Payload":
+    """The field, where it is an object."""
+    value = payload.get(name)
+    return value if is_object(value) else {}
+
+
+def said(value: "Any", depth: int = 0) -> str:
+    """All the text in what a tool gave back."""
+    if isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        return ""
+    if is_list(value):
+        return "\n".join(filter(None, (said(part, depth + 1) for part in value)))
+    if is_object(value):
+        return "\n".join(filter(None, (said(value[name], depth + 1) for name in _TEXTS if name in value)))
+    return ""

@@ -1,0 +1,59 @@
+"""Gemini CLI 0.61: other names of events; what is answered to a tool that failed is dropped."""
+
+from insula.hosts.claude_code import answer
+from insula.hosts.fields import Payload, fields, said, text
+from insula.step.action import Action, Event
+from insula.step.fingerprint import action, digest
+from insula.step.outcome import exit_code
+
+__all__ = ["answer", "context", "event"]
+
+KINDS = {
+    "SessionStart": "start",
+    "BeforeAgent": "prompt",
+    "AfterTool": "action",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+_SHELL = "run_shell_command"
+
+
+def event(payload: Payload, at: float) -> Event | None:
+    """What the host tells; None where it is nothing that the senses need."""
+    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
+    if name not in KINDS or not session:
+        return None
+    failed = bool(fields(payload, "tool_response").get("error"))
+    return Event(
+        kind=KINDS[name],
+        name=name,
+        session=session,
+        cwd=text(payload, "cwd"),
+        source=text(payload, "source"),
+        transcript=text(payload, "transcript_path"),
+        action=_action(payload, at, failed) if KINDS[name] == "action" else None,
+        deaf=failed,
+    )
+
+
+def _action(payload: Payload, at: float, failed: bool) -> Action:
+    response, tool = fields(payload, "tool_response"), text(payload, "tool_name")
+    output = said(response.get("llmContent"))
+    code = exit_code(output) if tool == _SHELL else None
+    done = action(
+        tool=tool,
+        input=payload.get("tool_input"),
+        output=said(response["error"]) or output if failed else output,
+        at=at,
+        ok=not failed and code in {None, 0} and "\nSignal: " not in output,
+        code=code,
+    )
+    return done.but(id=digest(f"{text(payload, 'timestamp')} {done.call} {done.result}"))  # it gives calls no id
+
+
+def context(tail: str) -> tuple[int, int]:
+    """Tokens in the context after the last reply in the end of a transcript, and the size of the window; 0 unknown."""
+    from insula.hosts.transcripts import number
+
+    start = tail.rfind('"tokens":{')
+    return (number(tail, "total", start), 0) if start >= 0 else (0, 0)

@@ -1,0 +1,213 @@
+"""The hook: one event of a coding agent on standard input, at most one text for its model on standard output.
+
+It never breaks its host (law 4): whatever goes wrong is counted for `insula doctor`, and the exit status is 0 with no
+output. It has a few milliseconds, so it imports what an event needs and no more.
+"""
+
+import json
+import os
+import sys
+import time
+
+from insula.step import trace
+from insula.value import is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from insula.step.action import Event
+    from insula.step.proprioception import Sensed
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a payload that are taken in."""
+PATIENCE = 3.0
+"""Seconds after which the hook ends whatever it is doing; hosts give it five."""
+FAILURES = "failures.jsonl"
+_FAILURES_KEPT = 64 * 1024
+
+
+def main(home: str, argv: list[str]) -> None:
+    """Answer one event; always ends the process with status 0.
+
+    Args:
+        home: the folder of Insula's state.
+        argv: the host's id.
+    """
+    host = argv[0] if argv else ""
+    told = ""
+    try:
+        _end_in_time()
+        if not off(home, os.environ.get("INSULA_OFF", "")):
+            told = respond(home, host, _payload(), time.time())
+    except BaseException as error:
+        count(home, host, error)
+    try:
+        os.write(1, told.encode())
+    finally:
+        os._exit(0)  # no thread, no exit handler, no flush that could still fail
+
+
+def off(home: str, switch: str) -> bool:
+    """Whether the senses are switched off, by INSULA_OFF or by `insula off`."""
+    return switch not in {"", "0"} or config(home).get("off") is True
+
+
+def config(home: str) -> "dict[str, Any]":
+    """What `insula install`, `on` and `off` wrote; empty where nothing usable stands."""
+    try:
+        with open(f"{home}/hook.json", "rb") as file:
+            value = json.loads(file.read())
+        return value if is_object(value) else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
+    """The answer to an event as the host reads it; empty for silence.
+
+    Raises:
+        OSError: the trace cannot be written.
+    """
+    dialect = _dialect(host)
+    event = dialect.event(payload, now)
+    if event is None or _off_here(home, event.cwd):
+        return ""
+    told = _EVENTS[event.kind](home, host, event, now)
+    return json.dumps(dialect.answer(event.name, told)) if told else ""
+
+
+def count(home: str, host: str, error: BaseException) -> None:
+    """Note a failure of ours, without a word of the payload; says nothing if even that fails."""
+    try:
+        line = json.dumps({"v": 1, "t": int(time.time()), "host": host[:20], "kind": type(error).__name__})
+        path = f"{home}/{FAILURES}"
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        if os.fstat(file).st_size < _FAILURES_KEPT:
+            os.write(file, (line + "\n").encode())
+        os.close(file)
+    except Exception:  # nothing is left to do
+        return
+
+
+def _payload() -> "dict[str, Any]":
+    data = sys.stdin.buffer.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        while sys.stdin.buffer.read(LARGEST):  # the host must be able to write it all
+            pass
+        raise ValueError("the payload is too large")
+    value = json.loads(data)
+    if not is_object(value):
+        raise TypeError("the payload is no object")
+    return value
+
+
+def _end_in_time() -> None:
+    import signal
+
+    if hasattr(signal, "setitimer"):  # Windows has none
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+
+
+def _end(*_: object) -> None:
+    os._exit(0)
+
+
+def _dialect(host: str) -> "Any":
+    if host == "claude-code":
+        from insula.hosts import claude_code as dialect
+    elif host == "codex":
+        from insula.hosts import codex as dialect
+    elif host == "gemini":
+        from insula.hosts import gemini as dialect
+    else:
+        raise LookupError(host)
+    return dialect
+
+
+def _off_here(home: str, cwd: str) -> bool:
+    projects = config(home).get("projects_off")
+    return bool(projects) and trace.project(cwd) in projects
+
+
+# Events.
+
+
+def _start(home: str, host: str, event: "Event", now: float) -> str:
+    from insula.step.digest import open_session
+
+    folder, project = trace.folder(home, event.session), trace.project(event.cwd)
+    before = _last_start(folder)
+    trace.append(folder, {"e": "start", "at": now, "host": host, "project": project, "source": event.source})
+    if before is not None and before[0] == event.source and now - before[1] < _TWICE:
+        return ""  # installed twice: the other one has spoken
+    share = os.environ.get("INSULA_HOLDOUT") or config(home).get("holdout", 0.1)
+    return open_session(home, trace.key(event.session), project, now, float(share))
+
+
+_TWICE = 2.0
+"""Seconds within which the same event is the same one."""
+
+
+def _last_start(folder: str) -> "tuple[str, float] | None":
+    starts = [record for record in trace.tail(folder) if record.get("e") == "start"]
+    return (starts[-1]["source"], starts[-1]["at"]) if starts else None
+
+
+def _prompt(home: str, host: str, event: "Event", now: float) -> str:
+    folder = trace.folder(home, event.session)
+    away = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+    trace.append(folder, {"e": "user", "at": 0.0 if away else now})
+    return _settled(folder, event, now)
+
+
+def _act(home: str, host: str, event: "Event", now: float) -> str:
+    folder, action = trace.folder(home, event.session, event.agent), event.action
+    if action is None:
+        return ""
+    record = {"e": "action", **action.as_dict(), "at": now}
+    if event.transcript and not event.agent:
+        from insula.hosts.transcripts import tail
+
+        used, size = _dialect(host).context(tail(event.transcript))
+        record |= {"context": used, "room": size} if used else {}
+    if action.kind == "edit" and action.ok:
+        from insula.step.blast import importers
+
+        record |= {"importers": found} if (found := importers(folder, action.target, event.cwd)) else {}
+    trace.append(folder, record)
+    return _settled(folder, event, now)
+
+
+def _note(home: str, host: str, event: "Event", now: float) -> str:
+    trace.append(trace.folder(home, event.session), {"e": event.kind, "at": now})
+    return ""
+
+
+_EVENTS = {"start": _start, "prompt": _prompt, "action": _act, "stop": _note, "end": _note}
+
+
+def _settled(folder: str, event: "Event", now: float) -> str:
+    """Takes in what the trace has since the last hook, and returns what there is to say."""
+    from insula.step.proprioception import dump, fold, load
+
+    with trace.Checkpoint(folder, load) as checkpoint:
+        if not checkpoint.held:
+            return ""
+        state, outcomes = fold(checkpoint.value, checkpoint.fresh)
+        told = max(outcomes, key=lambda sensed: (sensed.rung, bool(sensed.text))).text if outcomes else ""
+        told = told or state.held
+        checkpoint.keep(dump(state.but(held=told if event.deaf else "")))
+    _noted(folder, outcomes, now)
+    return "" if event.deaf else told
+
+
+def _noted(folder: str, outcomes: "list[Sensed]", now: float) -> None:
+    for sensed in outcomes:
+        if sensed.heeded is not None:
+            trace.append(folder, {"e": "heeded", "at": now, "yes": sensed.heeded})
+        if sensed.text:
+            trace.append(
+                folder, {"e": "text", "at": now, "sense": sensed.sense, "rung": sensed.rung, "text": sensed.text}
+            )

@@ -1,0 +1,64 @@
+"""What a coding agent does, as the senses see it: no word of the user's, and secrets removed."""
+
+from insula.value import Value
+
+WINDOW = 20
+"""Actions that the senses look back on (seed 002)."""
+
+READ = "read"
+EDIT = "edit"
+EXECUTE = "execute"
+OTHER = "other"
+
+
+class Action(Value):
+    """One tool call and what came of it."""
+
+    tool: str
+    kind: str
+    """`read`, `edit`, `execute` or `other`."""
+    at: float
+    """Seconds since the epoch when it ended."""
+    call: str
+    """Digest of tool and input: equal for equal calls."""
+    ok: bool = True
+    ran: bool = True
+    """False where it never ran: the user refused it, or a call beside it failed first."""
+    target: str = ""
+    """The path or the command, redacted and cut."""
+    error: str = ""
+    """Template of the error, redacted: what changes from one occurrence to the next is masked."""
+    result: str = ""
+    """Digest of the output without its clock times; empty for an output too short to tell anything."""
+    chars: int = 0
+    """Characters of input and output."""
+    waits: bool = False
+    """Whether the call waits for something or asks how it stands."""
+    id: str = ""
+    """The host's id of the call: what comes twice is counted once."""
+    context: int = 0
+    """Tokens in the context when it ended, as the host counts them; 0 unknown."""
+    room: int = 0
+    """Tokens that there is room for; 0 unknown."""
+    importers: int = 0
+    """Of a changed file: how many other files import it, where that is news."""
+
+
+class Event(Value):
+    """One call of the hook."""
+
+    kind: str
+    """`start`, `prompt`, `action`, `stop` or `end`."""
+    name: str
+    """The host's name of it, which its answer repeats."""
+    session: str
+    agent: str = ""
+    """The subagent that acts; empty for the main one."""
+    cwd: str = ""
+    source: str = ""
+    """Of a start: `startup`, `resume`, `clear`, `compact`."""
+    transcript: str = ""
+    """Path of the host's own record of the session."""
+    action: Action | None = None
+    deaf: bool = False
+    """Whether the host drops what is answered to this event."""

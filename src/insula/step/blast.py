@@ -1,0 +1,184 @@
+"""How many files import a file: the blast radius of a change.
+
+Counted with `git grep` over the files that git knows, without a shell, within 150 milliseconds, once per file and
+session. A file's name is an argument and a literal pattern: nothing that it holds is run or read as an expression.
+"""
+
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SECONDS = 0.15
+"""What a search may take; a repository too large for it has no blast radius."""
+CACHE = "blast.json"
+_LARGEST = 4_000_000
+"""Bytes of matching lines that are looked at."""
+_TOO_COMMON = frozenset(("index", "main", "mod", "lib", "__init__", "utils", "types", "test", "init", "setup"))
+
+
+def importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int:
+    """How many other files of the repository import the file; 0 where that was told before in this session.
+
+    Args:
+        folder: of the agent in the session, where it is noted that it was told.
+        path: the file that was changed, absolute or from `cwd`.
+        cwd: where the agent works.
+        seconds: what the search may take.
+    """
+    whole = os.path.realpath(os.path.join(cwd, path))
+    language = LANGUAGES.get(os.path.splitext(whole)[1])
+    if language is None or not _news(folder, whole):
+        return 0
+    return len(imported_by(whole, seconds))
+
+
+def _news(folder: str, path: str) -> bool:
+    try:
+        with open(f"{folder}/{CACHE}", encoding="utf-8") as file:
+            told: list[str] = json.loads(file.read())
+    except (OSError, ValueError):
+        told = []
+    from insula.step.fingerprint import digest
+
+    name = digest(path)
+    if name in told:
+        return False
+    os.makedirs(folder, 0o700, exist_ok=True)
+    temporary = f"{folder}/{CACHE}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(json.dumps([*told[-200:], name]))
+    os.replace(temporary, f"{folder}/{CACHE}")
+    return True
+
+
+def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
+    """The files of its repository that import a file, as paths from the root; empty where it cannot be told in time."""
+    root = _root(path)
+    language = LANGUAGES.get(os.path.splitext(path)[1])
+    if root is None or language is None:
+        return set()
+    inside = os.path.relpath(path, root).replace(os.sep, "/")
+    word, imports = language(inside)
+    if not word:
+        return set()
+    kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
+    return {name for name, line in _lines(root, word, kinds, seconds) if name != inside and imports(name, line)}
+
+
+def _root(path: str) -> str | None:
+    folder = os.path.dirname(path)
+    while folder != os.path.dirname(folder):
+        if os.path.exists(f"{folder}/.git"):
+            return folder
+        folder = os.path.dirname(folder)
+    return None
+
+
+def _lines(root: str, word: str, kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
+    """The lines of files of these kinds that hold the word, each with its file's name."""
+    import subprocess
+
+    command = ["git", "-c", "grep.fallbackToNoIndex=false", "grep", "-I", "-w", "-F", "-z", "--untracked"]
+    try:
+        done = subprocess.run(  # noqa: S603 no shell; the word is an argument after -e
+            [*command, "-e", word, "--", *kinds],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+            env={"PATH": os.environ.get("PATH", os.defpath), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    for found in done.stdout[:_LARGEST].decode("utf-8", "replace").splitlines():
+        name, _, line = found.partition("\0")
+        yield name, line.strip()
+
+
+# Per language: the word that an importer must hold, and whether a line of a file imports.
+
+
+def _python(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+    import re
+
+    parts = path.removesuffix(".pyi").removesuffix(".py").split("/")
+    if parts[-1] == "__init__":
+        parts.pop()
+    if not parts:
+        return "", lambda name, line: False
+    module = [part for part in parts if part != "src" or parts.index(part) > 0]
+    last = re.escape(parts[-1])
+    ends = {".".join(module[start:]) for start in range(len(module))}
+
+    def imports(name: str, line: str) -> bool:
+        if match := re.match(r"from\s+(\.*)([\w.]*)\s+import\s+(.*)", line):
+            dots, base, names = match.groups()
+            base = _absolute(name, len(dots), base) if dots else base
+            told = {f"{base}.{each}".lstrip(".") for each in re.findall(r"\w+", names)} | {base}
+            return bool(told & ends) if not dots else ".".join(module) in told
+        match = re.match(r"import\s+(.*)", line)
+        told = {each.split(" as ")[0].strip() for each in match[1].split(",")} if match else set[str]()
+        return bool(told & ends)
+
+    return (last, imports)
+
+
+def _absolute(name: str, dots: int, base: str) -> str:
+    parts = name.split("/")[:-dots] if dots <= name.count("/") + 1 else []
+    parts = parts[1:] if parts[:1] == ["src"] else parts
+    return ".".join([*parts, base] if base else parts)
+
+
+def _script(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+    import re
+
+    stem = os.path.splitext(path)[0]
+    stem = stem.removesuffix(".d")
+    wanted = stem.removesuffix("/index")
+
+    def imports(name: str, line: str) -> bool:
+        for target in re.findall(r"""(?:from|import|require\(|import\()\s*['"]([^'"]{1,200})['"]""", line):
+            whole = os.path.normpath(os.path.join(os.path.dirname(name), target)).replace(os.sep, "/")
+            bare = (
+                os.path.splitext(whole)[0] if whole.endswith((".js", ".ts", ".tsx", ".jsx", ".mjs", ".vue")) else whole
+            )
+            if target.startswith(".") and bare in {stem, wanted}:
+                return True
+            if not target.startswith(".") and "/" in target and wanted.endswith(target.lstrip("@~/").split("/", 1)[-1]):
+                return target[0] in "@~"
+        return False
+
+    return wanted.rsplit("/", 1)[-1], imports
+
+
+def _named(pattern: str) -> "Callable[[str], tuple[str, Callable[[str, str], bool]]]":
+    def language(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+        import re
+
+        stem = os.path.splitext(path)[0].rsplit("/", 1)[-1]
+        if stem in _TOO_COMMON:
+            return "", lambda name, line: False
+        compiled = pattern.replace("NAME", re.escape(stem))
+        return stem, lambda name, line: re.match(compiled, line) is not None
+
+    return language
+
+
+_JVM = _named(r"import\s+(?:static\s+)?[\w.]+\.NAME\b")
+_RUST = _named(r"(?:pub\s+)?(?:use|mod)\s+(?:[\w:{, ]+::\s*\{?\s*)?(?:[\w:, ]+)?\bNAME\b")
+_C = _named(r"""#\s*include\s+["<](?:[\w./-]*/)?NAME\.\w+[">]""")
+_RUBY = _named(r"""require(?:_relative)?\s*\(?['"](?:[\w./-]*/)?NAME['"]""")
+
+LANGUAGES = {
+    **dict.fromkeys((".py", ".pyi"), _python),
+    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte"), _script),
+    **dict.fromkeys((".java", ".kt", ".scala"), _JVM),
+    ".rs": _RUST,
+    **dict.fromkeys((".h", ".hpp", ".hh", ".c", ".cc", ".cpp"), _C),
+    ".rb": _RUBY,
+}
+"""Suffix and how its language imports. Go imports packages, not files, so a changed file tells nothing there."""

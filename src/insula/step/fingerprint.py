@@ -1,0 +1,194 @@
+"""A tool call as digests and templates that survive a new clock time, path or line number.
+
+The hook pays for every pattern that it compiles: they stand here as text, and cheap marks are looked for first.
+"""
+
+import json
+import re
+
+from insula.redaction import redact
+from insula.step.action import EDIT, EXECUTE, OTHER, READ, Action
+from insula.step.outcome import exit_code, only_says_no, ran, succeeded
+from insula.value import is_list, is_object
+
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL: 2 ms
+except ImportError:
+    from hashlib import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SIMILAR = 0.6
+"""Share of common words from which two errors are similar (seed 002: Jaccard 0.6)."""
+_EDGE = 4_000
+"""Characters at either end of an output that are looked at."""
+_TELLING = 12
+"""An output shorter than this ("ok", "done", "") says nothing about whether the agent gets on."""
+
+_READS = frozenset(
+    "read read_file view grep glob ls list_directory read_many_files search_file_content grep_search notebookread "
+    "webfetch websearch web_fetch google_web_search list search codesearch find_file search_dir search_file open "
+    "scroll_up scroll_down goto".split()
+)
+_EDITS = frozenset(
+    "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
+    "str_replace_editor str_replace_based_edit_tool".split()
+)
+_EXECUTES = frozenset(
+    "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal powershell sql "
+    "python ipython execute_bash".split()
+)
+_TARGETS = (
+    "file_path",
+    "absolute_path",
+    "filePath",
+    "notebook_path",
+    "path",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+)
+_TALK = frozenset(("description", "thought", "explanation", "instruction", "statusMessage"))
+"""What an agent says about a call is no part of it."""
+
+
+def digest(text: str, size: int = 12) -> str:
+    """`size` hex digits that stand for `text`."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=(size + 1) // 2).hexdigest()[:size]
+
+
+def action(
+    *, tool: str, input: "Any", output: str, at: float, ok: bool | None = None, code: int | None = None, id: str = ""
+) -> Action:
+    """The action that a tool call was.
+
+    Args:
+        tool: the host's name of the tool.
+        input: its arguments, as JSON holds them, or a text.
+        output: what it gave back, as text; the error where it failed.
+        at: seconds since the epoch.
+        ok: the structured outcome; None where the host tells none and the text has to.
+        code: the exit code, where the host tells it.
+        id: the host's id of the call.
+    """
+    target = _target(input)
+    kind = _kind(tool, input)
+    said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
+    code = exit_code(said) if code is None and ok is not True else code
+    fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
+    written = input if isinstance(input, str) else _canonical(input)
+    return Action(
+        tool=tool[:40],
+        kind=kind,
+        at=at,
+        call=digest(f"{tool} {' '.join(written.split())}"),
+        ok=fine,
+        ran=ok is True or ran(said),
+        target=redact(target[:200])[:120],
+        error="" if fine else template(said),
+        result=_result(said),
+        chars=len(written) + len(output),
+        waits=_waits(tool, kind, target),
+        id=id[:80],
+    )
+
+
+def _kind(tool: str, input: "Any") -> str:
+    name = tool.lower()
+    if name in _EXECUTES:
+        return EXECUTE
+    if name in _EDITS:
+        return READ if _is_view(input) else EDIT  # one tool for both
+    return READ if name in _READS else OTHER
+
+
+def _is_view(input: "Any") -> bool:
+    return is_object(input) and input.get("command") == "view"
+
+
+def _target(input: "Any") -> str:
+    if isinstance(input, str):
+        return input
+    for value in map(input.get, _TARGETS) if is_object(input) else ():
+        if isinstance(value, str):
+            return value
+        if is_list(value):
+            return " ".join(part for part in value if isinstance(part, str))
+    return ""
+
+
+def _canonical(input: "Any") -> str:
+    if is_object(input):
+        input = {name: value for name, value in input.items() if name not in _TALK}
+    return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+# What a call waits for.
+
+_WAITING_TOOLS = frozenset("bashoutput taskoutput wait sleep poll monitor agentoutputtool command_status".split())
+_WAITING_WORDS = ("sleep", "wait", "watch", "tail", "follow", "status", "health", "get pods", "run view", "checks")
+_MORE_WAITING_WORDS = ("jobs", "squeue", "ps ", "pgrep", "poll", "is-active")
+_WAITING = (
+    r"\bsleep\s+[\d.$]|\b(?:wait|watch|tail\s+-[fF]|inotifywait)\b|--(?:wait|watch|follow)\b"
+    r"|\b(?:status|healthz?|get\s+pods?|run\s+view|checks|jobs|squeue|ps\s+-|pgrep|poll\w*|is-active)\b"
+)
+
+
+def _waits(tool: str, kind: str, target: str) -> bool:
+    if tool.lower() in _WAITING_TOOLS:
+        return True
+    if kind in {EDIT, READ} or not any(word in target for word in (*_WAITING_WORDS, *_MORE_WAITING_WORDS)):
+        return False
+    return re.search(_WAITING, target[:400]) is not None
+
+
+# Templates: what changes from one occurrence to the next is masked.
+
+_MASKS = (
+    r"""(?i)(?P<url>\w+://\S+)|(?P<quoted>(?<![A-Za-z])'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`)"""
+    r"|(?P<path>(?:~|\.{1,2})?(?:/[\w.@+-]+){1,40}/?|\b[a-z]:\\[\w\\.-]+"
+    r"|\b[\w-]+\.(?:py|js|ts|tsx|java|go|rs|c|h|cc|cpp|rb|md|txt|json|toml|ya?ml|sh|sql)\b)"
+    r"|(?P<hex>\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|0x[0-9a-f]+)|(?P<number>\d+(?:[.:,]\d+)*)"
+)
+_WORDS = r"[a-z_]{2,}|<\w+>"
+
+
+def template(error: str) -> str:
+    """An error with its paths, names, numbers and times masked, redacted and cut to 240 characters.
+
+    The telling part of a long one is its first line and its end, where a traceback names the error.
+    """
+    lines = [line.strip() for line in redact(error[-3_000:]).splitlines() if line.strip()]
+    telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
+    return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
+
+
+def _mask(match: "re.Match[str]") -> str:
+    return f"<{match.lastgroup}>"
+
+
+def similar(one: str, other: str) -> bool:
+    """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6."""
+    if one == other:
+        return True
+    a, b = set(re.findall(_WORDS, one)), set(re.findall(_WORDS, other))
+    return len(a & b) >= SIMILAR * len(a | b) > 0
+
+
+# Results: equal when they differ in the time alone. A counter or a percentage that moves is progress.
+
+_CLOCK = (
+    r"(?i)\d+(?:[:/T-]\d+)+(?:\.\d+)?Z?|\b0x[0-9a-f]+|\d+(?:\.\d+)?\s?(?:[mµn]?s|sec|seconds?|minutes?)\b"
+    r"|\bpg?id\W{0,3}\d+|\d{5,}"
+)
+
+
+def _result(said: str) -> str:
+    told = " ".join(said.split())
+    if len(told) < _TELLING:
+        return ""
+    return digest(re.sub(_CLOCK, "#", told) if any(map(str.isdigit, told)) else told)
