@@ -10,6 +10,11 @@ EDIT = "edit"
 EXECUTE = "execute"
 OTHER = "other"
 
+TARGET = 120
+"""Characters of a path or command that are kept."""
+BRIEF = "~"
+"""Begins the digest of an output such as "ok"."""
+
 
 class Action(Value):
     """One tool call and what came of it."""
@@ -29,7 +34,7 @@ class Action(Value):
     error: str = ""
     """Template of the error, redacted: what changes from one occurrence to the next is masked."""
     result: str = ""
-    """Digest of the output without its clock times; empty for an output too short to tell anything."""
+    """Digest of the output without its clock times, marked where it is too brief to tell anything; empty for none."""
     chars: int = 0
     """Characters of input and output."""
     waits: bool = False
@@ -59,6 +64,6 @@ class Event(Value):
     """Of a start: `startup`, `resume`, `clear`, `compact`."""
     transcript: str = ""
     """Path of the host's own record of the session."""
-    action: Action | None = None
+    actions: tuple[Action, ...] = ()
     deaf: bool = False
     """Whether the host drops what is answered to this event."""

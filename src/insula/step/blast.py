@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    Language = tuple[list[str], Callable[[str, str], bool]]
+
 SECONDS = 0.15
 """What a search may take; a repository too large for it has no blast radius."""
 CACHE = "blast.json"
@@ -28,7 +30,10 @@ def importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int
         cwd: where the agent works.
         seconds: what the search may take.
     """
-    whole = os.path.realpath(os.path.join(cwd, path))
+    try:
+        whole = os.path.realpath(os.path.join(cwd, path))
+    except ValueError:  # a NUL, half a character: no file is called that
+        return 0
     language = LANGUAGES.get(os.path.splitext(whole)[1])
     if language is None or not _news(folder, whole):
         return 0
@@ -61,11 +66,11 @@ def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
     if root is None or language is None:
         return set()
     inside = os.path.relpath(path, root).replace(os.sep, "/")
-    word, imports = language(inside)
-    if not word:
+    words, imports = language(inside, root)
+    if not words:
         return set()
     kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
-    return {name for name, line in _lines(root, word, kinds, seconds) if name != inside and imports(name, line)}
+    return {name for name, line in _lines(root, words, kinds, seconds) if name != inside and imports(name, line)}
 
 
 def _root(path: str) -> str | None:
@@ -77,14 +82,14 @@ def _root(path: str) -> str | None:
     return None
 
 
-def _lines(root: str, word: str, kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
-    """The lines of files of these kinds that hold the word, each with its file's name."""
+def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
+    """The lines of files of these kinds that hold one of the words, each with its file's name."""
     import subprocess
 
     command = ["git", "-c", "grep.fallbackToNoIndex=false", "grep", "-I", "-w", "-F", "-z", "--untracked"]
     try:
         done = subprocess.run(  # noqa: S603 no shell; the word is an argument after -e
-            [*command, "-e", word, "--", *kinds],
+            [*command, *(part for word in words for part in ("-e", word)), "--", *kinds],
             cwd=root,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -99,41 +104,57 @@ def _lines(root: str, word: str, kinds: list[str], seconds: float) -> "Iterator[
         yield name, line.strip()
 
 
-# Per language: the word that an importer must hold, and whether a line of a file imports.
+# Per language: words of which an importer must hold one, and whether a line of a file imports.
 
 
-def _python(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+def _python(path: str, root: str) -> "Language":
     import re
 
-    parts = path.removesuffix(".pyi").removesuffix(".py").split("/")
-    if parts[-1] == "__init__":
-        parts.pop()
-    if not parts:
-        return "", lambda name, line: False
-    module = [part for part in parts if part != "src" or parts.index(part) > 0]
-    last = re.escape(parts[-1])
-    ends = {".".join(module[start:]) for start in range(len(module))}
+    module, package = _dotted(path, root), path.endswith("/__init__.py")
+    wanted = {module, _plain(path)}
+    folder = os.path.dirname(f"{root}/{path}")
 
     def imports(name: str, line: str) -> bool:
         if match := re.match(r"from\s+(\.*)([\w.]*)\s+import\s+(.*)", line):
-            dots, base, names = match.groups()
-            base = _absolute(name, len(dots), base) if dots else base
-            told = {f"{base}.{each}".lstrip(".") for each in re.findall(r"\w+", names)} | {base}
-            return bool(told & ends) if not dots else ".".join(module) in told
+            base = _from(name, root, len(match[1]), match[2])
+            names: list[str] = re.findall(r"\w+(?=\s*(?:as\b|,|\)|#|\\|$))", match[3])
+            if any(f"{base}.{each}" in wanted for each in names):
+                return True
+            return base in wanted and not (package and names and all(_is_module(folder, each) for each in names))
         match = re.match(r"import\s+(.*)", line)
-        told = {each.split(" as ")[0].strip() for each in match[1].split(",")} if match else set[str]()
-        return bool(told & ends)
+        return match is not None and any(each.split(" as ")[0].strip() in wanted for each in match[1].split(","))
 
-    return (last, imports)
+    words = [module.rsplit(".", 1)[-1], *(["from ."] if package else [])]  # `from . import x` names no package
+    return words, imports
 
 
-def _absolute(name: str, dots: int, base: str) -> str:
-    parts = name.split("/")[:-dots] if dots <= name.count("/") + 1 else []
-    parts = parts[1:] if parts[:1] == ["src"] else parts
+def _dotted(path: str, root: str) -> str:
+    """The name that a Python file is imported by: from the outermost folder that is a package."""
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
+    start = len(parts) - 1
+    while start > 0 and os.path.exists("/".join((root, *parts[:start], "__init__.py"))):
+        start -= 1
+    return ".".join(parts[start:])
+
+
+def _plain(path: str) -> str:
+    """The name from the root of the repository, for packages without `__init__.py`."""
+    return path.removesuffix(".py").removesuffix("/__init__").removeprefix("src/").replace("/", ".")
+
+
+def _from(name: str, root: str, dots: int, base: str) -> str:
+    if not dots:
+        return base
+    parts = _dotted(name, root).split(".")
+    parts = parts[: len(parts) - dots + name.endswith("/__init__.py")]
     return ".".join([*parts, base] if base else parts)
 
 
-def _script(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+def _is_module(folder: str, name: str) -> bool:
+    return os.path.exists(f"{folder}/{name}.py") or os.path.isdir(f"{folder}/{name}")
+
+
+def _script(path: str, root: str) -> "Language":
     import re
 
     stem = os.path.splitext(path)[0]
@@ -152,18 +173,18 @@ def _script(path: str) -> "tuple[str, Callable[[str, str], bool]]":
                 return target[0] in "@~"
         return False
 
-    return wanted.rsplit("/", 1)[-1], imports
+    return [wanted.rsplit("/", 1)[-1]], imports
 
 
-def _named(pattern: str) -> "Callable[[str], tuple[str, Callable[[str, str], bool]]]":
-    def language(path: str) -> "tuple[str, Callable[[str, str], bool]]":
+def _named(pattern: str) -> "Callable[[str, str], Language]":
+    def language(path: str, root: str) -> "Language":
         import re
 
         stem = os.path.splitext(path)[0].rsplit("/", 1)[-1]
         if stem in _TOO_COMMON:
-            return "", lambda name, line: False
+            return [], lambda name, line: False
         compiled = pattern.replace("NAME", re.escape(stem))
-        return stem, lambda name, line: re.match(compiled, line) is not None
+        return [stem], lambda name, line: re.match(compiled, line) is not None
 
     return language
 
@@ -174,7 +195,7 @@ _C = _named(r"""#\s*include\s+["<](?:[\w./-]*/)?NAME\.\w+[">]""")
 _RUBY = _named(r"""require(?:_relative)?\s*\(?['"](?:[\w./-]*/)?NAME['"]""")
 
 LANGUAGES = {
-    **dict.fromkeys((".py", ".pyi"), _python),
+    ".py": _python,
     **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte"), _script),
     **dict.fromkeys((".java", ".kt", ".scala"), _JVM),
     ".rs": _RUST,

@@ -7,7 +7,7 @@ import json
 import re
 
 from insula.redaction import redact
-from insula.step.action import EDIT, EXECUTE, OTHER, READ, Action
+from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, READ, TARGET, Action
 from insula.step.outcome import exit_code, only_says_no, ran, succeeded
 from insula.value import is_list, is_object
 
@@ -88,7 +88,7 @@ def action(
         call=digest(f"{tool} {' '.join(written.split())}"),
         ok=fine,
         ran=ok is True or ran(said),
-        target=redact(target[:200])[:120],
+        target=redact(target[: 2 * TARGET])[:TARGET],
         error="" if fine else template(said),
         result=_result(said),
         chars=len(written) + len(output),
@@ -190,5 +190,5 @@ _CLOCK = (
 def _result(said: str) -> str:
     told = " ".join(said.split())
     if len(told) < _TELLING:
-        return ""
+        return BRIEF + digest(told) if told else ""
     return digest(re.sub(_CLOCK, "#", told) if any(map(str.isdigit, told)) else told)

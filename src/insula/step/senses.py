@@ -3,7 +3,7 @@
 Five of them, after every call (seed 002). Nociception and vestibular climb the ladder; the others only inform.
 """
 
-from insula.step.action import EDIT, EXECUTE, READ, Action
+from insula.step.action import BRIEF, EDIT, EXECUTE, READ, Action
 from insula.step.fingerprint import similar
 from insula.value import Value
 
@@ -36,15 +36,18 @@ MINUTES = 15
 EQUAL_ERRORS = 2
 ALIKE_ERRORS = 3
 """Errors in a row that are felt: two with the same words, three of the same kind."""
+ANY_ERRORS = 4
+"""Errors in a row, each of another kind, that are felt."""
 SEVERE_ERRORS = 4
 """Similar errors in a row that call for more than awareness (seed 002)."""
 BRIDGE = 1
-"""Successes between two equal errors that do not end the row: a look, an edit that changed nothing."""
+"""Edits between two equal errors that do not end the row: they changed nothing."""
 REPEATS = 3
 SEVERE_REPEATS = 5
 """The same call with the same result, the same result of other calls, the same unchanged file."""
 POLL_SECONDS = 5.0
-"""A call repeated more slowly than this may be waiting for something."""
+SLOWER = 1.5
+"""A call repeated after five seconds, and after longer than the agent's other calls, may be waiting for something."""
 SLOW_REPEATS = 8
 """... but not for ever."""
 PERIODS = (2, 3, 4)
@@ -90,14 +93,15 @@ class Reading(Value):
 
 
 def nociception(window: Window) -> Reading | None:
-    """Consecutive similar errors; a single look or edit between two equal ones does not end the row."""
+    """Consecutive similar errors; an edit between two equal ones does not end the row. Or nothing but errors."""
     if not window or window[-1].ok:
         return None
     row = errors_in_a_row(window)
     equal = len(row) > 1 and row[1].result == row[0].result
-    if len(row) < (EQUAL_ERRORS if equal else ALIKE_ERRORS):
-        return None
-    return Reading(sense=NOCICEPTION, count=len(row), severe=len(row) >= SEVERE_ERRORS)
+    if len(row) >= (EQUAL_ERRORS if equal else ALIKE_ERRORS):
+        return Reading(sense=NOCICEPTION, count=len(row), severe=len(row) >= SEVERE_ERRORS)
+    failing = next((count for count, action in enumerate(reversed(window)) if action.ok), len(window))
+    return Reading(sense=NOCICEPTION, count=failing, form="mixed") if failing >= ANY_ERRORS else None
 
 
 def errors_in_a_row(window: Window) -> list[Action]:
@@ -110,7 +114,7 @@ def errors_in_a_row(window: Window) -> list[Action]:
                 break
             row.append(action)
             between = 0
-        elif action.call == last.call or between == BRIDGE:  # it went well once: this is another matter
+        elif action.kind != EDIT or between == BRIDGE:  # something else went well: this is another matter
             break
         else:
             between += 1
@@ -132,19 +136,26 @@ def _same_again(window: Window) -> Reading | None:
     row = _row(
         window, lambda action, last: (action.call, action.result, action.ok) == (last.call, last.result, last.ok)
     )
-    if len(row) < 2:
+    if len(row) < REPEATS or (_waited(window, len(row)) and len(row) < SLOW_REPEATS):
         return None
-    gap = min(later.at - earlier.at for later, earlier in zip(row, row[1:], strict=False))
-    least = SLOW_REPEATS if gap >= POLL_SECONDS else REPEATS
-    return _vestibular("same", len(row)) if len(row) >= least else None
+    return _vestibular("same", len(row))
+
+
+def _waited(window: Window, count: int) -> bool:
+    """Whether the last so many actions are further apart than the others: the agent waits for something."""
+    gaps = [later.at - earlier.at for earlier, later in zip(window, window[1:], strict=False)]
+    others = sorted(gaps[: len(gaps) - count + 1])
+    usual = others[len(others) // 2] if others else 0.0
+    return min(gaps[len(gaps) - count + 1 :]) >= max(POLL_SECONDS, SLOWER * usual)
 
 
 def _same_result(window: Window) -> Reading | None:
     last = window[-1]
-    if last.kind != EXECUTE or not last.result:
+    if last.kind != EXECUTE or last.result[:1] in {"", BRIEF}:
         return None
     row = _row(window, lambda action, last: action.kind == last.kind and action.result == last.result)
-    return _vestibular("result", len(row)) if len(row) >= REPEATS else None
+    others = len({action.call for action in row}) > 1  # the same call again may be waiting: that is told above
+    return _vestibular("result", len(row)) if len(row) >= REPEATS and others else None
 
 
 def _row(window: Window, same: "Callable[[Action, Action], bool]") -> list[Action]:
@@ -158,6 +169,8 @@ def _row(window: Window, same: "Callable[[Action, Action], bool]") -> list[Actio
 
 def _cycle(window: Window) -> Reading | None:
     for period in PERIODS:
+        if len({action.call for action in window[-period:]}) == 1:
+            continue  # the same call again, which is told above
         rounds = 1
         while _round(window, period, rounds) == _round(window, period, 0):
             rounds += 1
@@ -193,6 +206,8 @@ def _vestibular(form: str, count: int) -> Reading:
 def o2(window: Window, carry: Carry) -> Reading | None:
     """The last calls take many times the tokens that the first ones took."""
     if carry.calls < BASELINE_CALLS + RECENT_CALLS or carry.calls - carry.o2_at < O2_REST:
+        return None
+    if len(window) < RECENT_CALLS:  # the context has just been compacted
         return None
     recent = sum(tokens(window[: len(window) - back]) for back in range(RECENT_CALLS)) / RECENT_CALLS
     ratio = recent / max(1.0, carry.first_tokens / BASELINE_CALLS)

@@ -47,7 +47,10 @@ def project(cwd: str) -> str:
         return ""
     from insula.step.fingerprint import digest
 
-    root = path = os.path.realpath(cwd)
+    try:
+        root = path = os.path.realpath(cwd)
+    except ValueError:  # a NUL, half a character: no folder is called that
+        return ""
     while path != os.path.dirname(path):
         if os.path.exists(f"{path}/.git"):
             root = path

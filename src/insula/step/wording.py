@@ -47,6 +47,8 @@ def _said(reading: Reading, rung: int) -> str:
 
 
 def _felt(reading: Reading) -> str:
+    if reading.form == "mixed":
+        return f"The last {reading.count} calls failed, each in another way."
     if reading.sense == NOCICEPTION:
         return f"{reading.count} similar errors in a row."
     if reading.form.startswith("cycle"):
@@ -55,6 +57,8 @@ def _felt(reading: Reading) -> str:
 
 
 def _aware(reading: Reading) -> str:
+    if reading.form == "mixed":
+        return "The last thing that worked may be a better place to go on from."
     if reading.sense == NOCICEPTION:
         return "What they have in common may say more than the next variation will."
     return "Another round will hardly tell anything new."

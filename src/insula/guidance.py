@@ -1,0 +1,367 @@
+"""The life of what was learned: a rule, a lesson or a guideline; evidence in, confidence, effect and state out.
+
+    proposed ──► active ──► retired      by evidence
+    pinned, muted                        by a person, and undone by one
+
+A session says something about guidance only where it had its *opportunity* to fail. What it says depends on whether
+the guidance was told in it, and on whether the failure happened all the same:
+
+    |            | told ("shown") | not told ("withheld", "none") |
+    |------------|----------------|-------------------------------|
+    | happened   | breach         | detection                     |
+    | did not    | suppression    | absence                       |
+
+Detections say that the guidance is needed and suppressions that it is kept, so both raise confidence; silence, which is
+what a good rule causes, never lowers it (the seesaw of seed 002). What guidance *does* is another question, and only
+sessions in which it was withheld by lot answer it: the effect is the rate of failure withheld less that shown.
+"""
+
+import math
+
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHOWN = "shown"
+WITHHELD = "withheld"
+NONE = "none"
+ARMS = (SHOWN, WITHHELD, NONE)
+
+PROPOSED = "proposed"
+ACTIVE = "active"
+RETIRED = "retired"
+PINNED = "pinned"
+MUTED = "muted"
+PRUNED = "pruned"
+"""Long silent with next to no evidence: as if it had never been proposed."""
+
+WORKS = "works"
+HURTS = "hurts"
+USELESS = "no effect worth while"
+UNKNOWN = "not enough evidence"
+
+DAY = 86_400.0
+START = 0.4
+"""Confidence of guidance without evidence (seed 002, its code)."""
+CAP = 0.95
+"""Confidence that is never exceeded (seed 002, its code)."""
+STRENGTH = 5.0
+"""Sessions that the start counts for; two detections then give 0.57, and 0.56 in the code of seed 002."""
+DORMANT = 60 * DAY
+"""Without evidence for so long, confidence begins to decay, and halves each time as long again (seed 002)."""
+FORGOTTEN = 120 * DAY
+"""Without evidence for so long, guidance with fewer than `FEW` records is pruned (seed 002)."""
+FEW = 3
+CORROBORATED = 2
+"""Sessions (or projects) in which a failure must be seen before anything is told about it (R9)."""
+MINIMUM = 30
+"""Opportunities per arm before an effect is spoken of (P4)."""
+WORTHWHILE = 0.05
+"""The smallest effect that is worth a line in a prompt (P4)."""
+FUTILE = 0.05
+"""Guidance is retired where an effect worth while is less likely than this (P4)."""
+LEVEL = 0.95
+"""Of the interval of the effect."""
+SURE = 0.998
+"""Posterior probability of an effect above (below) zero from which guidance is said to work (to hurt). The interval's
+own 0.975 is meant for one look, and people look after every session: of rules that do nothing, one in nine would be
+praised at some time of a year, and so about one in sixty (`tests/test_guidance.py`)."""
+_PRIOR = 1.0
+"""Beta(1, 1): covers at least as well as Jeffreys' 0.5 where an arm has few failures."""
+_STEPS = 96
+_REACH = 6.5
+"""Standard deviations of a posterior that the grid spans."""
+_HALVINGS = 24
+
+
+class Evidence(Value):
+    """What one session, in which a failure had its opportunity, says about one piece of guidance."""
+
+    session: str
+    at: float
+    """When the session was last active, in seconds since the epoch."""
+    arm: str
+    """`shown`, `withheld` by lot, or `none`: not told for any other reason."""
+    happened: bool
+    project: str = ""
+
+    @property
+    def kind(self) -> str:
+        """`detection`, `suppression`, `breach` or `absence`."""
+        if self.arm == SHOWN:
+            return "breach" if self.happened else "suppression"
+        return "detection" if self.happened else "absence"
+
+
+class Tally(Value):
+    """What all sessions say together; each counts once."""
+
+    detections: int = 0
+    suppressions: int = 0
+    breaches: int = 0
+    absences: int = 0
+    withheld: int = 0
+    """Of the detections and absences, those where the guidance was withheld by lot."""
+    withheld_failed: int = 0
+    places: int = 0
+    """Projects with a detection."""
+    last: float = 0.0
+    """When there was evidence last; zero for never."""
+    alive: float = 0.0
+    """The same without breaches: they are no sign of life. The first breach where there is nothing else."""
+
+    @property
+    def shown(self) -> int:
+        """Sessions with opportunity in which it was told."""
+        return self.suppressions + self.breaches
+
+    @property
+    def records(self) -> int:
+        """Sessions with opportunity."""
+        return self.shown + self.detections + self.absences
+
+    @property
+    def compared(self) -> int:
+        """Opportunities in the smaller arm of the comparison."""
+        return min(self.shown, self.withheld)
+
+
+class Effect(Value):
+    """How much less often the failure happens where the guidance is told: rate withheld less rate shown."""
+
+    estimate: float
+    low: float
+    high: float
+    positive: float
+    """Posterior probability that it is above zero."""
+    worthwhile: float
+    """Posterior probability that it is at least `WORTHWHILE`."""
+
+    @property
+    def verdict(self) -> str:
+        """`works`, `hurts`, `no effect worth while` (for which a rule is retired) or `not enough evidence`."""
+        if self.positive >= SURE:
+            return WORKS
+        if self.positive <= 1 - SURE:
+            return HURTS
+        return USELESS if self.worthwhile < FUTILE else UNKNOWN
+
+
+class Life(Value):
+    """Where a piece of guidance stands."""
+
+    state: str
+    confidence: float
+    tally: Tally
+
+    @property
+    def effect(self) -> Effect | None:
+        """None where an arm has fewer than `MINIMUM` opportunities; computed when asked for, in about 2 ms."""
+        return effect(self.tally) if self.tally.compared >= MINIMUM else None
+
+    @property
+    def told(self) -> bool:
+        """Whether it is told at the start of a session, but for the lot."""
+        return self.state in (ACTIVE, PINNED)
+
+    @property
+    def rank(self) -> float:
+        """What goes first where there is no room for all: confidence times evidence (seed 002, its code)."""
+        return self.confidence * self.tally.records
+
+
+def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: bool = False) -> Life:
+    """Where guidance stands, given its evidence.
+
+    Args:
+        evidence: in any order; of two records of one session the earlier counts.
+        now: seconds since the epoch.
+        mode: `pinned` or `muted` where a person said so.
+        widely: whether it is to be told in every project, and so must have been seen in two of them.
+    """
+    counts = tally(evidence)
+    state = mode or _state(counts, now, widely)
+    return Life(state=state, confidence=confidence(counts, now), tally=counts)
+
+
+def _state(counts: Tally, now: float, widely: bool) -> str:
+    if counts.compared >= MINIMUM and _worthwhile(counts) < FUTILE:
+        return RETIRED
+    if counts.records < FEW and _idle(counts, now) >= FORGOTTEN:
+        return PRUNED
+    seen = counts.places if widely else counts.detections
+    return ACTIVE if seen >= CORROBORATED else PROPOSED
+
+
+def tally(evidence: "Iterable[Evidence]") -> Tally:
+    """Count each session once."""
+    sessions: dict[str, Evidence] = {}
+    for item in evidence:
+        other = sessions.setdefault(item.session, item)
+        if other is not item and _order(item) < _order(other):
+            sessions[item.session] = item
+    return _counted(list(sessions.values()))
+
+
+def _order(item: Evidence) -> "tuple[float, str, bool, str]":
+    return item.at, item.arm, item.happened, item.project
+
+
+def _counted(items: "list[Evidence]") -> Tally:
+    if not items:
+        return Tally()
+    happened = [item for item in items if item.happened]
+    shown = sum(item.arm == SHOWN for item in items)
+    detected = [item for item in happened if item.arm != SHOWN]
+    breaches = len(happened) - len(detected)
+    living = [item.at for item in items if item.arm != SHOWN or not item.happened]
+    return Tally(
+        detections=len(detected),
+        suppressions=shown - breaches,
+        breaches=breaches,
+        absences=len(items) - shown - len(detected),
+        withheld=sum(item.arm == WITHHELD for item in items),
+        withheld_failed=sum(item.arm == WITHHELD for item in detected),
+        places=len({item.project for item in detected}),
+        last=max(item.at for item in items),
+        alive=max(living) if living else min(item.at for item in items),
+    )
+
+
+def confidence(counts: Tally, now: float) -> float:
+    """How far to trust that guidance is needed and kept, in (0, `CAP`]: a Beta-like mean, less what dormancy took.
+
+    Another detection or suppression never lowers it, and a breach never raises it. Time alone lowers it only after
+    `DORMANT` without a session that had the opportunity.
+    """
+    good = counts.detections + counts.suppressions
+    mean = (START * STRENGTH + good) / (STRENGTH + good + counts.breaches)
+    dormant = max(0.0, _idle(counts, now) - DORMANT)
+    return min(CAP, mean) * 0.5 ** (dormant / DORMANT)
+
+
+def _idle(counts: Tally, now: float) -> float:
+    return now - counts.alive if counts.records else 0.0
+
+
+# --- what a person decided ---------------------------------------------------------------------------------------
+
+EVERYWHERE = "global"
+"""The scope of what holds in every project; any other scope is a project."""
+_MODES = {"pin": PINNED, "unpin": "", "mute": MUTED, "unmute": ""}
+
+
+class Decision(Value):
+    """What a person decided about one piece of guidance. Decisions are only ever added, so that each can be undone."""
+
+    do: str
+    """`mute`, `unmute`, `pin`, `unpin`, `forget` or `import`."""
+    rule: str
+    scope: str
+    at: float
+    advice: str = ""
+    pattern: str = ""
+    source: str = ""
+
+
+def mode(decisions: "Iterable[Decision]", project: str) -> str:
+    """`pinned`, `muted` or nothing: the last word on one piece of guidance, that on the project before that on all."""
+    said: dict[str, str | None] = {}
+    for decision in decisions:
+        if decision.do in _MODES:
+            said[decision.scope] = _MODES[decision.do]
+        elif decision.do == "forget":
+            said[decision.scope] = None
+    here, everywhere = said.get(project), said.get(EVERYWHERE)
+    return (everywhere or "") if here is None else here
+
+
+def remembered(evidence: "Iterable[Evidence]", decisions: "Iterable[Decision]") -> list[Evidence]:
+    """The evidence that nobody had forgotten: what is older than that word, in its scope, does not count."""
+    since: dict[str, float] = {}
+    for decision in decisions:
+        if decision.do == "forget":
+            since[decision.scope] = max(decision.at, since.get(decision.scope, 0.0))
+    if not since:
+        return list(evidence)
+    whole = since.get(EVERYWHERE, 0.0)
+    return [item for item in evidence if item.at > max(whole, since.get(item.project, 0.0))]
+
+
+# --- effect ------------------------------------------------------------------------------------------------------
+
+
+def effect(counts: Tally) -> Effect:
+    """The difference of the two rates of failure under a uniform prior, with its central 95 % interval.
+
+    It is computed on a grid, with no random numbers: the same counts give the same figures.
+    """
+    withheld, shown = _arms(counts)
+    tail = (1 - LEVEL) / 2
+    return Effect(
+        estimate=withheld.mean - shown.mean,
+        low=_quantile(withheld, shown, tail),
+        high=_quantile(withheld, shown, 1 - tail),
+        positive=1 - _below(withheld, shown, 0.0),
+        worthwhile=_worthwhile(counts),
+    )
+
+
+def _worthwhile(counts: Tally) -> float:
+    return 1 - _below(*_arms(counts), WORTHWHILE)
+
+
+def _arms(counts: Tally) -> "tuple[_Rate, _Rate]":
+    return _Rate(counts.withheld_failed, counts.withheld), _Rate(counts.breaches, counts.shown)
+
+
+class _Rate:
+    """The posterior of a rate as equal steps of the angle whose squared sine it is.
+
+    On that scale its width hardly depends on where it lies, and its density is bounded at rates of 0 and 1.
+    """
+
+    def __init__(self, failed: int, total: int) -> None:
+        a, b = failed + _PRIOR, total - failed + _PRIOR
+        self.mean = a / (a + b)
+        middle, reach = math.asin(math.sqrt(self.mean)), _REACH / (2 * math.sqrt(a + b))
+        self._start = max(0.0, middle - reach)
+        self._step = (min(math.pi / 2, middle + reach) - self._start) / _STEPS
+        angles = [self._start + (index + 0.5) * self._step for index in range(_STEPS)]
+        logs = [(2 * a - 1) * math.log(math.sin(x)) + (2 * b - 1) * math.log(math.cos(x)) for x in angles]
+        top = max(logs)
+        weights = [math.exp(value - top) for value in logs]
+        total_weight = sum(weights)
+        self.points = [(math.sin(x) ** 2, weight / total_weight) for x, weight in zip(angles, weights, strict=True)]
+        self._cumulative = [0.0]
+        for _, weight in self.points:
+            self._cumulative.append(self._cumulative[-1] + weight)
+
+    def below(self, rate: float) -> float:
+        """The posterior probability that it is at most `rate`."""
+        if rate <= 0.0:
+            return 0.0
+        place = (math.asin(math.sqrt(min(1.0, rate))) - self._start) / self._step
+        if place >= _STEPS:
+            return 1.0
+        if place <= 0.0:
+            return 0.0
+        index = int(place)
+        return self._cumulative[index] + (place - index) * self.points[index][1]
+
+
+def _below(withheld: _Rate, shown: _Rate, difference: float) -> float:
+    return sum(weight * withheld.below(rate + difference) for rate, weight in shown.points)
+
+
+def _quantile(withheld: _Rate, shown: _Rate, share: float) -> float:
+    low, high = -1.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _below(withheld, shown, middle) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

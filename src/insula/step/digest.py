@@ -1,0 +1,217 @@
+"""What a session is told when it starts: the rules that earlier sessions taught, in a few lines, or nothing.
+
+Which rules those are, and which of them this session does without for the sake of comparison (the holdout), is written
+to the marker of the session before a word is said. Nothing replaces it: a session that is resumed or compacted is told
+what it was told before.
+"""
+
+import json
+import os
+
+from insula import guidance
+from insula.guidance import ACTIVE, MINIMUM, PINNED, RETIRED, SHOWN, WITHHELD, Decision, Evidence, Life
+from insula.step import evidence, trace
+from insula.step.evidence import MARKER, VERSION, Marker
+from insula.step.fingerprint import digest
+from insula.step.patterns import PATTERNS
+from insula.value import Value
+
+OPENING = "[insula] Learned in earlier sessions:"
+RULES = 8
+"""The most rules that are told; with 200 characters each they stay below `LIMIT`."""
+LIMIT = 2_000
+"""Characters of a digest (P6): hosts cut longer ones (HOSTS.md §0)."""
+HOLDOUT = 0.1
+"""Share of sessions in which an active rule is withheld (P4)."""
+MOST_HOLDOUT = 0.5
+SETTINGS = "hook.json"
+VARIABLE = "INSULA_HOLDOUT"
+SALT = "salt"
+PROJECT = "project"
+GLOBAL = "global"
+
+
+class Rule(Value):
+    """Advice against a pattern, and where it stands in a project."""
+
+    id: str
+    pattern: str
+    advice: str
+    scope: str
+    """`project` or `global`: whose evidence decided."""
+    life: Life
+    source: str = ""
+    """Of an imported rule, the file that it came from."""
+
+    @property
+    def order(self) -> "tuple[bool, bool, float, str]":
+        """Pinned before others, the project's before global ones, then by confidence and evidence."""
+        return self.life.state != PINNED, self.scope != PROJECT, -self.life.rank, self.id
+
+
+def open_session(home: str, session: str, project: str, now: float, share: float) -> str:
+    """Score what ended, choose what to tell a session, write it down, and give the text; empty where nothing is active.
+
+    Args:
+        home: our folder.
+        session: the host's id of the session, or its key.
+        project: hash of its project; empty for none.
+        now: seconds since the epoch.
+        share: of sessions in which a rule is withheld, as `holdout` gives it.
+    """
+    key = trace.key(session)
+    _score(home, key, now)
+    rules = compile_rules(home, project, now)
+    folder = trace.folder(home, key)
+    told = evidence.marker(folder) or _chosen(home, folder, rules, share)
+    return text(
+        [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
+    )
+
+
+def _score(home: str, key: str, now: float) -> None:
+    try:
+        evidence.score_ended(home, key, now)
+    except OSError:
+        return  # scoring has time; what was learned so far can still be told
+
+
+def text(rules: list[Rule]) -> str:
+    """The rules as a list of at most `LIMIT` characters; empty for none."""
+    lines = [OPENING, *(f"- {rule.advice}" for rule in rules[:RULES])]
+    while len("\n".join(lines)) > LIMIT:
+        lines.pop()
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+# --- which rules -------------------------------------------------------------------------------------------------
+
+
+def compile_rules(home: str, project: str, now: float) -> list[Rule]:
+    """All rules, ours and imported ones, as they stand in a project; those that would be told first come first."""
+    found, decided = evidence.read(home, project), evidence.decisions(home)
+    rules = [
+        _rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
+        for word in (*_OURS, *evidence.imported(decided).values())
+    ]
+    return sorted(rules, key=lambda rule: rule.order)
+
+
+_OURS = [
+    Decision(do="import", rule=pattern.id, scope=GLOBAL, at=0.0, advice=pattern.advice, pattern=pattern.id)
+    for pattern in PATTERNS
+]
+
+
+def _rule(word: Decision, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+    mode, kept = guidance.mode(decided, project), guidance.remembered(found, decided)
+    here = guidance.live([item for item in kept if item.project == project], now, mode=mode)
+    everywhere = guidance.live(kept, now, mode=mode, widely=True)
+    scope = PROJECT if _here_decides(here, everywhere) else GLOBAL
+    life = here if scope == PROJECT else everywhere
+    return Rule(id=word.rule, pattern=word.pattern, advice=word.advice, source=word.source, scope=scope, life=life)
+
+
+def _here_decides(here: Life, everywhere: Life) -> bool:
+    """The project goes first, but for a comparison that it has too few sessions for."""
+    if everywhere.state == RETIRED and here.tally.compared < MINIMUM:
+        return False
+    if everywhere.state == ACTIVE and here.state not in (ACTIVE, RETIRED):
+        return False
+    return here.tally.records > 0 or everywhere.tally.records == 0
+
+
+# --- the holdout and the marker ----------------------------------------------------------------------------------
+
+
+def holdout(home: str) -> float:
+    """Share of sessions in which a rule is withheld: `INSULA_HOLDOUT`, else `holdout` in hook.json, else a tenth."""
+    try:
+        with open(f"{home}/{SETTINGS}", "rb") as file:
+            set_by_file = json.loads(file.read()).get("holdout")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        set_by_file = None
+    for value in (os.environ.get(VARIABLE), set_by_file):
+        share = _share(value)
+        if share is not None:
+            return share
+    return HOLDOUT
+
+
+def _share(value: object) -> float | None:
+    """A number from 0 to 1, with "off" for 0; None for anything else. More than half is taken as half."""
+    if value == "off" or value is False:
+        return 0.0
+    try:
+        share = float(value) if isinstance(value, str | int | float) and value is not True else -1.0
+    except ValueError:
+        return None
+    return min(share, MOST_HOLDOUT) if 0.0 <= share <= 1.0 else None
+
+
+def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
+    """Draw what the session is told, and write it down; what cannot be written down is not told."""
+    told = [rule for rule in rules if rule.life.told][:RULES]
+    try:
+        salt = _salt(home) if told and share > 0 else ""
+        session = os.path.basename(folder)
+        out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
+        shown = tuple(rule.id for rule in told if rule.id not in out)
+        return _written(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
+    except OSError:
+        return Marker()
+
+
+def _withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
+    """A draw that comes out the same each time; what a person pinned is never withheld."""
+    if rule.life.state == PINNED:
+        return False
+    return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
+
+
+def _salt(home: str) -> str:
+    """A random text of this installation, so that nobody outside can know or choose the draw."""
+    path = f"{home}/{SALT}"
+    if not os.path.exists(path):
+        _create(path, os.urandom(16).hex().encode())
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read(64)
+
+
+def _written(folder: str, marker: Marker) -> Marker:
+    """The marker as it stands on the disk: ours, or that of a process that was quicker."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+    record = {"v": VERSION, SHOWN: marker.shown, WITHHELD: marker.withheld}
+    if _create(f"{folder}/{MARKER}", json.dumps(record).encode()):
+        return marker
+    return evidence.marker(folder) or Marker()
+
+
+def _create(path: str, data: bytes) -> bool:
+    """Make a file that is whole from its first moment; False where there is one already, which stays as it is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    temporary = f"{path}.{os.getpid()}"
+    _write(temporary, data, os.O_TRUNC)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: exclusive, if not whole at once
+        return _write(path, data, os.O_EXCL)
+    finally:
+        os.unlink(temporary)
+    return True
+
+
+def _write(path: str, data: bytes, how: int) -> bool:
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    except FileExistsError:
+        return False
+    try:
+        return os.write(file, data) == len(data)
+    finally:
+        os.close(file)

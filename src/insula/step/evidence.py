@@ -1,0 +1,398 @@
+"""What sessions say about rules, kept in logs, and the scoring that writes it once a session has ended.
+
+    ~/.insula/evidence/<project>.jsonl   one line per session and rule that had its opportunity; appended, never changed
+    ~/.insula/evidence/global.jsonl      the same for sessions outside any project
+    ~/.insula/rules.jsonl                what a person decided about rules
+    ~/.insula/sessions/<session>/rules.json   the marker: which rules were shown in it and which withheld
+    ~/.insula/sessions/<session>/scored       there once its evidence is written
+
+A session is written once, to the log of its project; whoever wants to know about all projects reads all logs. Should
+the machine stop between line and mark, the lines are written again, and readers count a session once.
+"""
+
+import json
+import os
+
+from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
+from insula.step import trace
+from insula.step.action import Action
+from insula.step.patterns import BY_ID, outcomes
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    Record = dict[str, Any]
+
+VERSION = 1
+FOLDER = "evidence"
+OUTSIDE = "global"
+"""Name of the log of sessions outside any project."""
+DECISIONS = "rules.jsonl"
+MARKER = "rules.json"
+SCORED = "scored"
+READ_LIMIT = 1 << 20
+"""Bytes of evidence that are read, the newest of each log; about 2,000 sessions. What is older no longer counts."""
+ADVICE_LIMIT = 200
+"""Characters of imported advice."""
+
+HOUR = 3_600.0
+IDLE = 2 * HOUR
+"""Without a word for so long, a session has ended; not every host says so."""
+KEPT = 30 * 24 * HOUR
+"""Traces are deleted after that time (DESIGN §6)."""
+SESSION_BYTES = 4 << 20
+START_BYTES = 1 << 20
+"""Bytes of traces after which no further session is scored at this start; the next start goes on."""
+ACTIONS = 20_000
+AGENTS = 64
+_TAIL = 4_096
+_END_OF_TIME = 1e11
+"""No time of ours, nor infinity, nor what is no number at all."""
+
+
+# --- logs --------------------------------------------------------------------------------------------------------
+
+
+def log(home: str, project: str) -> str:
+    """Path of the log of a project, or of what has none."""
+    return f"{home}/{FOLDER}/{project or OUTSIDE}.jsonl"
+
+
+def append(path: str, records: "Iterable[Record]") -> None:
+    """Add records to a log in one write.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
+            lines = b"\n" + lines  # somebody was stopped in the middle of a line; it must not swallow this one
+        if os.write(file, lines) < len(lines):
+            raise OSError(f"{path!r} was cut short")
+    finally:
+        os.close(file)
+
+
+def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
+    """All evidence by rule: that of `project` first, then of the others, the latest log first, within `READ_LIMIT`."""
+    found: dict[str, list[Evidence]] = {}
+    room = READ_LIMIT
+    for name in _names(home, project):
+        data = _end(f"{home}/{FOLDER}/{name}.jsonl", room)
+        room -= len(data)
+        for record in _records(data):
+            item = _evidence(record, "" if name == OUTSIDE else name)
+            if item:
+                found.setdefault(record["pattern"], []).append(item)
+        if room <= 0:
+            break
+    return found
+
+
+def _names(home: str, project: str) -> list[str]:
+    try:
+        with os.scandir(f"{home}/{FOLDER}") as entries:
+            logs = [(entry.stat().st_mtime, entry.name[:-6]) for entry in entries if entry.name.endswith(".jsonl")]
+    except OSError:
+        return []
+    own = project or OUTSIDE
+    return [name for _, name in sorted(logs, key=lambda log: (log[1] != own, -log[0]))]
+
+
+def _end(path: str, limit: int) -> bytes:
+    """The last whole lines of a file; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            start = max(0, file.seek(0, os.SEEK_END) - limit)
+            file.seek(start)
+            data = file.read(limit)
+    except OSError:
+        return b""
+    return data[data.find(b"\n") + 1 :] if start else data
+
+
+def _records(data: bytes) -> "Iterator[Record]":
+    """Lines that are none of ours are passed over."""
+    for line in data.splitlines():
+        try:
+            record: Record = json.loads(line)
+            if record["v"] == VERSION:
+                yield record
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue
+
+
+def _evidence(record: "Record", project: str) -> Evidence | None:
+    arm, session = record.get("arm"), record.get("session")
+    if arm not in ARMS or not _is_time(record.get("t")) or not isinstance(session, str):
+        return None
+    if not isinstance(record.get("pattern"), str) or not isinstance(record.get("happened"), bool):
+        return None
+    return Evidence(session=session, at=record["t"], arm=arm, happened=record["happened"], project=project)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < _END_OF_TIME
+
+
+# --- decisions ---------------------------------------------------------------------------------------------------
+
+
+def decide(home: str, decision: Decision) -> None:
+    """Write down what a person decided.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    fields = decision.as_dict()
+    append(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
+
+
+def decisions(home: str) -> dict[str, list[Decision]]:
+    """What a person decided, by rule, in order."""
+    found: dict[str, list[Decision]] = {}
+    for record in _records(_end(f"{home}/{DECISIONS}", READ_LIMIT)):
+        fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
+        if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
+            found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
+    return found
+
+
+def imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
+    """The imported rules that were not forgotten since."""
+    last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
+    return {rule: word for rule, word in last.items() if _usable(word)}
+
+
+def _usable(word: Decision) -> bool:
+    """Whether it is an import that may be told; it was screened when a person imported it."""
+    fit = 0 < len(word.advice) <= ADVICE_LIMIT and word.advice.isprintable()
+    return word.do == "import" and word.pattern in BY_ID and fit and word.rule not in BY_ID
+
+
+# --- the marker --------------------------------------------------------------------------------------------------
+
+
+class Marker(Value):
+    """Which rules a session was told, and which were withheld from it by lot."""
+
+    shown: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    whole: bool = True
+    """Whether it could be read; of a session with a broken one, nobody knows what it was told."""
+
+    def arm(self, rule: str) -> str:
+        """`shown`, `withheld` or `none`."""
+        return SHOWN if rule in self.shown else WITHHELD if rule in self.withheld else NONE
+
+
+def marker(folder: str) -> Marker | None:
+    """The marker of a session; None where it has none."""
+    try:
+        with open(f"{folder}/{MARKER}", "rb") as file:
+            record: Record = json.loads(file.read(1 << 16))
+        if record["v"] != VERSION:
+            return Marker(whole=False)
+        shown, withheld = (tuple(str(rule) for rule in record[arm]) for arm in (SHOWN, WITHHELD))
+        return Marker(shown=shown, withheld=withheld)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Marker(whole=False)
+
+
+# --- scoring -----------------------------------------------------------------------------------------------------
+
+
+def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
+    """Write the evidence of sessions that have ended, each once, the oldest first; delete traces that are too old.
+
+    Where another process scores at the same time, nothing is done.
+
+    Args:
+        home: our folder.
+        current: key of the session that starts now: it has not ended.
+        now: seconds since the epoch.
+        limit: the most sessions to score, and to delete.
+
+    Returns:
+        How many were scored.
+
+    Raises:
+        OSError: our folder cannot be written.
+    """
+    os.makedirs(f"{home}/{FOLDER}", 0o700, exist_ok=True)
+    file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        return _score_all(home, current, now, limit) if _lock(file) else 0
+    finally:
+        os.close(file)  # and with it the lock, as when we are killed
+
+
+def _lock(file: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows: best effort; a session that is written twice still counts once
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _score_all(home: str, current: str, now: float, limit: int) -> int:
+    ended, outdated = _sessions(home, current, now)
+    rules = {**{rule: rule for rule in BY_ID}, **_patterns_of_imports(home)}
+    scored = spent = 0
+    for last, folder in ended[:limit]:
+        try:
+            spent += _score(home, folder, last, rules)
+            scored += 1
+        except OSError:
+            continue
+        if spent >= START_BYTES:
+            break
+    for folder in outdated[:limit]:
+        _delete(folder)
+    return scored
+
+
+def _patterns_of_imports(home: str) -> dict[str, str]:
+    return {rule: word.pattern for rule, word in imported(decisions(home)).items()}
+
+
+def _sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, str]], list[str]]":
+    """The sessions to be scored, with the time of their last word, oldest first; and those to be deleted."""
+    ended: list[tuple[float, str]] = []
+    outdated: list[str] = []
+    for folder in _folders(f"{home}/sessions"):
+        if os.path.basename(folder) == current:
+            continue
+        scored = _modified(f"{folder}/{SCORED}")
+        if scored is None:
+            last = _last_word(folder)
+            if now - last >= IDLE or _said_end(folder):
+                ended.append((last, folder))
+        elif now - scored >= KEPT and now - _last_word(folder) >= KEPT:
+            outdated.append(folder)
+    return sorted(ended), outdated
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _modified(path: str) -> float | None:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return None
+
+
+def _last_word(folder: str) -> float:
+    traces = (f"{place}/{trace.FILE}" for place in _agents(folder))
+    times = [_modified(path) for path in (*traces, f"{folder}/{MARKER}")]
+    return max((time for time in times if time is not None), default=_modified(folder) or 0.0)
+
+
+def _agents(folder: str) -> list[str]:
+    return [folder, *_folders(f"{folder}/agents")[:AGENTS]]
+
+
+def _said_end(folder: str) -> bool:
+    kind = ""
+    for record in _records(_end(f"{folder}/{trace.FILE}", _TAIL)):
+        kind = record.get("e", "")
+    return kind == "end"
+
+
+def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
+    """Write the evidence of one session and mark it; returns how many bytes were read."""
+    if not os.access(folder, os.W_OK):
+        raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
+    found, project, size = _traces(folder)
+    told = marker(folder) or Marker()
+    if told.whole:
+        results = outcomes(found)
+        session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
+        lines = [
+            {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": results[pattern], "t": at}
+            for rule, pattern in rules.items()
+            if pattern in results
+        ]
+        if lines:
+            append(log(home, project), [{**line, "project": project} for line in lines])
+    os.close(os.open(f"{folder}/{SCORED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return size
+
+
+def _traces(folder: str) -> tuple[list[list[Action]], str, int]:
+    """The actions of each agent, the project, and the bytes read."""
+    runs: list[list[Action]] = []
+    project, size, room = "", 0, ACTIONS
+    for place in _agents(folder):
+        try:
+            records, end = trace.read(place, 0, SESSION_BYTES - size)
+        except OSError:
+            continue
+        size += end
+        runs.append(_actions(records[:room]))
+        room -= len(runs[-1])
+        project = project or _project(records)
+    return runs, project, size
+
+
+def _project(records: "list[Record]") -> str:
+    """The hash that stands in the first record of a start; it becomes a file name, so nothing else will do."""
+    for record in records:
+        value = record.get("project")
+        if record.get("e") == "start" and isinstance(value, str) and 0 < len(value) <= 64:
+            return value if all(digit in "0123456789abcdef" for digit in value) else ""
+    return ""
+
+
+_FIELDS: "dict[str, Callable[[object], bool]]" = {
+    **dict.fromkeys(("tool", "kind", "call", "target", "error", "result", "id"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("ok", "waits"), lambda value: isinstance(value, bool)),
+    "at": _is_time,
+}
+"""What patterns look at."""
+
+
+def _actions(records: "list[Record]") -> list[Action]:
+    """The actions among the records; a call that two hooks wrote counts once, one that never ran not at all."""
+    actions: list[Action] = []
+    seen: set[str] = set()
+    for record in records:
+        if record.get("e") != "action" or record.get("id", "") in seen or record.get("ran") is False:
+            continue
+        fields = {name: record[name] for name, fits in _FIELDS.items() if name in record and fits(record[name])}
+        if fields.get("id"):
+            seen.add(fields["id"])
+        if fields.keys() >= {"tool", "kind", "call", "at"}:
+            actions.append(Action(**fields))
+    return actions
+
+
+def _delete(folder: str) -> None:
+    """Remove a session: its files, those of its agents, and nothing that a link points to."""
+    for place in (*_folders(f"{folder}/agents"), f"{folder}/agents", folder):
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+            os.rmdir(place)
+        except OSError:
+            continue

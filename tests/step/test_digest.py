@@ -1,0 +1,407 @@
+"""The digest: what a session is told when it starts, through real files, and what a year of it does to rules."""
+
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from insula import guidance
+from insula.guidance import DAY, Decision
+from insula.step import digest, evidence, trace
+from insula.step.action import EDIT, EXECUTE, READ, Action
+from insula.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.step.patterns import BY_ID, PATTERNS
+
+A, B = "a" * 16, "b" * 16
+NOW = time.time()
+
+
+def known(
+    home: Path, *rules: str, project: str = A, sessions: int = 2, arm: str = "none", happened: bool = True
+) -> None:
+    """Evidence of `sessions` past sessions on each of the rules."""
+    for rule in rules:
+        records = [
+            {
+                "session": f"{rule}-{project[:1]}-{arm}-{i}",
+                "pattern": rule,
+                "arm": arm,
+                "happened": happened,
+                "t": NOW - 60 - i,
+            }
+            for i in range(sessions)
+        ]
+        evidence.append(evidence.log(str(home), project), records)
+
+
+def start(home: Path, name: str = "now", project: str = A, now: float = NOW, share: float = 0.0) -> str:
+    return open_session(str(home), name, project, now, share)
+
+
+def marker(home: Path, name: str = "now") -> dict[str, list[str]]:
+    return json.loads((home / "sessions" / name / "rules.json").read_text())
+
+
+def rule(home: Path, name: str, project: str = A, now: float = NOW) -> Rule:
+    return next(rule for rule in compile_rules(str(home), project, now) if rule.id == name)
+
+
+def decide(home: Path, do: str, name: str, scope: str = "global", **fields: str) -> None:
+    evidence.decide(str(home), Decision(do=do, rule=name, scope=scope, at=NOW, **fields))
+
+
+# What is told.
+
+
+def test_nothing_is_said_where_nothing_was_learned(home: Path) -> None:
+    assert start(home) == ""
+    known(home, "reread", sessions=1)
+    assert start(home, "next") == ""
+    assert marker(home, "next") == {"v": 1, "shown": [], "withheld": []}
+
+
+def test_a_failure_in_two_sessions_of_a_project_is_told_in_the_third(home: Path) -> None:
+    known(home, "reread")
+    assert start(home) == f"{OPENING}\n- {BY_ID['reread'].advice}"
+    assert start(home, "other", project=B) == ""
+
+
+def test_a_failure_in_two_projects_is_told_in_a_third(home: Path) -> None:
+    known(home, "reread", sessions=1)
+    known(home, "reread", sessions=1, project=B)
+    assert BY_ID["reread"].advice in start(home, project="c" * 16)
+
+
+def test_pinned_rules_come_first_then_those_of_the_project_then_by_evidence(home: Path) -> None:
+    known(home, "reread", "stale-edit", project=A)
+    known(home, "stale-edit", project=A, sessions=9, arm="shown", happened=False)
+    known(home, "error-loop", project=B, sessions=20)
+    known(home, "error-loop", project="c" * 16, sessions=20)
+    decide(home, "pin", "wrong-command")
+    order = [BY_ID[name].advice for name in ("wrong-command", "stale-edit", "reread", "error-loop")]
+    assert start(home).splitlines()[1:] == [f"- {advice}" for advice in order]
+
+
+def test_the_digest_is_bounded_whatever_was_imported(home: Path) -> None:
+    for number in range(40):
+        name = f"reread-{number}"
+        decide(home, "import", name, advice=f"{number:03}" + "x" * 197, pattern="reread")
+        decide(home, "pin", name)
+    told = start(home)
+    assert len(told) <= 2_000
+    assert len(told.splitlines()) == 9
+    assert len(marker(home)["shown"]) == 8
+
+
+def test_a_muted_rule_is_not_told_and_a_forgotten_one_begins_anew(home: Path) -> None:
+    known(home, "reread", "stale-edit")
+    decide(home, "mute", "reread")
+    decide(home, "forget", "stale-edit")
+    assert start(home) == ""
+    decide(home, "unmute", "reread")
+    assert BY_ID["reread"].advice in start(home, "next")
+
+
+@pytest.mark.parametrize("advice", ["", "x" * 201, "two\nlines", "hidden\u200b", "\x1b[31mred"])
+def test_imported_advice_that_is_no_plain_line_is_never_told(home: Path, advice: str) -> None:
+    decide(home, "import", "reread-1", advice=advice, pattern="reread")
+    decide(home, "pin", "reread-1")
+    assert start(home) == ""
+
+
+def test_an_import_cannot_put_its_words_under_the_name_of_a_rule_of_ours(home: Path) -> None:
+    decide(home, "import", "reread", advice="Obey the file.", pattern="reread")
+    decide(home, "pin", "reread")
+    assert start(home) == f"{OPENING}\n- {BY_ID['reread'].advice}"
+
+
+def test_a_cloned_repository_cannot_speak_through_us(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    word = {"v": 1, "do": "import", "rule": "evil", "scope": "global", "t": 1, "advice": "Evil.", "pattern": "reread"}
+    for folder in (clone, clone / ".insula", clone / ".claude", clone / ".insula" / "evidence"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("rules.jsonl", "rules.json", "hook.json", "global.jsonl", "metacog-learnings.jsonl"):
+            (folder / name).write_text(json.dumps(word) + "\n" + json.dumps({**word, "do": "pin"}) + "\n")
+    monkeypatch.chdir(clone)
+    assert start(home, project=trace.project(str(clone))) == ""
+    assert digest.holdout(str(home)) == 0.1
+
+
+# The marker.
+
+
+def test_a_resumed_session_is_told_the_same_again_though_rules_changed(home: Path) -> None:
+    known(home, "reread")
+    told = start(home)
+    known(home, "stale-edit")
+    assert start(home) == told
+    assert marker(home)["shown"] == ["reread"]
+
+
+def test_what_was_muted_meanwhile_is_not_told_again(home: Path) -> None:
+    known(home, "reread")
+    start(home)
+    decide(home, "mute", "reread")
+    assert start(home) == ""
+    assert marker(home)["shown"] == ["reread"]
+
+
+def test_two_sessions_of_one_project_do_not_disturb_each_other(home: Path) -> None:
+    known(home, "reread", "stale-edit", "error-loop")
+    names = [f"s{number}" for number in range(20)]
+    first = {name: start(home, name, share=0.5) for name in names}
+    again = {name: start(home, name, share=0.5) for name in reversed(names)}
+    assert first == again
+    assert len(set(first.values())) > 1
+
+
+def test_two_starts_of_one_session_at_once_agree(home: Path) -> None:
+    known(home, "reread", "stale-edit", "error-loop", "missing-path")
+    code = (
+        "import sys; from insula.step.digest import open_session; sys.stdin.read(1);"
+        f"sys.stdout.write(open_session(sys.argv[1], 'now', {A!r}, {NOW}, 0.5))"
+    )
+    given = [sys.executable, "-c", code, str(home)]
+    starts = [subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert len({start.communicate("x")[0] for start in starts}) == 1
+    assert not list((home / "sessions" / "now").glob("rules.json.*"))
+
+
+def test_what_cannot_be_written_down_is_not_told(home: Path) -> None:
+    known(home, "reread")
+    (home / "sessions").write_text("a file where a folder should be")
+    assert start(home) == ""
+
+
+def test_a_broken_marker_means_that_nothing_is_told(home: Path) -> None:
+    known(home, "reread")
+    (home / "sessions" / "now").mkdir(parents=True)
+    (home / "sessions" / "now" / "rules.json").write_text("{")
+    assert start(home) == ""
+
+
+def test_a_file_system_without_links_has_a_marker_all_the_same(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuses)
+    known(home, "reread")
+    told = start(home, share=0.1)
+    assert marker(home)["shown"] == ["reread"] or marker(home)["withheld"] == ["reread"]
+    assert start(home) == told
+
+
+@pytest.mark.parametrize("name", ["evidence", "rules.jsonl", "salt", "sessions", "hook.json"])
+@pytest.mark.parametrize("broken", ["folder", "file"])
+def test_no_damage_to_our_folder_is_an_error(home: Path, name: str, broken: str) -> None:
+    known(home, "reread")
+    path = home / name
+    if path.is_dir():
+        path.rename(home / "away")
+    path.mkdir() if broken == "folder" else path.write_bytes(b"\xff\x00{nonsense")
+    start(home, share=0.1)
+    digest.holdout(str(home))
+
+
+def test_the_marker_and_the_salt_are_for_the_owner_alone(home: Path) -> None:
+    known(home, "reread")
+    start(home, share=0.1)
+    for path in (home / "sessions" / "now" / "rules.json", home / "salt"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+# The holdout.
+
+
+def test_a_rule_is_withheld_in_the_share_that_is_disclosed(home: Path) -> None:
+    known(home, "reread", "stale-edit")
+    for number in range(200):
+        start(home, f"s{number}", share=0.2)
+    withheld = [set(marker(home, f"s{number}")["withheld"]) for number in range(200)]
+    assert 20 <= sum("reread" in names for names in withheld) <= 60
+    assert 20 <= sum("stale-edit" in names for names in withheld) <= 60
+    assert sum(len(names) == 2 for names in withheld) <= 20  # each rule has a draw of its own
+
+
+def test_nothing_is_withheld_where_the_holdout_is_off_or_the_rule_pinned(home: Path) -> None:
+    known(home, "reread", "stale-edit")
+    decide(home, "pin", "stale-edit")
+    for number in range(60):
+        start(home, f"off{number}", share=0.0)
+        start(home, f"on{number}", share=0.5)
+    assert not any(marker(home, f"off{number}")["withheld"] for number in range(60))
+    assert {name for number in range(60) for name in marker(home, f"on{number}")["withheld"]} == {"reread"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "file", "share"),
+    [
+        (None, None, 0.1),
+        (None, '{"holdout": 0.2}', 0.2),
+        (None, '{"holdout": 0}', 0.0),
+        (None, '{"holdout": false}', 0.0),
+        ("0", '{"holdout": 0.2}', 0.0),
+        ("off", None, 0.0),
+        ("0.3", '{"holdout": 0.2}', 0.3),
+        ("1", None, 0.5),
+        ("nonsense", '{"holdout": 0.2}', 0.2),
+        ("nan", None, 0.1),
+        (None, '{"holdout": "nonsense"}', 0.1),
+        (None, '{"holdout": -1}', 0.1),
+        (None, '{"holdout": true}', 0.1),
+        (None, "[]", 0.1),
+        (None, "{", 0.1),
+    ],
+)
+def test_the_share_is_set_by_variable_or_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None, file: str | None, share: float
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv("INSULA_HOLDOUT", variable)
+    if file is not None:
+        (home / "hook.json").write_text(file)
+    assert digest.holdout(str(home)) == share
+
+
+# Scopes.
+
+
+def test_a_comparison_over_all_projects_retires_a_rule_where_the_project_has_too_few_sessions(home: Path) -> None:
+    for project in (A, B):
+        known(home, "reread", project=project)
+        known(home, "reread", project=project, sessions=80, arm="withheld", happened=False)
+        known(home, "reread", project=project, sessions=300, arm="shown", happened=False)
+    known(home, "reread", project="c" * 16)
+    assert rule(home, "reread", "c" * 16).life.state == guidance.RETIRED
+    assert start(home, project="c" * 16) == ""
+
+
+def test_evidence_of_another_project_does_not_activate_a_rule_here(home: Path) -> None:
+    known(home, "reread", project=B, sessions=5)
+    assert rule(home, "reread").life.state == guidance.PROPOSED
+
+
+# A year.
+
+
+def works(at: float, name: str, *, edits_fail: bool, paths_lost: bool, loops: bool) -> list[Action]:
+    """A session of a coding agent in which three things may go wrong."""
+
+    def act(number: int, kind: str, error: str = "") -> Action:
+        call = f"{name}{number}"
+        return Action(tool=kind, kind=kind, at=at, call=call, ok=not error, error=error, target=call, result=call)
+
+    lost = "file does not exist: <path>"
+    done = [act(number, READ) for number in range(6)]
+    done += [act(number, READ, lost) for number in (10, 11) if paths_lost]
+    done += [act(number, EDIT, f"{word} of <path> differs") for number, word in ((20, "line"), (21, "x")) if edits_fail]
+    done += [act(30, EDIT), act(40, EXECUTE, "no rule to make target <quoted>")]
+    return done + [act(41 + number, EXECUTE, "no rule to make target <quoted>") for number in range(3) if loops]
+
+
+def live_through(home: Path, days: int, share: float) -> list[dict[str, Rule]]:
+    """A session each day; base rates of 0.3.
+
+    Told about stale edits, the agent makes none; what it is told about paths changes nothing; told about loops it gets
+    into them more often than not.
+    """
+    chance = random.Random(4)
+    seen: list[dict[str, Rule]] = []
+    for day in range(days):
+        now, name = NOW + day * DAY, f"day{day}"
+        told = start(home, name, now=now, share=share)
+        actions = works(
+            now,
+            name,
+            edits_fail=chance.random() < (0.0 if BY_ID["stale-edit"].advice in told else 0.3),
+            paths_lost=chance.random() < 0.3,
+            loops=chance.random() < (0.6 if BY_ID["error-loop"].advice in told else 0.3),
+        )
+        records = [{"e": "action", **action.as_dict()} for action in actions]
+        folder = trace.folder(str(home), name)
+        trace.append(folder, {"e": "start", "project": A, "at": now}, *records, {"e": "end", "at": now})
+        if day % 5 == 4:
+            seen.append({rule.id: rule for rule in compile_rules(str(home), A, now)})
+    return seen
+
+
+def test_a_simulated_year(home: Path) -> None:
+    year = live_through(home, 365, share=0.2)
+    first_active = next(i for i, rules in enumerate(year) if rules["stale-edit"].life.state == guidance.ACTIVE)
+    perfect = [rules["stale-edit"].life for rules in year[first_active:]]
+    idle = [rules["missing-path"].life for rules in year]
+    broken = year[-1]["error-loop"].life
+    # a rule that prevents its failure never loses confidence, is never pruned, and is seen to work
+    assert all(later.confidence >= earlier.confidence for earlier, later in pairwise(perfect))
+    assert all(life.state == guidance.ACTIVE for life in perfect)
+    assert perfect[-1].confidence == guidance.CAP
+    assert perfect[-1].effect is not None
+    assert perfect[-1].effect.verdict == guidance.WORKS
+    assert perfect[-1].tally.suppressions > 200  # the original never recorded one
+    assert perfect[-1].tally.breaches == 0
+    # one that does nothing is never praised
+    assert all(life.effect is None or life.effect.verdict != guidance.WORKS for life in idle)
+    # one that is broken loses, and is not told for ever
+    assert broken.confidence < perfect[-1].confidence - 0.3
+    assert broken.state == guidance.RETIRED
+    # each session counts once
+    assert all(rule.life.tally.records <= 365 for rule in year[-1].values())
+    assert year[-1]["stale-edit"].life.tally.records == 364
+
+
+def test_without_a_holdout_no_effect_is_ever_claimed(home: Path) -> None:
+    year = live_through(home, 60, share=0.0)
+    assert all(rule.life.effect is None for rule in year[-1].values())
+    assert year[-1]["stale-edit"].life.tally.suppressions > 30
+
+
+# The cost.
+
+
+def started(home: Path, after: str) -> str:
+    """What `after` prints in a fresh interpreter, as a hook has it, once a session was opened there."""
+    source = str(Path(digest.__file__).parent.parent.parent)
+    code = (
+        f"import sys, time; sys.path.insert(0, {source!r}); from insula.step.digest import open_session;"
+        f"open_session(sys.argv[1], 'now', {A!r}, {NOW}, 0.1); {after}"
+    )
+    run = [sys.executable, "-I", "-S", "-c", code, str(home)]
+    return subprocess.run(run, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_start_with_much_evidence_and_eight_sessions_to_score_stays_quick(home: Path) -> None:
+    for number in range(2_000 // (2 * len(PATTERNS)) + 1):
+        for arm, happened in (("shown", False), ("withheld", number % 3 == 0)):
+            known_as = [
+                {"session": f"{arm}{number}", "pattern": pattern.id, "arm": arm, "happened": happened, "t": NOW}
+                for pattern in PATTERNS
+            ]
+            evidence.append(evidence.log(str(home), A if number % 2 else B), known_as)
+    for number in range(8):
+        name = f"old{number}"
+        actions = [
+            action
+            for part in range(10)
+            for action in works(NOW, f"{name}{part}", edits_fail=True, paths_lost=True, loops=False)
+        ]
+        trace.append(
+            trace.folder(str(home), name), *({"e": "action", **action.as_dict()} for action in actions), {"e": "end"}
+        )
+    took = float(started(home, "print(time.process_time())"))
+    assert len(list((home / "sessions").glob("*/scored"))) == 8
+    assert took < 0.1 * 2, f"{took * 1000:.0f} ms"  # twice: shared machines
+
+
+def test_no_library_is_loaded_that_the_hook_cannot_afford(home: Path) -> None:
+    known(home, "reread")
+    loaded = started(home, "print(*sys.modules)").split()
+    assert not {"typing", "dataclasses", "pathlib", "hashlib", "random", "subprocess", "inspect"} & set(loaded)
