@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from insula.errors import SettingsError
@@ -19,7 +19,7 @@ from insula.types import Controls
 FILE = "insula.toml"
 ONLY_AT_HOME = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights"),
+        *("model", "assessor_model", "identity", "weights", "holdout"),
         *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
     }
 )
@@ -70,6 +70,14 @@ class Settings(BaseSettings):
     """Salience from which an item is promoted to long-term memory."""
     stm_capacity: int = Field(default=32, ge=1)
     """Items a session's working memory holds."""
+
+    holdout: float = Field(default=0.1, ge=0, le=0.5)
+    """Share of sessions from which a learned rule of the hooks is withheld, to measure whether it helps; or `off`."""
+
+    @field_validator("holdout", mode="before")
+    @classmethod
+    def _off(cls, value: object) -> object:
+        return 0.0 if value == "off" else value
 
     @property
     def controls(self) -> Controls:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from insula.cli.rules import app as rules
+
 app = typer.Typer(
     name="insula",
     help="Metacognition for LLM agents.",
@@ -42,6 +44,76 @@ def chat(
     raise typer.Exit(run(model=model, user=user, session=session, resume=resume, json=json))
 
 
+Host = Annotated[str | None, typer.Argument(metavar="HOST", help="claude-code, codex or gemini.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+
+
+@app.command()
+def install(host: Host = None, project: Project = False, dry_run: DryRun = False, json: Json = False) -> None:
+    """Put the hooks into a coding agent."""
+    from insula.cli.hooks import install_hooks
+
+    raise typer.Exit(install_hooks(host, project, dry_run, json))
+
+
+@app.command()
+def uninstall(
+    host: Host = None,
+    everything: Annotated[bool, typer.Option("--all", help="Out of every host and project.")] = False,
+    project: Project = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Take the hooks out of a coding agent; its settings are as before, to the byte."""
+    from insula.cli.hooks import uninstall_hooks
+
+    raise typer.Exit(uninstall_hooks(host, everything, project, dry_run, json))
+
+
+@app.command()
+def doctor(
+    host: Host = None,
+    live: Annotated[bool, typer.Option("--live", help="Run the real client against a model on this machine.")] = False,
+    json: Json = False,
+) -> None:
+    """Say whether the hooks work, and what to do where they do not."""
+    from insula.cli.hooks import examine
+
+    raise typer.Exit(examine(host, live, json))
+
+
+@app.command()
+def on(project: Project = False, json: Json = False) -> None:
+    """Switch the hooks on."""
+    from insula.cli.hooks import turn
+
+    raise typer.Exit(turn(True, project, json))
+
+
+@app.command()
+def off(project: Project = False, json: Json = False) -> None:
+    """Switch the hooks off; also INSULA_OFF=1."""
+    from insula.cli.hooks import turn
+
+    raise typer.Exit(turn(False, project, json))
+
+
+@app.command()
+def purge(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Erase all that the hooks observed and learned."""
+    from insula.cli.hooks import purge as erase
+
+    raise typer.Exit(erase(yes, json))
+
+
+app.add_typer(rules, name="rules")
+
+
 @bench.command("turn")
 def bench_turn(
     data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
@@ -52,6 +124,28 @@ def bench_turn(
     from insula.bench.turn import run
 
     raise typer.Exit(run(data, memories, json))
+
+
+@bench.command("hook")
+def bench_hook(
+    rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.")] = 60,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """What the hook of a coding agent costs per call, and whether hooks at once lose an action."""
+    from insula.bench.hook import run
+
+    raise typer.Exit(run(rounds, json))
+
+
+@bench.command("stuck")
+def bench_stuck(
+    data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
+    from insula.bench.stuck import run
+
+    raise typer.Exit(run(data, json))
 
 
 def main() -> None:

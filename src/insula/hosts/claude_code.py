@@ -1,6 +1,10 @@
-"""Claude Code 2.1: failures come as an event of their own; additional context reaches the model after every tool."""
+"""Claude Code 2.1: failures come as an event of their own; additional context reaches the model after every tool.
 
-from insula.hosts.fields import Payload, fields, said, text
+A call that the host itself turns down (an edit whose old text is not there) fires neither of the two events of a tool;
+it stands only in the batch that is told at the end of each turn of the model.
+"""
+
+from insula.hosts.fields import Payload, objects, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 
@@ -9,6 +13,7 @@ KINDS = {
     "UserPromptSubmit": "prompt",
     "PostToolUse": "action",
     "PostToolUseFailure": "action",
+    "PostToolBatch": "action",
     "Stop": "stop",
     "SessionEnd": "end",
 }
@@ -27,23 +32,37 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcript_path"),
-        action=_action(payload, name, at) if KINDS[name] == "action" else None,
+        actions=_actions(payload, name, at) if KINDS[name] == "action" else (),
     )
+
+
+_TURNED_DOWN = "<tool_use_error>"
+
+
+def _actions(payload: Payload, name: str, at: float) -> tuple[Action, ...]:
+    if name != "PostToolBatch":
+        return (_action(payload, name, at),)
+    calls = objects(payload, "tool_calls")
+    told = ((call, said(call.get("tool_response"))) for call in calls)
+    return tuple(_called(call, error, at, ok=False) for call, error in told if error.startswith(_TURNED_DOWN))
 
 
 def _action(payload: Payload, name: str, at: float) -> Action:
-    failed = name == "PostToolUseFailure"
-    done = action(
-        tool=text(payload, "tool_name"),
-        input=payload.get("tool_input"),
-        output=text(payload, "error")
-        if failed
-        else _output(fields(payload, "tool_response") or payload.get("tool_response")),
-        at=at,
-        ok=not failed,
-        id=text(payload, "tool_use_id"),
-    )
+    if name == "PostToolUse":
+        return _called(payload, _output(payload.get("tool_response")), at, ok=True)
+    done = _called(payload, text(payload, "error"), at, ok=False)
     return done.but(ran=False) if payload.get("is_interrupt") is True else done
+
+
+def _called(call: Payload, output: str, at: float, *, ok: bool) -> Action:
+    return action(
+        tool=text(call, "tool_name"),
+        input=call.get("tool_input"),
+        output=output,
+        at=at,
+        ok=ok,
+        id=text(call, "tool_use_id"),
+    )
 
 
 def _output(response: object) -> str:

@@ -1,8 +1,9 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, said, text
-from insula.step.action import Event
+from insula.hosts.fields import Payload, fields, said, text
+from insula.redaction import redact
+from insula.step.action import EDIT, TARGET, Action, Event
 from insula.step.fingerprint import action
 
 __all__ = ["answer", "context", "event"]
@@ -21,15 +22,6 @@ def event(payload: Payload, at: float) -> Event | None:
     name, session = text(payload, "hook_event_name"), text(payload, "session_id")
     if name not in KINDS or not session:
         return None
-    done = None
-    if KINDS[name] == "action":
-        done = action(
-            tool=text(payload, "tool_name"),
-            input=payload.get("tool_input"),
-            output=said(payload.get("tool_response")),
-            at=at,
-            id=text(payload, "tool_use_id"),
-        )
     return Event(
         kind=KINDS[name],
         name=name,
@@ -38,8 +30,28 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcript_path"),
-        action=done,
+        actions=(_action(payload, at),) if KINDS[name] == "action" else (),
     )
+
+
+def _action(payload: Payload, at: float) -> Action:
+    done = action(
+        tool=text(payload, "tool_name"),
+        input=payload.get("tool_input"),
+        output=said(payload.get("tool_response")),
+        at=at,
+        id=text(payload, "tool_use_id"),
+    )
+    return done.but(target=_patched(payload)) if done.kind == EDIT else done
+
+
+def _patched(payload: Payload) -> str:
+    """The first file of a patch, which comes as the text of a command; what the files say stays out of the trace."""
+    for line in text(fields(payload, "tool_input"), "command")[:4_000].splitlines():
+        for mark in ("*** Update File: ", "*** Add File: ", "*** Delete File: "):
+            if line.startswith(mark):
+                return redact(line.removeprefix(mark).strip())[:TARGET]
+    return ""
 
 
 def context(tail: str) -> tuple[int, int]:

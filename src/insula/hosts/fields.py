@@ -27,6 +27,12 @@ def fields(payload: "Payload", name: str) -> "Payload":
     return value if is_object(value) else {}
 
 
+def objects(payload: "Payload", name: str) -> "list[Payload]":
+    """The objects in the field, where it is a list."""
+    value = payload.get(name)
+    return [each for each in value if is_object(each)] if is_list(value) else []
+
+
 def said(value: "Any", depth: int = 0) -> str:
     """All the text in what a tool gave back."""
     if isinstance(value, str):

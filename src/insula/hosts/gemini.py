@@ -31,14 +31,14 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcript_path"),
-        action=_action(payload, at, failed) if KINDS[name] == "action" else None,
+        actions=(_action(payload, at, failed),) if KINDS[name] == "action" else (),
         deaf=failed,
     )
 
 
 def _action(payload: Payload, at: float, failed: bool) -> Action:
     response, tool = fields(payload, "tool_response"), text(payload, "tool_name")
-    output = said(response.get("llmContent"))
+    output = _bare(said(response.get("llmContent")))
     code = exit_code(output) if tool == _SHELL else None
     done = action(
         tool=tool,
@@ -49,6 +49,12 @@ def _action(payload: Payload, at: float, failed: bool) -> Action:
         code=code,
     )
     return done.but(id=digest(f"{text(payload, 'timestamp')} {done.call} {done.result}"))  # it gives calls no id
+
+
+def _bare(output: str) -> str:
+    """What the command itself said, without the frame that the host puts round it."""
+    lines = output.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>").split("\n")
+    return "\n".join(line.removeprefix("Output: ") for line in lines if not line.startswith("Process Group PGID: "))
 
 
 def context(tail: str) -> tuple[int, int]:

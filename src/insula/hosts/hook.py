@@ -10,21 +10,24 @@ import sys
 import time
 
 from insula.step import trace
-from insula.value import is_object
+from insula.step.action import EDIT
+from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from insula.step.action import Event
+    from insula.step.action import Action, Event
     from insula.step.proprioception import Sensed
+
+    Record = dict[str, Any]
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a payload that are taken in."""
 PATIENCE = 3.0
 """Seconds after which the hook ends whatever it is doing; hosts give it five."""
 FAILURES = "failures.jsonl"
-_FAILURES_KEPT = 64 * 1024
+_FAILURES_KEPT = 256 * 1024
 
 
 def main(home: str, argv: list[str]) -> None:
@@ -36,6 +39,7 @@ def main(home: str, argv: list[str]) -> None:
     """
     host = argv[0] if argv else ""
     told = ""
+    os.umask(0o077)
     try:
         _end_in_time()
         if not off(home, os.environ.get("INSULA_OFF", "")):
@@ -128,22 +132,21 @@ def _dialect(host: str) -> "Any":
 
 def _off_here(home: str, cwd: str) -> bool:
     projects = config(home).get("projects_off")
-    return bool(projects) and trace.project(cwd) in projects
+    return is_list(projects) and bool(projects) and trace.project(cwd) in projects
 
 
 # Events.
 
 
 def _start(home: str, host: str, event: "Event", now: float) -> str:
-    from insula.step.digest import open_session
+    from insula.step.digest import holdout, open_session
 
     folder, project = trace.folder(home, event.session), trace.project(event.cwd)
     before = _last_start(folder)
     trace.append(folder, {"e": "start", "at": now, "host": host, "project": project, "source": event.source})
     if before is not None and before[0] == event.source and now - before[1] < _TWICE:
         return ""  # installed twice: the other one has spoken
-    share = os.environ.get("INSULA_HOLDOUT") or config(home).get("holdout", 0.1)
-    return open_session(home, trace.key(event.session), project, now, float(share))
+    return open_session(home, trace.key(event.session), project, now, holdout(home))
 
 
 _TWICE = 2.0
@@ -163,21 +166,32 @@ def _prompt(home: str, host: str, event: "Event", now: float) -> str:
 
 
 def _act(home: str, host: str, event: "Event", now: float) -> str:
-    folder, action = trace.folder(home, event.session, event.agent), event.action
-    if action is None:
+    if not event.actions:
         return ""
-    record = {"e": "action", **action.as_dict(), "at": now}
-    if event.transcript and not event.agent:
-        from insula.hosts.transcripts import tail
-
-        used, size = _dialect(host).context(tail(event.transcript))
-        record |= {"context": used, "room": size} if used else {}
-    if action.kind == "edit" and action.ok:
-        from insula.step.blast import importers
-
-        record |= {"importers": found} if (found := importers(folder, action.target, event.cwd)) else {}
-    trace.append(folder, record)
+    folder = trace.folder(home, event.session, event.agent)
+    used, room = _context(host, event)
+    records: list[Record] = []
+    for action in event.actions:
+        hub = _importers(folder, action, event.cwd)
+        records.append({"e": "action", **action.but(context=used, room=room, importers=hub).as_dict()})
+    trace.append(folder, *records)
     return _settled(folder, event, now)
+
+
+def _context(host: str, event: "Event") -> tuple[int, int]:
+    if not event.transcript or event.agent:
+        return 0, 0
+    from insula.hosts.transcripts import tail
+
+    return _dialect(host).context(tail(event.transcript))
+
+
+def _importers(folder: str, action: "Action", cwd: str) -> int:
+    if action.kind != EDIT or not action.ok:
+        return 0
+    from insula.step.blast import importers
+
+    return importers(folder, action.target, cwd)
 
 
 def _note(home: str, host: str, event: "Event", now: float) -> str:

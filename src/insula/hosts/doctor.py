@@ -1,0 +1,267 @@
+"""Whether the hooks work: what is installed, whether it runs, and what its host makes of it.
+
+A hook that fails says nothing to anybody (law 4), so this is where it is told. Each check is a sentence with a remedy.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from insula.errors import InsulaError
+from insula.hosts import install, jsonc, places, probe, runtime, switch
+from insula.hosts.consent import Check, State, leave
+from insula.hosts.install import Handler
+from insula.hosts.jsonc import JsonError, Node
+from insula.hosts.places import HOSTS, Host
+
+DAYS = 7
+"""How far back failures are counted."""
+ROOM = 10 * 1024 * 1024
+"""Bytes that should be free: less than a month of traces takes."""
+LONGEST = 2000
+"""Characters of an answer; hosts put longer ones into a file."""
+TRIAL = "insula-doctor-"
+"""How the session of a trial begins; no host makes such an id."""
+
+
+class Proof(Protocol):
+    """What a run of the real client proved."""
+
+    @property
+    def reached(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+
+
+Prover = Callable[[str, Path], Proof]
+
+
+def examine(host: Host | None = None, project: Path | None = None, prove: Prover | None = None) -> list[Check]:
+    """Look at everything that a hook needs.
+
+    Args:
+        host: one host; all that have our hooks by default.
+        project: the folder of a project; the present one by default.
+        prove: runs the real client of a host, and says whether a signal reached its model.
+    """
+    house, here = places.home(), project or Path.cwd()
+    found = {one: install.installed(one, here) for one in ([host] if host else HOSTS.values())}
+    if not any(found.values()):
+        state: State = "broken" if host else "warn"
+        wanted = host.id if host else "HOST"
+        return [Check(host.id if host else "", "hooks", state, "none are installed", f"insula install {wanted}")]
+    checks = [*_house(house), *_code(house), *_switches(house, here), *_failures(house, host)]
+    for one, files in found.items():
+        if files:
+            checks += _examine_host(one, files, house, prove)
+    return checks
+
+
+def _examine_host(host: Host, files: Mapping[Path, bytes], house: Path, prove: Prover | None) -> Iterator[Check]:
+    commands: dict[str, None] = {}
+    active = 0
+    for file, data in files.items():
+        root, problem = _parsed(host, file, data)
+        if root is None:
+            yield problem
+            continue
+        handlers = list(install.handlers(root, host, house))
+        commands |= dict.fromkeys(str(handler.node.value) for handler in handlers)
+        active += bool(handlers)
+        yield from _entries(host, file, handlers)
+        yield from leave(host, file, root, handlers)
+    if active > 1:
+        yield Check(
+            host.id, "twice", "warn",
+            f"installed in {active} settings files; where both hold, the second hook is ignored but costs its time",
+            f"insula uninstall {host.id} --project, in the project that need not have it",
+        )  # fmt: skip
+    for command in commands:
+        yield from _command(host, command, house)
+    if prove is not None:
+        yield _live(host, prove)
+
+
+def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
+    fine = Check(host.id, "settings", "ok", str(file))
+    try:
+        return jsonc.parse(data.decode()), fine
+    except (JsonError, UnicodeDecodeError, RecursionError) as error:
+        remedy = "mend the file; nothing of it was changed"
+        return None, Check(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
+
+
+def _entries(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
+    there = {handler.event for handler in handlers}
+    missing = [on.event for on in host.events if on.event not in there]
+    if not missing:
+        yield Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
+        return
+    says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
+    yield Check(host.id, "settings", "broken", says, f"insula install {host.id}")
+
+
+# What all hooks share.
+
+
+def _house(house: Path) -> Iterator[Check]:
+    """Whether the folder of hook state can be written, by its owner alone."""
+    try:
+        about = house.stat()
+    except OSError as error:
+        yield Check("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", "insula install HOST")
+        return
+    if about.st_uid != os.geteuid():
+        yield Check("", "folder", "broken", f"{house} belongs to another user", f"chown -R $USER {house}")
+    elif not os.access(house, os.W_OK | os.X_OK) or not about.st_mode & 0o200:
+        yield Check("", "folder", "broken", f"{house} cannot be written", f"chmod u+rwx {house}")
+    elif open_to_others := _open_to_others(house):
+        yield Check(
+            "", "folder", "warn", f"others may read {', '.join(open_to_others)} in {house}", f"chmod -R go= {house}"
+        )
+    else:
+        yield Check("", "folder", "ok", f"{house}, for you alone")
+    free = shutil.disk_usage(house).free
+    if free < ROOM:
+        yield Check("", "disk", "broken", f"{free // 1024} KB are free for {house}", "make room, or insula purge")
+
+
+def _open_to_others(house: Path) -> list[str]:
+    ours = [house, *(house / name for name in ("hook", switch.FILE, install.RECORD, *switch.ERASED))]
+    with contextlib.suppress(OSError):
+        return ["it" if one == house else one.name for one in ours if one.exists() and one.stat().st_mode & 0o077]
+    return []
+
+
+def _code(house: Path) -> Iterator[Check]:
+    """Whether the hook's code is there, whole, and that of this version."""
+    remedy = "run insula install again for any host"
+    lib = runtime.installed_lib(house)
+    if not lib:
+        yield Check("", "code", "broken", f"{house / places.SHIM} is missing", remedy)
+        return
+    contents = runtime.modules()
+    if not (house / "hook" / lib).is_dir():
+        yield Check("", "code", "broken", f"{house / 'hook' / lib} is missing", remedy)
+    elif lib != runtime.lib_name(contents):
+        yield Check("", "code", "warn", "the hook runs another version than this one", remedy)
+    elif not runtime.is_whole(house, lib, contents):
+        yield Check("", "code", "broken", f"{house / 'hook' / lib} is damaged", remedy)
+    else:
+        yield Check("", "code", "ok", f"{len(contents)} modules in {house / 'hook' / lib}")
+
+
+def _switches(house: Path, here: Path) -> Iterator[Check]:
+    if os.environ.get("INSULA_OFF", "") not in ("", "0"):
+        yield Check("", "switch", "warn", "switched off by INSULA_OFF", "unset INSULA_OFF")
+    if switch.read(house)["off"]:
+        yield Check("", "switch", "warn", "switched off", "insula on")
+    elif switch.is_off(house, here):
+        yield Check("", "switch", "warn", f"switched off in {here}", "insula on --project")
+    else:
+        yield Check("", "switch", "ok", "on")
+
+
+def _failures(house: Path, host: Host | None) -> Iterator[Check]:
+    """What the hook noted of its own failures, lately."""
+    since = time.time() - DAYS * 86400
+    kinds: Counter[tuple[str, str]] = Counter()
+    for line in _lines(house / "failures.jsonl"):
+        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
+            at, failed, kind = _failure(line)
+            if at >= since and (host is None or failed == host.id):
+                kinds[kind, failed] += 1
+    if not kinds:
+        yield Check("", "failures", "ok", f"none in {DAYS} days")
+    for (kind, failed), number in kinds.most_common(5):
+        yield Check(
+            failed, "failures", "warn", f"{number} × {kind} in {DAYS} days; the host's work went on",
+            "run insula install again; if it goes on, report it with the output of insula doctor --json",
+        )  # fmt: skip
+
+
+def _failure(line: str) -> tuple[float, str, str]:
+    record = cast(dict[str, Any], json.loads(line))
+    return float(record["t"]) if "t" in record else 0.0, str(record.get("host", "")), str(record.get("kind", ""))
+
+
+def _lines(path: Path) -> Iterable[str]:
+    try:
+        return path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+
+
+# Whether it runs.
+
+
+def _command(host: Host, command: str, house: Path) -> Iterator[Check]:
+    parts = places.read_command(command)
+    if parts is None:
+        return
+    version = runtime.version(parts.python)
+    again = f"insula install {host.id}"
+    if not version:
+        yield Check(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
+        return
+    state: State = "ok" if version >= runtime.OLDEST else "broken"
+    said = ".".join(map(str, version))
+    yield Check(host.id, "interpreter", state, f"{parts.python}, Python {said}", "" if state == "ok" else again)
+    if Path(parts.home) != house:
+        says = f"the hook keeps its state in {parts.home}, and this command looks at {house}"
+        yield Check(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
+    elif not switch.read(house)["off"]:
+        yield _trial(host, command, house)
+
+
+def _trial(host: Host, command: str, house: Path) -> Check:
+    """Run the command on a recorded session, which leaves no trace."""
+    session = TRIAL + secrets.token_hex(8)
+    env = {name: value for name, value in os.environ.items() if name != "INSULA_OFF"}
+    try:
+        with tempfile.TemporaryDirectory(prefix=TRIAL) as cwd:
+            trial = probe.attempt(command, host, session, cwd, env)
+    finally:
+        shutil.rmtree(house / "sessions" / session, ignore_errors=True)
+    return _judged(host, trial)
+
+
+def _judged(host: Host, trial: probe.Trial) -> Check:
+    remedy = f"run insula install {host.id}, then insula doctor again"
+    answers = [*trial.healthy, *trial.failing]
+    texts = [probe.text(answer) for answer in trial.failing]
+    wrong = [answer for answer, text in zip(trial.failing, texts, strict=True) if answer.output and not text]
+    if bad := [answer for answer in answers if answer.code]:
+        says = f"the hook ended with {bad[0].code} at {bad[0].event}"
+    elif loud := [answer for answer in trial.healthy if answer.output]:
+        says = f"the hook spoke at {loud[0].event} though nothing was wrong"
+    elif wrong:
+        says = f"the answer at {wrong[0].event} has not the form that {host.name} reads"
+    elif not any(texts):
+        says = f"the hook said nothing after {probe.ERRORS} similar errors"
+    elif max(map(len, texts)) > LONGEST:
+        says = f"an answer has more than {LONGEST} characters"
+    else:
+        said = f"silent when healthy, speaks after similar errors; {trial.milliseconds:.0f} ms a call"
+        return Check(host.id, "command", "ok", said)
+    return Check(host.id, "command", "broken", says, remedy)
+
+
+def _live(host: Host, prove: Prover) -> Check:
+    client = shutil.which(host.binary)
+    if client is None:
+        return Check(host.id, "live", "warn", f"{host.binary} is not on PATH, so nothing was proven", "install it")
+    try:
+        proof = prove(host.id, Path(client))
+    except (InsulaError, OSError) as error:
+        return Check(host.id, "live", "broken", f"the proof failed: {error}", "run insula doctor without --live")
+    state: State = "ok" if proof.reached else "broken"
+    return Check(host.id, "live", state, proof.reason, "" if proof.reached else "run insula doctor without --live")

@@ -1,0 +1,119 @@
+"""Files of a person and of ours, replaced whole or not at all."""
+
+import contextlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, cast
+
+from insula.errors import SettingsError
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made for nobody else's eyes where it is missing.
+
+    Raises:
+        SettingsError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"The folder {str(path)!r} cannot be made ({_why(error)}); free its name or path."
+        ) from error
+    return path
+
+
+def read(path: Path) -> bytes | None:
+    """The bytes of a file; None where there is none.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"{str(path)!r} cannot be read ({_why(error)}); mend it and try again.") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a file of ours; empty where there is none, or nothing usable in it."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        value: object = json.loads(path.read_bytes())
+        if isinstance(value, dict):
+            return cast(dict[str, Any], value)
+    return {}
+
+
+def replace(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Put `data` in the place of a file in one step; a link stays a link, and an existing file keeps its mode.
+
+    Raises:
+        SettingsError: it cannot be written; then it is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = None
+    try:
+        old = _writable(target)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _dress(Path(temporary), old, mode)
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise SettingsError(
+            f"{str(path)!r} cannot be written ({_why(error)}) and is as it was; make room or allow it, and try again."
+        ) from error
+
+
+def _dress(path: Path, old: os.stat_result | None, mode: int | None) -> None:
+    """Give the new file the mode and owner of the old one."""
+    path.chmod(stat.S_IMODE(old.st_mode) if old and mode is None else mode or 0o600)
+    if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(OSError):  # only root can; otherwise it becomes ours, as with any editor
+            os.chown(path, old.st_uid, old.st_gid)
+
+
+def _writable(target: Path) -> os.stat_result | None:
+    """What is known of the file that is replaced.
+
+    Replacing asks the folder alone, and root may do all; a person who took the right to write away meant it.
+    """
+    if not target.parent.stat().st_mode & 0o222:
+        raise PermissionError(13, f"the folder {str(target.parent)!r} is read-only")
+    with contextlib.suppress(FileNotFoundError):
+        old = target.stat()
+        if not old.st_mode & 0o222 or not os.access(target, os.W_OK):
+            raise PermissionError(13, "it is read-only")
+        return old
+    return None
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Generator[None]:
+    """Wait until no other process of ours changes what the folder holds."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: best effort, without a lock
+        yield
+        return
+    file = os.open(private_folder(folder) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower() if error.errno else str(error)

@@ -1,0 +1,252 @@
+"""An edit of JSON with comments that leaves every other byte alone, and that can be taken back to the byte.
+
+The settings of coding agents are written by hand: they have comments, trailing commas and a layout of their own. So
+nothing is parsed and printed again; a text is read to spans, and text is put in or taken out at spans.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DEEPEST = 100
+"""Containers in one another; no settings file has so many, and the stack of Python has an end."""
+
+
+class JsonError(ValueError):
+    """A text that is no JSON, even with comments and trailing commas; says in which line, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it stands."""
+
+    start: int
+    end: int
+    kind: Literal["object", "array", "scalar"]
+    value: object = None
+    """Of a scalar."""
+    members: "tuple[Member, ...]" = ()
+
+    def get(self, key: str) -> "Node | None":
+        """The value under `key`; of a key that stands there twice the last one, as readers of JSON have it."""
+        return next((member.node for member in reversed(self.members) if member.key == key), None)
+
+    def plain(self) -> object:
+        """The value without its places."""
+        if self.kind == "scalar":
+            return self.value
+        if self.kind == "array":
+            return [member.node.plain() for member in self.members]
+        return {member.key: member.node.plain() for member in self.members}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An item of an array, or a key and value of an object."""
+
+    key: str
+    start: int
+    node: Node
+    comma: int
+    """Where the comma after it stands; -1 without one."""
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def fail(self, at: int, reason: str) -> JsonError:
+        return JsonError(f"line {self.text.count(chr(10), 0, at) + 1}: {reason}")
+
+    def skip(self, at: int) -> int:
+        """The first character that is neither white space nor comment."""
+        while True:
+            at = _end(_SPACE, self.text, at)
+            if not self.text.startswith("/", at):
+                return at
+            if (comment := _COMMENT.match(self.text, at)) is None:
+                raise self.fail(at, "a comment that does not end")
+            at = comment.end()
+
+    def value(self, at: int, depth: int = 0) -> Node:
+        first = self.text[at : at + 1]
+        if first in ("{", "["):
+            if depth > _DEEPEST:
+                raise self.fail(at, "nested too deeply")
+            return self.container(at, depth)
+        if first == '"':
+            value, end = self.string(at)
+            return Node(at, end, "scalar", value)
+        if (found := _SCALAR.match(self.text, at)) is None:
+            raise self.fail(
+                at, "a value is missing" if first in ("", ",", "]", "}", ":") else f"not a value: {first!r}"
+            )
+        return Node(at, found.end(), "scalar", json.loads(found.group()))
+
+    def string(self, at: int) -> tuple[str, int]:
+        if not self.text.startswith('"', at):
+            raise self.fail(at, "a key in double quotes is missing")
+        try:
+            return json.JSONDecoder().raw_decode(self.text, at)
+        except json.JSONDecodeError as error:
+            raise self.fail(at, error.msg) from error
+
+    def container(self, start: int, depth: int) -> Node:
+        kind, closing = ("object", "}") if self.text[start] == "{" else ("array", "]")
+        members: list[Member] = []
+        at = self.skip(start + 1)
+        while not self.text.startswith(closing, at):
+            if members and members[-1].comma < 0:
+                raise self.fail(at, f"a comma or {closing!r} is missing")
+            member = self.member(at, kind == "object", depth)
+            members.append(member)
+            at = self.skip(member.node.end if member.comma < 0 else member.comma + 1)
+        return Node(start, at + 1, kind, members=tuple(members))
+
+    def member(self, start: int, named: bool, depth: int) -> Member:
+        key, at = self.string(start) if named else ("", start)
+        if named:
+            at = self.skip(at)
+            if not self.text.startswith(":", at):
+                raise self.fail(at, "a colon is missing")
+            at = self.skip(at + 1)
+        node = self.value(at, depth + 1)
+        after = self.skip(node.end)
+        return Member(key, start, node, after if self.text.startswith(",", after) else -1)
+
+
+def parse(text: str) -> Node:
+    """The object that the text holds, with the place of each part.
+
+    Raises:
+        JsonError: it is no JSON object, even with comments and trailing commas.
+    """
+    reader = _Reader(text)
+    root = reader.value(reader.skip(0))
+    if (rest := reader.skip(root.end)) < len(text):
+        raise reader.fail(rest, "something follows the end")
+    if root.kind != "object":
+        raise reader.fail(root.start, "not an object")
+    return root
+
+
+def append(text: str, box: Node, value: object, key: str = "") -> str:
+    """`text` with one more value at the end of an array, or under `key` at the end of an object."""
+    line = _newline(text)
+    inside = _margin(text, box.start)
+    if not box.members:
+        first = _end(_SPACE, text, box.start + 1)
+        close = line if "\n" in text[box.start + 1 : first] else line + inside
+        new = _printed(text, value, key, inside + _unit(text))
+        new = new if _is_one_line(text) else line + inside + _unit(text) + new + close
+        return text[: box.start + 1] + new + text[box.start + 1 :]
+    last = box.members[-1]
+    before = text[text.rfind("\n", 0, last.start) + 1 : last.start]
+    indent = inside + _unit(text) if before.strip(" \t") else before
+    new = _printed(text, value, key, indent)
+    new = new if _is_one_line(text) else line + indent + new
+    if last.comma >= 0:
+        at = _after_comments(text, last.comma + 1)
+        return text[:at] + new + "," + text[at:]
+    at = _after_comments(text, last.node.end)
+    return text[: last.node.end] + "," + text[last.node.end : at] + new + text[at:]
+
+
+def remove(text: str, box: Node, index: int) -> str:
+    """`text` without one member of an array or object: what `append` did, undone."""
+    member = box.members[index]
+    previous = box.members[index - 1] if index else None
+    gap = _gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
+    end = member.node.end
+    if member.comma >= 0:
+        return text[:gap] + text[end : member.comma] + text[member.comma + 1 :]
+    if previous is not None:
+        return text[: previous.comma] + text[previous.comma + 1 : gap] + text[end:]
+    return text[:gap] + text[end + _closing(text, box, end) :]
+
+
+def replace(text: str, node: Node, value: object) -> str:
+    """`text` with another value in the place of a scalar."""
+    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
+
+
+def holds_only(text: str, box: Node, index: int) -> bool:
+    """Whether nothing but this member stands in an array or object: no other one, and no comment."""
+    member = box.members[index]
+    around = text[box.start + 1 : member.start] + text[member.node.end : box.end - 1]
+    return not around.strip(" \t\r\n,")
+
+
+def _closing(text: str, box: Node, end: int) -> int:
+    """Characters after an only member that `append` put there to bring the closing bracket to its own line."""
+    line = _newline(text)
+    space = text[end : _end(_SPACE, text, end)]
+    if not space.startswith(line):
+        return 0
+    if space.count("\n") > 1:
+        return len(line)
+    margin = line + _margin(text, box.start)
+    return len(margin) if space.startswith(margin) else 0
+
+
+def _gap(text: str, start: int, end: int) -> int:
+    """Where the white space before `end` begins: after the last comment."""
+    for comment in _comments(text, start, end):
+        start = comment.end()
+    return start
+
+
+def _comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
+    found: list[re.Match[str]] = []
+    while (comment := _COMMENT.match(text, _end(_SPACE, text, start), end)) is not None:
+        found.append(comment)
+        start = comment.end()
+    return found
+
+
+def _after_comments(text: str, at: int) -> int:
+    """The end of the comments that follow in the same line: they are about what stands before them."""
+    for comment in _comments(text, at, len(text)):
+        if "\n" in text[at : comment.start()]:
+            break
+        at = comment.end()
+    return at
+
+
+def _printed(text: str, value: object, key: str, indent: str) -> str:
+    name = json.dumps(key, ensure_ascii=False) + ": " if key else ""
+    if _is_one_line(text):
+        return name + json.dumps(value, ensure_ascii=False)
+    printed = json.dumps(value, ensure_ascii=False, indent=_unit(text))
+    return name + printed.replace("\n", _newline(text) + indent)
+
+
+def _is_one_line(text: str) -> bool:
+    root = parse(text)
+    return bool(root.members) and not {"\n", "\r"} & set(text[root.start : root.end])
+
+
+def _unit(text: str) -> str:
+    """One step of indentation, as the file has it."""
+    found = re.match(r"\{[ \t]*\r?\n([ \t]+)[\"/]", text[parse(text).start :])
+    return found.group(1) if found else "  "
+
+
+def _margin(text: str, at: int) -> str:
+    """The white space at the beginning of the line."""
+    begin = text.rfind("\n", 0, at) + 1
+    found = re.compile(r"\ufeff?([ \t]*)").match(text, begin)
+    return found.group(1) if found else ""
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _end(pattern: "re.Pattern[str]", text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at

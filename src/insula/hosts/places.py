@@ -1,0 +1,183 @@
+"""Where hooks live: Insula's folder of hook state, and one line per coding agent about its settings file."""
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from insula.errors import InputError
+
+SHIM = "hook/run.py"
+"""Never moved: hosts that trust a hook by the text of its command would ask again."""
+SECONDS = 5
+"""What a host may wait for a hook; it takes a hundredth of that."""
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """An event that the hook is called for."""
+
+    event: str
+    matcher: str | None = None
+    seconds: int = SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The command line of an installed hook."""
+
+    python: str
+    home: str
+    host: str
+
+    def __str__(self) -> str:
+        # `|| true`: a missing script makes Python exit with 2, by which a host blocks the prompt. So a session that
+        # still runs after `uninstall`, or somebody who deletes the folder, is left in peace.
+        return f"{shlex.quote(self.python)} -I -S {shlex.quote(f'{self.home}/{SHIM}')} {self.host} || true"
+
+
+def read_command(text: object) -> Command | None:
+    """What an installed command line says; None where it is not of our making."""
+    try:
+        words = shlex.split(text) if isinstance(text, str) else []
+    except ValueError:
+        return None
+    if words[5:] not in ([], ["||", "true"]) or words[1:3] != ["-I", "-S"] or len(words) < 5:
+        return None
+    python, script, host = words[0], words[3], words[4]
+    if host not in HOSTS or not script.endswith(f"/{SHIM}"):
+        return None
+    return Command(python, script.removesuffix(f"/{SHIM}"), host)
+
+
+def grouped(on: On, command: str, scale: int) -> object:
+    """A hook as Claude Code has it: in a group under a matcher."""
+    handler = {"type": "command", "command": command, "timeout": on.seconds * scale}
+    return {**({"matcher": on.matcher} if on.matcher else {}), "hooks": [handler]}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A coding agent, and how its hooks are written down."""
+
+    id: str
+    name: str
+    binary: str
+    dialect: str
+    """The module that knows its payloads and answers."""
+    variable: str
+    """The environment variable that moves its folder."""
+    folder: str
+    """Its folder in the home of the user, and in a project."""
+    file: str
+    project_file: str
+    events: tuple[On, ...]
+    below: str = ""
+    """Folder within the one that the variable names."""
+    scale: int = 1
+    """Units of its timeouts in a second."""
+    shared: bool = True
+    """Whether its project file is one that people commit."""
+    entry: Callable[[On, str, int], object] = grouped
+    trust: str = ""
+    """What the user has to do before it runs the hooks."""
+
+    def settings(self, project: Path | None = None) -> Path:
+        """Its settings file: the user's own, or that of a project."""
+        if project is not None:
+            return project / self.folder / self.project_file
+        if named := os.environ.get(self.variable):
+            return Path(named).expanduser().absolute() / self.below / self.file
+        return Path.home() / self.folder / self.file
+
+
+HOSTS = {
+    host.id: host
+    for host in (
+        Host(
+            id="claude-code",
+            name="Claude Code",
+            binary="claude",
+            dialect="insula.hosts.claude_code",
+            variable="CLAUDE_CONFIG_DIR",
+            folder=".claude",
+            file="settings.json",
+            project_file="settings.local.json",
+            shared=False,
+            events=(
+                On("SessionStart"),
+                On("UserPromptSubmit"),
+                On("PostToolUse", "*"),
+                On("PostToolUseFailure", "*"),  # without it, no failure is ever seen
+                On("PostToolBatch"),  # without it, no edit that the host turned down
+                On("Stop"),
+                On("SessionEnd"),
+            ),
+        ),
+        Host(
+            id="codex",
+            name="Codex",
+            binary="codex",
+            dialect="insula.hosts.codex",
+            variable="CODEX_HOME",
+            folder=".codex",
+            file="hooks.json",
+            project_file="hooks.json",
+            events=(
+                On("SessionStart"),
+                On("UserPromptSubmit"),
+                On("PostToolUse"),
+                On("Stop"),
+                On("SessionEnd", seconds=1),  # clamped to 3; above its own default it warns
+            ),
+            trust="Open Codex and run /hooks to trust them: until then it skips them without a word.",
+        ),
+        Host(
+            id="gemini",
+            name="Gemini CLI",
+            binary="gemini",
+            dialect="insula.hosts.gemini",
+            variable="GEMINI_CLI_HOME",
+            below=".gemini",
+            folder=".gemini",
+            file="settings.json",
+            project_file="settings.json",
+            scale=1000,
+            events=(
+                On("SessionStart"),
+                On("BeforeAgent"),
+                On("AfterTool", "*"),
+                On("AfterAgent"),
+                On("SessionEnd"),
+            ),
+        ),
+    )
+}
+
+
+def host(name: str | None) -> Host:
+    """The coding agent of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in HOSTS:
+        known = ", ".join(HOSTS)
+        said = f"There are no hooks for {name!r}" if name else "No coding agent is named"
+        raise InputError(f"{said}; name one of {known}.")
+    return HOSTS[name]
+
+
+def home() -> Path:
+    """The folder of hook state: `INSULA_HOME`, else `~/.insula`, as an absolute path."""
+    named = os.environ.get("INSULA_HOME")
+    return Path(named).expanduser().absolute() if named else Path.home() / ".insula"
+
+
+def is_ours(command: Command, host_id: str, house: Path) -> bool:
+    """Whether a command runs Insula's hook for this host: from this folder, the usual one, or one with hook state."""
+    if command.host != host_id:
+        return False
+    theirs = Path(command.home)
+    return theirs in (house, Path.home() / ".insula") or (theirs / "hook.json").is_file()

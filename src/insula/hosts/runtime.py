@@ -1,0 +1,260 @@
+"""What a hook runs: a copy of the standard-library half of the package, and an interpreter that stays.
+
+A hook must outlive the environment that Insula was installed from (law 4). So `install` copies what the hook imports to
+`<home>/hook/lib-<digest>`, and writes `<home>/hook/run.py`, whose path never changes; an upgrade writes a new folder
+beside the old one and then changes one line of the script.
+"""
+
+import ast
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import insula
+from insula.errors import SettingsError
+from insula.hosts import files
+from insula.hosts.places import HOSTS, SHIM
+
+PACKAGE = Path(insula.__file__).parent
+ENTRY = "insula.hosts.hook"
+OLDEST = (3, 11)
+"""What the package asks for, hence the copy too."""
+PATIENCE = 20.0
+"""Seconds for an interpreter to say its version or to compile the copy."""
+_LIB = re.compile(r'"(lib-[0-9a-f]{16})"')
+_PASSING = frozenset({"archive-v0", "builds-v0", "environments-v2", "shims"})
+"""Folders whose interpreters come and go (uv's caches), or are scripts that start slowly (pyenv, asdf)."""
+
+_SCRIPT = '''"""Runs Insula's hook; written by `insula install`, removed by `insula uninstall --all`.
+
+A coding agent waits for this. Whatever goes wrong, it leaves with 0 and without a word; `insula doctor` tells.
+"""
+
+import os
+import sys
+
+home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+try:
+    os.umask(0o077)
+    sys.path.insert(0, os.path.join(home, "hook", "{lib}"))
+    from insula.hosts.hook import main
+
+    main(home, sys.argv[1:])
+    sys.stdout.flush()
+except SystemExit:
+    sys.stdout.flush()
+except BaseException as error:
+    try:
+        import time
+
+        host = "".join(c for c in "".join(sys.argv[1:2]) if c.isalnum() or c == "-")[:40]
+        line = '{{"v":1,"t":%d,"host":"%s","event":"","kind":"%s"}}\\n' % (time.time(), host, type(error).__name__)
+        file = os.open(os.path.join(home, "failures.jsonl"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        if os.fstat(file).st_size < 262144:
+            os.write(file, line.encode())
+    except BaseException:
+        pass
+finally:
+    os._exit(0)
+'''
+"""`os._exit`: what is left to do at the end of Python may fail, or speak, too."""
+
+_COMPILE = """
+import compileall, os, py_compile, sys
+os.umask(0o077)
+mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, invalidation_mode=mode)
+"""
+# Unchecked: a folder named after its contents never changes, so nothing need be compared at each call; and a restored
+# backup with other file times does not make each call compile anew.
+
+
+def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
+    """The files that the hook needs, by their path, as its imports tell.
+
+    Raises:
+        SettingsError: one that is imported is not there.
+    """
+    found: dict[str, bytes] = {}
+    waiting = [ENTRY, *(host.dialect for host in HOSTS.values())]
+    while waiting:
+        name = waiting.pop()
+        for parent in _parents(name):
+            if (path := _path(package, parent)) is None:
+                raise SettingsError(
+                    f"The module {parent!r}, which the hook needs, is not in {str(package)!r}; install insula again."
+                )
+            if (relative := path.relative_to(package.parent).as_posix()) not in found:
+                found[relative] = path.read_bytes()
+                waiting += _imports(found[relative], package)
+    return dict(sorted(found.items()))
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def _path(package: Path, name: str) -> Path | None:
+    path = package.parent.joinpath(*name.split("."))
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
+
+
+def _imports(source: bytes, package: Path) -> Iterator[str]:
+    """Modules of this package that a file imports anywhere, but for a type checker."""
+    for node in _executed(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if _of_insula(alias.name))
+        elif isinstance(node, ast.ImportFrom) and node.module and _of_insula(node.module):
+            yield node.module
+            names = (f"{node.module}.{alias.name}" for alias in node.names)  # a module, or what one holds
+            yield from (name for name in names if _path(package, name))
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            for other in child.orelse:
+                yield other
+                yield from _executed(other)
+            continue
+        yield child
+        yield from _executed(child)
+
+
+def _of_insula(name: str) -> bool:
+    return name.partition(".")[0] == "insula"
+
+
+def lib_name(contents: Mapping[str, bytes]) -> str:
+    """The folder's name: a digest of all that it holds."""
+    total = hashlib.sha256()
+    for path, data in contents.items():
+        total.update(f"{path}\0{len(data)}\0".encode() + data)
+    return f"lib-{total.hexdigest()[:16]}"
+
+
+def installed_lib(home: Path) -> str:
+    """The name of the folder that the script runs; empty where there is no script of ours."""
+    try:
+        found = _LIB.search((home / SHIM).read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return found.group(1) if found else ""
+
+
+def is_whole(home: Path, lib: str, contents: Mapping[str, bytes]) -> bool:
+    """Whether the folder holds just what it should."""
+    folder = home / "hook" / lib
+    try:
+        return all((folder / path).read_bytes() == data for path, data in contents.items())
+    except OSError:
+        return False
+
+
+def write(home: Path, python: str, package: Path = PACKAGE) -> None:
+    """Put the hook's code in place; the caller holds the lock of `home`.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    contents = modules(package)
+    lib, before = lib_name(contents), installed_lib(home)
+    hook = files.private_folder(home / "hook")
+    if not is_whole(home, lib, contents):
+        _write_lib(hook / lib, contents, python)
+    script = _SCRIPT.format(lib=lib).encode()
+    if files.read(home / SHIM) != script:
+        files.replace(home / SHIM, script, 0o600)
+    for old in hook.glob("lib-*"):  # but for the previous one: a hook that runs now may still import from it
+        if old.name not in (lib, before):
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_lib(lib: Path, contents: Mapping[str, bytes], python: str) -> None:
+    """Write it beside and move it into place, so that no hook ever sees half of it."""
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix="new-", dir=lib.parent))
+    except OSError as error:
+        raise SettingsError(
+            f"{str(lib.parent)!r} cannot be written ({error.strerror}); make room or allow it."
+        ) from error
+    try:
+        for path, data in contents.items():
+            (fresh / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (fresh / path).touch(mode=0o600)
+            (fresh / path).write_bytes(data)
+        _run(python, "-c", _COMPILE, str(fresh), str(lib))
+        if lib.exists():  # damaged
+            lib.rename(fresh / "damaged")
+        fresh.rename(lib)
+        shutil.rmtree(lib / "damaged", ignore_errors=True)
+    except OSError as error:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise SettingsError(f"{str(lib)!r} cannot be written ({error.strerror}); make room or allow it.") from error
+
+
+def interpreter() -> str:
+    """An interpreter that will still be there: the one behind the virtual environment, by its steadiest name.
+
+    Raises:
+        SettingsError: there is none that will do; the message says why.
+    """
+    base = Path(getattr(sys, "_base_executable", "") or sys.executable)
+    steady = base.with_name("python3")
+    chosen = steady if steady.exists() and base.exists() and steady.samefile(base) else base
+    return proven(chosen)
+
+
+def proven(python: Path) -> str:
+    """The path of an interpreter, after it has been seen to work and found not to be a passing one.
+
+    Raises:
+        SettingsError: it is missing, too old, or will not stay.
+    """
+    remedy = "install Insula with an interpreter that stays (the system's, uv's or pyenv's own) and try again"
+    if _will_pass(python):
+        raise SettingsError(f"The interpreter {str(python)!r} lies in a passing folder and would vanish; {remedy}.")
+    said = version(str(python))
+    if not said:
+        raise SettingsError(f"The interpreter {str(python)!r} does not run; {remedy}.")
+    if said < OLDEST:
+        found, wanted = (".".join(map(str, numbers)) for numbers in (said, OLDEST))
+        raise SettingsError(f"The interpreter {str(python)!r} is Python {found}, and hooks need {wanted}; {remedy}.")
+    return str(python)
+
+
+def version(python: str) -> tuple[int, ...]:
+    """Its version as it tells when run as a hook is; empty where it does not run."""
+    said = _run(python, "-c", "import json, sys; print(*sys.version_info[:2])")
+    return tuple(int(word) for word in said.split() if word.isdigit())
+
+
+def passing() -> list[Path]:
+    """Folders that are emptied."""
+    return [Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")]  # noqa: S108 refused
+
+
+def _will_pass(python: Path) -> bool:
+    for path in (python.absolute(), Path(os.path.realpath(python))):
+        if any(path.is_relative_to(os.path.realpath(one)) or path.is_relative_to(one) for one in passing()):
+            return True
+        if _PASSING & set(path.parts) or {"pipx", ".cache"} <= set(path.parts):
+            return True
+    return False
+
+
+def _run(python: str, *words: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 the interpreter that runs us, or the one that the settings name
+            [python, "-I", "-S", *words], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""

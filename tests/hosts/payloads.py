@@ -1,0 +1,66 @@
+"""What the real clients sent to a hook, recorded; and ways to send it to ours."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+Payload = dict[str, Any]
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "payloads"
+PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
+
+
+def recorded(name: str) -> list[Payload]:
+    """The payloads of one session, in order."""
+    lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line)["stdin"] for line in lines]
+
+
+def failing(payloads: Iterable[Payload]) -> Payload:
+    """The one whose shell command failed."""
+    names = {"PostToolUse", "PostToolUseFailure", "AfterTool"}
+    return next(p for p in payloads if p["hook_event_name"] in names and "nonexistent-dir" in str(p["tool_input"]))
+
+
+def again(payload: Payload, number: int) -> Payload:
+    """The same once more, as another call."""
+    own = {name: f"{payload[name]}-{number}" for name in ("tool_use_id", "timestamp") if name in payload}
+    return payload | own
+
+
+def shim(home: Path) -> Path:
+    """A script that runs the hook of this source, as the installed one does."""
+    script = home / "hook" / "run.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    source = Path(__file__).parents[2] / "src"
+    script.write_text(
+        f"import sys\nsys.path.insert(0, {str(source)!r})\n"
+        f"from insula.hosts.hook import main\nmain({str(home)!r}, sys.argv[1:])\n"
+    )
+    return script
+
+
+def call(home: Path, host: str, payload: Payload | bytes, env: Mapping[str, str] | None = None) -> Payload | None:
+    """The answer of a hook in a process of its own; None for silence.
+
+    It fails where the exit status is not 0 or there is a word on standard error.
+    """
+    given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    script = home / "hook" / "run.py"
+    done = subprocess.run(
+        [PYTHON, "-I", "-S", str(script if script.exists() else shim(home)), host],
+        input=given,
+        capture_output=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", **(env or {})},
+    )
+    assert not done.stderr
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def told(answer: Payload | None) -> str:
+    """The text that the model reads."""
+    return answer["hookSpecificOutput"]["additionalContext"] if answer else ""

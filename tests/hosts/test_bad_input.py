@@ -1,0 +1,151 @@
+"""Whatever comes in, and whatever our state has become: exit 0, no word, the host unharmed, counted for `doctor`."""
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from payloads import call, failing, recorded
+
+from insula.hosts import claude_code, codex, gemini
+from insula.hosts.hook import LARGEST, respond
+
+HOSTS = {"claude-code": claude_code, "codex": codex, "gemini": gemini}
+FUZZED = 100_000
+
+
+def failures(home: Path) -> list[dict[str, Any]]:
+    path = home / "failures.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+PAYLOAD = failing(recorded("claude-code"))
+BROKEN = {
+    "empty": b"",
+    "truncated": json.dumps(PAYLOAD).encode()[:200],
+    "binary": bytes(range(256)) * 100,
+    "nul": b"\0" * 1000,
+    "nested": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "list": b"[1, 2]",
+    "text": b'"hello"',
+    "number": b"1e999999",
+    "surrogates": b'{"session_id": "\\ud800", "hook_event_name": "PostToolUse", "tool_input": {"command": "\\udfff"}}',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_payload_is_passed_over(tmp_path: Path, name: str) -> None:
+    assert call(tmp_path, "claude-code", BROKEN[name]) is None
+    if name != "surrogates":
+        assert len(failures(tmp_path)) == 1
+
+
+def test_a_payload_of_20_megabytes_is_read_to_its_end_and_passed_over(tmp_path: Path) -> None:
+    huge = json.dumps(PAYLOAD | {"error": "x" * 20_000_000}).encode()
+    assert len(huge) > LARGEST
+    assert call(tmp_path, "claude-code", huge) is None
+    assert failures(tmp_path)[0]["kind"] == "ValueError"
+
+
+def test_a_large_payload_costs_little_on_disk(tmp_path: Path) -> None:
+    assert call(tmp_path, "claude-code", PAYLOAD | {"error": "Exit code 1\n" + "x" * 7_000_000}) is None
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 4_000
+    assert not failures(tmp_path)
+
+
+@pytest.mark.parametrize("event", ["Unheard", "", None, 7, {"a": 1}])
+def test_an_event_that_nobody_knows_is_no_failure(tmp_path: Path, event: object) -> None:
+    assert call(tmp_path, "claude-code", PAYLOAD | {"hook_event_name": event}) is None
+    assert not failures(tmp_path)
+
+
+def test_a_host_that_nobody_knows_is_counted(tmp_path: Path) -> None:
+    assert call(tmp_path, "other", PAYLOAD) is None
+    assert failures(tmp_path)[0]["kind"] == "LookupError"
+
+
+@pytest.mark.parametrize("field", sorted(PAYLOAD))
+@pytest.mark.parametrize("value", [None, 1, -1.5, True, [], {}, "", [[1]], {"x": {"y": None}}, "\ud800"])
+def test_a_field_of_the_wrong_type_breaks_nothing(tmp_path: Path, field: str, value: object) -> None:
+    respond(str(tmp_path), "claude-code", PAYLOAD | {field: value}, 1.0)
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\xff", b"{", b"[]", b'{"v":1,"end":5,"value":{"window":[{}]}}'])
+@pytest.mark.parametrize("name", ["trace.jsonl", "checkpoint.json", "blast.json", "rules.json"])
+def test_corrupt_state_costs_a_word_at_most(tmp_path: Path, name: str, content: bytes) -> None:
+    folder = tmp_path / "sessions" / PAYLOAD["session_id"]
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(content)
+    for payload in (*recorded("claude-code"), PAYLOAD):
+        call(tmp_path, "claude-code", payload)
+    assert not failures(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\0", b"[]", b'{"off":"yes","projects_off":7,"holdout":"much"}', b'{"holdout":null}']
+)
+def test_a_corrupt_configuration_counts_as_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "hook.json").write_bytes(content)
+    for payload in recorded("claude-code"):
+        assert call(tmp_path, "claude-code", payload) is None
+    assert not failures(tmp_path)
+
+
+def test_state_that_cannot_be_written_is_silence(tmp_path: Path) -> None:
+    (tmp_path / "sessions").write_text("a file where a folder should be")
+    for payload in recorded("claude-code"):
+        assert call(tmp_path, "claude-code", payload) is None
+    assert failures(tmp_path)
+
+
+def test_a_full_disk_is_silence(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions" / PAYLOAD["session_id"]
+    folder.mkdir(parents=True)
+    (folder / "trace.jsonl").symlink_to("/dev/full")
+    assert call(tmp_path, "claude-code", PAYLOAD) is None
+    assert [failure["kind"] for failure in failures(tmp_path)] == ["OSError"]
+
+
+def fuzzed(seed: int, count: int) -> Iterator[tuple[str, Any]]:
+    """Recorded payloads with some of their parts put in another place, cut, or replaced."""
+    chance = random.Random(seed)
+    pool = {host: recorded(host) for host in HOSTS}
+    odd: list[Any] = [None, 0, -1, 1e300, True, "", "x" * 5_000, "\ud800", "\0", [], {}, [[]], {"error": {"a": []}}]
+    odd += ["PostToolUse", "AfterTool", "SessionEnd", "Exit code 1\nfatal: x", {"command": ["a", 1]}, "*** Begin Patch"]
+    for _ in range(count):
+        host = chance.choice(sorted(pool))
+        payload: dict[str, Any] = json.loads(json.dumps(chance.choice(pool[chance.choice(sorted(pool))])))
+        for _ in range(chance.randint(0, 4)):
+            place: Any = payload
+            while isinstance(place, dict) and place and chance.random() < 0.6:
+                name = chance.choice(sorted(place))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                if not isinstance(place[name], dict):
+                    break
+                place = place[name]  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(place, dict) and place:
+                name = chance.choice([*place, "new"])  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                place[name] = copy.deepcopy(chance.choice(odd))
+        yield host, payload
+
+
+def test_a_hundred_thousand_generated_payloads_break_nothing() -> None:
+    events = 0
+    for host, payload in fuzzed(1, FUZZED):
+        event = HOSTS[host].event(payload, 1.0)
+        events += event is not None
+        for action in event.actions if event else ():
+            json.dumps(action.as_dict())
+    assert events > FUZZED / 10
+
+
+def test_generated_payloads_break_no_state(tmp_path: Path) -> None:
+    for host, payload in fuzzed(2, 1_500):
+        respond(str(tmp_path), host, payload, 1.0)
+
+
+def test_two_hundred_generated_payloads_as_processes(tmp_path: Path) -> None:
+    for host, payload in fuzzed(3, 200):
+        call(tmp_path, host, json.dumps(payload).encode())

@@ -1,0 +1,338 @@
+"""The doctor finds what a hook cannot say, and leaves no trace of having looked."""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from insula.cli.main import app
+from insula.hosts import doctor, install, jsonc, probe, runtime
+from insula.hosts.doctor import Check, examine
+from insula.hosts.live import Proof
+from insula.hosts.places import HOSTS
+
+NAMES = sorted(HOSTS)
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "user"
+    (folder / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("NO_COLOR", "1")
+    for host in HOSTS.values():
+        monkeypatch.delenv(host.variable, raising=False)
+    monkeypatch.chdir(folder / "project")
+    return folder
+
+
+@pytest.fixture
+def house(home: Path) -> Path:
+    """A folder as `insula install` would make it."""
+    home.chmod(0o700)
+    return home
+
+
+def found(name: str, checks: list[Check]) -> list[Check]:
+    return [check for check in checks if check.name == name]
+
+
+def troubles(checks: list[Check]) -> dict[str, str]:
+    return {check.name: check.says for check in checks if check.state != "ok"}
+
+
+def trust(project: Path | None = None) -> None:
+    """What Codex writes when its user trusts the hooks."""
+    file = HOSTS["codex"].settings(project)
+    text = ""
+    for event in ("session_start", "user_prompt_submit", "post_tool_use", "stop", "session_end"):
+        text += f'[hooks.state."{file}:{event}:0:0"]\ntrusted_hash = "sha256:x"\n'
+    (HOSTS["codex"].settings().parent / "config.toml").write_text(text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(name: str, house: Path) -> None:
+    install.install(HOSTS[name])
+    if name == "codex":
+        trust()
+    before = {path for path in house.rglob("*") if "__pycache__" not in path.parts}
+    checks = examine()
+    assert troubles(checks) == {}
+    assert "speaks after similar errors" in found("command", checks)[0].says
+    assert troubles(examine()) == {}
+    left = {path for path in house.rglob("*") if "__pycache__" not in path.parts} - before
+    assert left <= {house / "sessions"}
+
+
+def test_without_hooks_it_says_how_to_get_them() -> None:
+    assert [check.state for check in examine()] == ["warn"]
+    assert [(check.state, check.remedy) for check in examine(HOSTS["codex"])] == [("broken", "insula install codex")]
+
+
+def lib(house: Path) -> Path:
+    return house / "hook" / runtime.installed_lib(house)
+
+
+def lose_all(house: Path) -> None:
+    shutil.rmtree(house / "hook")
+
+
+def lose_code(house: Path) -> None:
+    shutil.rmtree(lib(house))
+
+
+def lose_module(house: Path) -> None:
+    (lib(house) / "insula/step/senses.py").unlink()
+
+
+def damage_module(house: Path) -> None:
+    (lib(house) / "insula/step/senses.py").write_text("(")
+
+
+def forbid(house: Path) -> None:
+    house.chmod(0o500)
+
+
+@pytest.mark.parametrize(
+    ("damage", "name", "said"),
+    [
+        (lose_all, "code", "run.py is missing"),
+        (lose_code, "code", "is missing"),
+        (lose_module, "code", "is damaged"),
+        (damage_module, "code", "is damaged"),
+        (forbid, "folder", "cannot be written"),
+    ],
+)
+def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: str, said: str, house: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    damage(house)
+    try:
+        check = found(name, examine())[0]
+    finally:
+        house.chmod(0o700)
+    assert check.state == "broken" and said in check.says and check.remedy
+
+
+def test_code_of_another_version_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install.install(HOSTS["claude-code"])
+    contents = {**runtime.modules(), "insula/__init__.py": b"__version__ = '9'"}
+    monkeypatch.setattr(runtime, "modules", lambda: contents)
+    assert "another version" in troubles(examine())["code"]
+
+
+def test_what_others_may_read_is_found(house: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    (house / "hook.json").chmod(0o644)
+    check = found("folder", examine())[0]
+    assert check.state == "warn" and "hook.json" in check.says and "chmod" in check.remedy
+
+
+def test_a_full_disk_is_found(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install.install(HOSTS["claude-code"])
+
+    def full(_: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=2048)
+
+    monkeypatch.setattr(shutil, "disk_usage", full)
+    assert "2 KB are free" in troubles(examine())["disk"]
+
+
+@pytest.mark.usefixtures("house")
+def test_a_settings_file_that_broke_is_found() -> None:
+    install.install(HOSTS["claude-code"])
+    file = HOSTS["claude-code"].settings()
+    text = file.read_text()
+    file.write_text(text + "}")
+    check = found("settings", examine())[0]
+    assert check.state == "broken" and "line" in check.says
+    file.write_text(text.replace("PostToolUseFailure", "PostToolUseX"))
+    check = found("settings", examine())[0]
+    assert check.state == "broken" and "lacks PostToolUseFailure" in check.says
+    file.write_text("{}")
+    assert "no hook" in found("settings", examine())[0].says
+
+
+@pytest.mark.usefixtures("house")
+def test_an_interpreter_that_is_gone_is_found() -> None:
+    install.install(HOSTS["claude-code"])
+    file = HOSTS["claude-code"].settings()
+    file.write_text(file.read_text().replace(f"{runtime.interpreter()} -I", "/gone/python3 -I"))
+    check = found("interpreter", examine())[0]
+    assert check.state == "broken" and "/gone/python3" in check.says and check.remedy == "insula install claude-code"
+
+
+@pytest.mark.usefixtures("house")
+def test_hooks_that_are_installed_twice_are_a_warning(user: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    install.install(HOSTS["claude-code"], user / "project")
+    check = found("twice", examine())[0]
+    assert check.state == "warn" and "2 settings files" in check.says
+
+
+def test_every_switch_is_seen(house: Path, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install.install(HOSTS["claude-code"])
+    (user / "project/.git").mkdir()
+    CliRunner().invoke(app, ["off", "--project"])
+    assert "switched off in" in troubles(examine())["switch"]
+    CliRunner().invoke(app, ["off"])
+    assert found("switch", examine())[0].remedy == "insula on"
+    CliRunner().invoke(app, ["on"])
+    CliRunner().invoke(app, ["on", "--project"])
+    monkeypatch.setenv("INSULA_OFF", "1")
+    checks = examine()
+    assert "INSULA_OFF" in troubles(checks)["switch"]
+    assert found("command", checks)[0].state == "ok"
+
+
+def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    now = int(time.time())
+    lines = [
+        *[{"v": 1, "t": now, "host": "claude-code", "kind": "OSError"}] * 3,
+        {"v": 1, "t": now, "host": "codex", "kind": "KeyError"},
+        {"v": 1, "t": now - 8 * 86400, "host": "claude-code", "kind": "Old"},
+    ]
+    (house / "failures.jsonl").write_text("\n".join(["cut sh", "[1]", '{"t": "x"}', *map(json.dumps, lines)]))
+    said = [check.says for check in found("failures", examine())]
+    assert [text.split(" in ")[0] for text in said] == ["3 × OSError", "1 × KeyError"]
+    assert len(found("failures", examine(HOSTS["claude-code"]))) == 1
+
+
+# What a host lets run.
+
+
+@pytest.mark.usefixtures("house")
+def test_hooks_that_claude_code_does_not_run_are_found(user: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    local = user / "project/.claude/settings.local.json"
+    local.parent.mkdir()
+    local.write_text('{"disableAllHooks": true, // for now\n}')
+    assert str(local) in troubles(examine())["allowed"]
+
+
+@pytest.mark.usefixtures("house")
+def test_hooks_that_gemini_does_not_run_are_found() -> None:
+    install.install(HOSTS["gemini"])
+    file = HOSTS["gemini"].settings()
+    text = file.read_text()
+    file.write_text(text.replace("{", '{"hooksConfig": {"enabled": false},', 1))
+    assert "turns hooks off" in troubles(examine())["allowed"]
+    root = jsonc.parse(text)
+    command = next(install.handlers(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
+    file.write_text(text.replace("{", '{"hooksConfig": ' + json.dumps({"disabled": [command]}) + ",", 1))
+    assert "by name" in troubles(examine())["allowed"]
+
+
+@pytest.mark.usefixtures("house")
+def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_them() -> None:
+    install.install(HOSTS["codex"])
+    check = found("trust", examine())[0]
+    assert check.state == "warn" and "PostToolUse" in check.says and "/hooks" in check.remedy
+    trust()
+    assert found("trust", examine())[0].state == "ok"
+    config = HOSTS["codex"].settings().parent / "config.toml"
+    config.write_text(config.read_text() + "enabled = false\n")
+    assert "disabled in Codex: SessionEnd" in troubles(examine())["trust"]
+    config.write_text("[features]\nhooks = false")
+    assert "turns hooks off" in troubles(examine())["allowed"]
+    config.write_text("[features")
+    assert "cannot be read" in troubles(examine())["trust"]
+
+
+@pytest.mark.usefixtures("house")
+def test_the_trust_of_codex_is_by_the_place_of_a_hook() -> None:
+    theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
+    file = HOSTS["codex"].settings()
+    file.parent.mkdir()
+    file.write_text(json.dumps({"hooks": {"Stop": [theirs]}}))
+    install.install(HOSTS["codex"])
+    trust()  # which trusts the first hook of each event: theirs
+    assert found("trust", examine())[0].says.endswith("(Stop)")
+
+
+# Whether it runs.
+
+
+def answer(text: str, event: str = "PostToolUse") -> probe.Answer:
+    value = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return probe.Answer("PostToolUse", 0, json.dumps(value).encode(), 0.01)
+
+
+QUIET = probe.Answer("PostToolUse", 0, b"", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("healthy", "failing", "said"),
+    [
+        ([QUIET], [QUIET, answer("a note")], ""),
+        ([answer("a note")], [answer("a note")], "though nothing was wrong"),
+        ([QUIET], [QUIET], "said nothing"),
+        ([QUIET], [answer("")], "not the form"),
+        ([QUIET], [answer("a note", "Stop")], "not the form"),
+        ([QUIET], [probe.Answer("PostToolUse", 0, b"a note", 0.01)], "not the form"),
+        ([QUIET], [probe.Answer("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
+        ([QUIET], [answer("x" * 3000)], "more than 2000"),
+        ([probe.Answer("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
+    ],
+)
+def test_an_answer_that_its_host_would_not_take_is_found(
+    healthy: list[probe.Answer], failing: list[probe.Answer], said: str
+) -> None:
+    trial = probe.Trial(healthy, failing + [QUIET] * 4)
+    check = doctor._judged(HOSTS["codex"], trial)  # pyright: ignore[reportPrivateUsage]
+    assert (check.state, said in check.says) == ("broken" if said else "ok", True)
+
+
+def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    (lib(house) / "insula/step/senses.py").write_text("(")
+    shutil.rmtree(lib(house) / "insula/step/__pycache__")
+    checks = examine()
+    assert "said nothing" in troubles(checks)["command"]
+    assert found("failures", examine())[0].state == "warn"
+
+
+@pytest.mark.usefixtures("house")
+def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install.install(HOSTS["claude-code"])
+    monkeypatch.setenv("PATH", f"{user / 'bin'}:/usr/bin:/bin")
+    asked: list[tuple[str, Path]] = []
+
+    def prove(name: str, client: Path) -> Proof:
+        asked.append((name, client))
+        return Proof(reached=len(asked) == 1, reason="the reason")
+
+    assert "not on PATH" in troubles(examine(prove=prove))["live"]
+    (user / "bin").mkdir()
+    (user / "bin/claude").write_text("#!/bin/sh\n")
+    (user / "bin/claude").chmod(0o755)
+    assert [found("live", examine(prove=prove))[0].state for _ in range(2)] == ["ok", "broken"]
+    assert asked[0] == ("claude-code", user / "bin/claude")
+
+
+@pytest.mark.usefixtures("house")
+def test_the_command_shows_each_check_with_its_remedy_and_tells_by_its_status() -> None:
+    install.install(HOSTS["gemini"])
+    result = CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == 0 and "✓" in result.output and "\x1b" not in result.output
+    HOSTS["gemini"].settings().write_text("{}")
+    result = CliRunner().invoke(app, ["doctor", "gemini"])
+    assert result.exit_code == 1 and "✗" in result.output and "insula install gemini" in result.output
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    report = json.loads(result.output)
+    assert report["ok"] is False
+    assert {"host", "name", "state", "says", "remedy"} == set(report["checks"][0])
+
+
+def test_the_payloads_of_a_trial_are_those_of_each_host() -> None:
+    for host in HOSTS.values():
+        healthy, failing = probe.payloads(host, "session", "/folder")
+        events = {on.event for on in host.events}
+        assert {one["hook_event_name"] for one in (*healthy, *failing)} <= events
+        assert len({json.dumps(one) for one in failing}) == probe.ERRORS

@@ -1,0 +1,544 @@
+"""Installing must be as safe as not installing: what is not ours is never touched, and all can be taken back."""
+
+import json
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from insula.cli.main import app
+from insula.errors import InputError, InsulaError, SettingsError
+from insula.hosts import files, install, jsonc, places, runtime
+from insula.hosts.places import HOSTS, Command
+
+NAMES = sorted(HOSTS)
+WRITTEN = """\
+{
+\t// the model that I like
+\t"model": "opus", // best
+\t"env": {"TOKEN": "x"}, /* keep */
+\t"hooks": {
+\t\t"Stop": [
+\t\t\t{"hooks": [{"type": "command", "command": "node /opt/insula/hook.js"}]}, // mine
+\t\t],
+\t\t"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard"}]}],
+\t},
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with an empty home, who stands in a project."""
+    folder = tmp_path / "user"
+    (folder / "project").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(folder))
+    for host in HOSTS.values():
+        monkeypatch.delenv(host.variable, raising=False)
+    monkeypatch.chdir(folder / "project")
+    return folder
+
+
+def settings(name: str, text: str | bytes = WRITTEN) -> Path:
+    file = HOSTS[name].settings()
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def insula(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, words)
+    said = f"{result.exception}" if isinstance(result.exception, InsulaError) else result.output
+    return result.exit_code, said
+
+
+def shim(home: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    argv = [sys.executable, "-I", "-S", home / places.SHIM, *words]
+    return subprocess.run(argv, input=stdin, capture_output=True, check=False)
+
+
+# The settings file.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_was_not_there_is_gone_again_with_its_folder(name: str, home: Path) -> None:
+    file = HOSTS[name].settings()
+    assert insula("install", name)[0] == 0
+    hooks = json.loads(file.read_text())["hooks"]
+    assert list(hooks) == [on.event for on in HOSTS[name].events]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert insula("uninstall", name)[0] == 0
+    assert not file.parent.exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_as_before_to_the_byte(name: str) -> None:
+    file = settings(name)
+    insula("install", name)
+    after = file.read_text()
+    assert "\t// the model that I like\n" in after and "node /opt/insula/hook.js" in after
+    insula("uninstall", name)
+    assert file.read_text() == WRITTEN
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n", "{}", "{}\n", '{"hooks":{}}', '{"hooks": {"Stop": []}}', "\ufeff{\r\n}\r\n"]
+)
+def test_a_nearly_empty_file_is_as_before_to_the_byte(text: str) -> None:
+    file = settings("claude-code", text)
+    assert insula("install", "claude-code")[0] == 0
+    assert jsonc.parse(file.read_bytes().decode()).get("hooks")
+    insula("uninstall", "claude-code")
+    assert file.read_bytes() == text.encode()
+
+
+def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
+    file = settings("gemini", "\ufeff" + WRITTEN.replace("\n", "\r\n"))
+    insula("install", "gemini")
+    data = file.read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf{\r\n")
+    assert data.count(b"\n") == data.count(b"\r\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_time_changes_no_byte(name: str, user: Path) -> None:
+    settings(name)
+    insula("install", name)
+    before = everything(user.parent)
+    assert "already" in insula("install", name)[1]
+    assert everything(user.parent) == before
+
+
+def test_timeouts_have_the_unit_of_their_host() -> None:
+    def timeouts(name: str) -> dict[str, int]:
+        install.install(HOSTS[name])
+        hooks = json.loads(HOSTS[name].settings().read_text())["hooks"]
+        return {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+
+    assert timeouts("claude-code")["PostToolUse"] == 5
+    assert timeouts("gemini")["AfterTool"] == 5000
+    assert timeouts("codex")["SessionEnd"] == 1  # Codex clamps it
+
+
+def test_ours_stand_behind_those_that_codex_knows_by_their_place() -> None:
+    theirs: dict[str, Any] = {"hooks": [{"type": "command", "command": "theirs"}]}
+    file = settings("codex", json.dumps({"hooks": {"PostToolUse": [theirs], "Stop": [theirs]}}))
+    install.install(HOSTS["codex"])
+    hooks = json.loads(file.read_text())["hooks"]
+    assert [hooks[event][0] for event in ("PostToolUse", "Stop")] == [theirs, theirs]
+    assert [len(hooks[event]) for event in ("PostToolUse", "Stop")] == [2, 2]
+
+
+def test_a_link_stays_a_link_and_the_mode_stays(user: Path) -> None:
+    target = user / "dotfiles.json"
+    target.write_text(WRITTEN)
+    target.chmod(0o640)
+    file = HOSTS["claude-code"].settings()
+    file.parent.mkdir()
+    file.symlink_to(target)
+    insula("install", "claude-code")
+    assert file.is_symlink() and "run.py" in target.read_text()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    insula("uninstall", "claude-code")
+    assert file.is_symlink() and target.read_text() == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n"a": 1,\n"b"\n}', "line 4: a colon is missing"),
+        ("model = opus", "line 1: not a value"),
+        ('{"hooks": []}', "'hooks' is not an object"),
+        ('{\n"hooks": {"Stop": {}}}', "line 2: 'Stop' is not a list"),
+        (b"\xff\xfe{\x00}\x00", "no text in UTF-8"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_file_that_is_no_settings_file_is_refused_and_untouched(text: str | bytes, said: str, home: Path) -> None:
+    file = settings("claude-code", text)
+    before = file.read_bytes()
+    for command in ("install", "uninstall"):
+        code, output = insula(command, "claude-code")
+        assert code == 1 and said in output and str(file) in output
+    assert file.read_bytes() == before
+    assert not (home / "hook").exists()
+
+
+def test_a_dry_run_shows_the_difference_and_changes_nothing(user: Path) -> None:
+    file = settings("claude-code")
+    before = everything(user.parent)
+    code, output = insula("install", "claude-code", "--dry-run")
+    assert code == 0 and output.startswith(f"--- {file}") and "\n+" in output
+    assert everything(user.parent) == before
+    insula("install", "claude-code")
+    before = everything(user.parent)
+    assert "\n-" in insula("uninstall", "claude-code", "--dry-run")[1]
+    assert everything(user.parent) == before
+
+
+def test_a_copy_is_kept_before_a_change_and_not_for_ever(home: Path) -> None:
+    settings("claude-code")
+    for _ in range(install.KEPT):
+        insula("install", "claude-code")
+        insula("uninstall", "claude-code")
+    kept = sorted((home / "backups").iterdir())
+    assert len(kept) == install.KEPT
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+    assert WRITTEN in {path.read_text() for path in kept}
+
+
+@pytest.mark.parametrize("which", ["file", "folder"])
+def test_a_file_that_may_not_be_written_is_left_alone(which: str) -> None:
+    file = settings("claude-code")
+    locked = file if which == "file" else file.parent
+    locked.chmod(0o500)
+    try:
+        code, output = insula("install", "claude-code")
+    finally:
+        locked.chmod(0o700)
+    assert code == 1 and "read-only" in output
+    assert file.read_text() == WRITTEN
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_full_disk_leaves_the_file_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = settings("claude-code")
+
+    def full(self: Path, target: Path) -> Path:
+        if target == file:
+            raise OSError(28, "No space left on device")
+        return self.rename(target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    code, output = insula("install", "claude-code")
+    assert code == 1 and "no space left" in output
+    assert file.read_text() == WRITTEN
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_folder_in_the_place_of_the_file_is_named() -> None:
+    HOSTS["claude-code"].settings().mkdir(parents=True)
+    code, output = insula("install", "claude-code")
+    assert code == 1 and "is a directory" in output
+
+
+def test_a_program_that_writes_at_the_same_time_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = settings("claude-code")
+    back_up = install._back_up  # pyright: ignore[reportPrivateUsage]
+
+    def slow(*arguments: Any) -> None:
+        back_up(*arguments)
+        file.write_text('{"model": "theirs"}')
+
+    monkeypatch.setattr(install, "_back_up", slow)
+    code, output = insula("install", "claude-code")
+    assert code == 1 and "changed by another program" in output
+    assert file.read_text() == '{"model": "theirs"}'
+
+
+def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
+    settings("claude-code")
+    code = "import sys; from insula.cli.main import main; sys.argv[1:] = ['install', '{}']; main()"
+    running = [subprocess.Popen([sys.executable, "-c", code.format(name)]) for name in [*NAMES, *NAMES]]
+    assert [process.wait() for process in running] == [0] * len(running)
+    for name in NAMES:
+        root = jsonc.parse(HOSTS[name].settings().read_text())
+        assert len(list(install.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)
+    assert set(json.loads((home / install.RECORD).read_text())["files"]) == {
+        str(HOSTS[name].settings()) for name in NAMES
+    }
+    insula("uninstall", "--all")
+    assert HOSTS["claude-code"].settings().read_text() == WRITTEN
+
+
+def test_hooks_of_others_are_not_ours_whatever_their_path(home: Path) -> None:
+    for text in (
+        "node /x/hook.js",
+        "/usr/bin/python3 -I -S /opt/insula/hook/run.py claude-code",
+        f"/usr/bin/python3 {home}/hook/run.py claude-code",
+        f"/usr/bin/python3 -I -S {home}/hook/run.py codex || true",
+        f"/usr/bin/python3 -I -S {home}/hook/run.py claude-code && rm x",
+        f"'{home}/hook/run.py",
+    ):
+        command = places.read_command(text)
+        assert command is None or not places.is_ours(command, "claude-code", home), text
+
+
+def test_a_changed_interpreter_changes_our_commands_alone(home: Path) -> None:
+    file = settings("claude-code")
+    install.install(HOSTS["claude-code"])
+    now = file.read_text()
+    python = shlex.quote(runtime.interpreter())
+    file.write_text(now.replace(f"{python} -I", "/old/python3 -I"))
+    assert insula("install", "claude-code")[0] == 0
+    assert file.read_text() == now
+    insula("uninstall", "claude-code")
+    assert file.read_text() == WRITTEN
+
+
+def test_an_event_that_a_person_took_out_comes_back_and_all_goes_again(home: Path) -> None:
+    file = settings("claude-code")
+    install.install(HOSTS["claude-code"])
+    text = file.read_text()
+    hooks = jsonc.parse(text).get("hooks")
+    assert hooks
+    index = next(number for number, one in enumerate(hooks.members) if one.key == "SessionEnd")
+    file.write_text(jsonc.remove(text, hooks, index))
+    install.install(HOSTS["claude-code"])
+    insula("uninstall", "claude-code")
+    assert file.read_text() == WRITTEN
+
+
+@pytest.mark.parametrize("lost", ["installed.json", "."])
+def test_hooks_can_be_taken_out_when_our_folder_is_lost(lost: str, home: Path) -> None:
+    file = settings("claude-code")
+    install.install(HOSTS["claude-code"])
+    (home / lost).unlink() if lost != "." else shutil.rmtree(home)
+    assert insula("uninstall", "claude-code")[0] == 0
+    assert file.read_text() == WRITTEN
+
+
+def test_what_a_person_put_into_the_folder_that_we_made_stays() -> None:
+    file = HOSTS["codex"].settings()
+    install.install(HOSTS["codex"])
+    (file.parent / "config.toml").write_text("model = 'x'")
+    insula("uninstall", "codex")
+    assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
+
+
+# Scopes.
+
+
+def test_the_variables_that_move_a_host_are_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, below in (("claude-code", "settings.json"), ("codex", "hooks.json"), ("gemini", ".gemini/settings.json")):
+        monkeypatch.setenv(HOSTS[name].variable, str(tmp_path / name))
+        assert HOSTS[name].settings() == tmp_path / name / below
+
+
+def test_a_project_keeps_the_path_of_this_machine_out_of_shared_settings(user: Path) -> None:
+    _, output = insula("install", "claude-code", "--project")
+    assert (user / "project/.claude/settings.local.json").exists()
+    assert "local settings" in output
+    assert "do not commit" in insula("install", "gemini", "--project")[1]
+
+
+def test_all_is_taken_out_of_every_project_and_what_was_learned_stays(
+    home: Path, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in NAMES:
+        insula("install", name)
+    insula("install", "claude-code", "--project")
+    other = user / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    insula("install", "codex", "--project")
+    monkeypatch.chdir(user)
+    (home / "rules.jsonl").write_text("{}\n")
+    code, output = insula("uninstall", "--all")
+    assert code == 0 and output.count("taken out") == 5 and "purge" in output
+    assert [path for path in user.rglob("*") if path.is_file()] == []
+    assert not (home / "hook").exists() and (home / "rules.jsonl").exists()
+
+
+def test_the_code_stays_while_a_file_that_runs_it_cannot_be_mended(home: Path) -> None:
+    insula("install", "claude-code")
+    insula("install", "codex")
+    HOSTS["codex"].settings().write_text("{")
+    code, output = insula("uninstall", "--all")
+    assert code == 1 and str(HOSTS["codex"].settings()) in output
+    assert not HOSTS["claude-code"].settings().exists()
+    assert (home / "hook/run.py").exists()
+
+
+@pytest.mark.parametrize("words", [["install", "vim"], ["install"], ["uninstall"], ["uninstall", "--all", "codex"]])
+def test_a_command_that_makes_no_sense_says_what_would(words: list[str]) -> None:
+    result = CliRunner().invoke(app, words)
+    assert isinstance(result.exception, InputError)
+
+
+# The code that hooks run.
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A small package with a hook, to be broken at will."""
+    folder = tmp_path / "source" / "insula"
+    (folder / "hosts").mkdir(parents=True)
+    for name in ("__init__", "hosts/__init__", "hosts/claude_code", "hosts/codex", "hosts/gemini", "helper", "typed"):
+        (folder / f"{name}.py").write_text("")
+    (folder / "hosts/hook.py").write_text(
+        "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import insula.typed\n"
+        "def main(home, argv):\n    from insula import helper\n    print('answer')\n"
+    )
+    return folder
+
+
+def test_what_the_hook_imports_anywhere_is_copied_and_nothing_else(package: Path) -> None:
+    copied = set(runtime.modules(package))
+    assert {"insula/helper.py", "insula/hosts/hook.py", "insula/__init__.py"} <= copied
+    assert "insula/typed.py" not in copied
+
+
+def test_a_missing_module_is_found_before_anything_is_installed(package: Path, home: Path) -> None:
+    (package / "hosts/hook.py").write_text("def main(home, argv):\n    import insula.gone\n")
+    with pytest.raises(SettingsError, match=r"'insula\.gone', which the hook needs"):
+        runtime.write(home, sys.executable, package)
+    assert not list(home.iterdir())
+
+
+def test_every_copied_module_needs_the_standard_library_alone(home: Path) -> None:
+    runtime.write(home, runtime.interpreter())
+    lib = home / "hook" / runtime.installed_lib(home)
+    names = [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in runtime.modules()]
+    assert "insula.hosts.hook" in names
+    code = f"import sys; sys.path.insert(0, {str(lib)!r}); print([__import__(name) for name in {names!r}][0].__file__)"
+    done = subprocess.run([runtime.interpreter(), "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "" and done.stdout.startswith(str(lib))
+
+
+def test_the_copy_is_compiled_and_for_its_owner_alone(home: Path) -> None:
+    runtime.write(home, runtime.interpreter())
+    lib = home / "hook" / runtime.installed_lib(home)
+    assert len(list(lib.rglob("*.pyc"))) == len(runtime.modules())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (home / "hook").rglob("*")} == {0o700, 0o600}
+
+
+def test_an_upgrade_keeps_the_command_and_the_code_of_hooks_that_run(home: Path, package: Path) -> None:
+    libs: list[str] = []
+    for version in range(3):
+        (package / "helper.py").write_text(f"version = {version}")
+        runtime.write(home, sys.executable, package)
+        libs.append(runtime.installed_lib(home))
+    assert len(set(libs)) == 3
+    assert sorted(path.name for path in (home / "hook").iterdir()) == sorted(["run.py", *libs[1:]])
+    assert shim(home, "codex").stdout == b"answer\n"
+
+
+def test_a_damaged_copy_is_mended(home: Path, package: Path) -> None:
+    runtime.write(home, sys.executable, package)
+    lib = home / "hook" / runtime.installed_lib(home)
+    (lib / "insula/helper.py").write_text("broken(")
+    runtime.write(home, sys.executable, package)
+    assert (lib / "insula/helper.py").read_text() == ""
+    assert sorted(path.name for path in (home / "hook").iterdir()) == sorted(["run.py", lib.name])
+
+
+@pytest.mark.parametrize(
+    ("hook", "kind"),
+    [
+        ("def main(home, argv):\n    print('half'); 1 / 0\n", "ZeroDivisionError"),
+        ("def main(home, argv:\n", "SyntaxError"),
+        ("import nothing_of_that_name\n", "ModuleNotFoundError"),
+        ("def main(home, argv):\n    raise KeyboardInterrupt\n", "KeyboardInterrupt"),
+        ("def main(home, argv):\n    def f(): f()\n    f()\n", "RecursionError"),
+    ],
+)
+def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str, home: Path, package: Path) -> None:
+    runtime.write(home, sys.executable, package)
+    (home / "hook" / runtime.installed_lib(home) / "insula/hosts/hook.py").write_text(hook)
+    shutil.rmtree(home / "hook" / runtime.installed_lib(home) / "insula/hosts/__pycache__")
+    done = shim(home, "codex")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    noted = json.loads((home / "failures.jsonl").read_text())
+    assert (noted["kind"], noted["host"]) == (kind, "codex")
+
+
+def test_a_hook_that_ends_itself_keeps_its_answer(home: Path, package: Path) -> None:
+    (package / "hosts/hook.py").write_text("import sys\ndef main(home, argv):\n    print(*argv); sys.exit(3)\n")
+    runtime.write(home, sys.executable, package)
+    done = shim(home, "codex")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"codex\n", b"")
+    assert not (home / "failures.jsonl").exists()
+
+
+@pytest.mark.parametrize("lost", ["hook", "lib", "."])
+def test_a_host_goes_on_when_our_code_is_gone(lost: str, home: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    command = str(Command(runtime.interpreter(), str(home), "claude-code"))
+    assert command in HOSTS["claude-code"].settings().read_text()
+    shutil.rmtree(home / ("hook/" + runtime.installed_lib(home) if lost == "lib" else lost))
+    done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_the_installed_hook_answers_from_a_folder_with_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "a folder's name"
+    monkeypatch.setenv("INSULA_HOME", str(home))
+    install.install(HOSTS["codex"])
+    handler = next(install.handlers(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
+    done = subprocess.run(["sh", "-c", str(handler.node.value)], input=b"no json", capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert json.loads((home / "failures.jsonl").read_text())["host"] == "codex"
+
+
+# The interpreter.
+
+
+def fake_python(path: Path, said: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{said}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def staying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests themselves live in a passing folder; look at the names of folders alone."""
+    monkeypatch.setattr(runtime, "passing", list[Path])
+
+
+@pytest.mark.usefixtures("staying")
+@pytest.mark.parametrize(
+    ("folder", "said", "why"),
+    [
+        ("uv/archive-v0/x/bin", "echo 3 12", "passing folder"),
+        ("shims", "echo 3 12", "passing folder"),
+        (".cache/pipx/x/bin", "echo 3 12", "passing folder"),
+        ("bin", "echo 3 8", "Python 3.8, and hooks need 3.11"),
+        ("bin", "exit 1", "does not run"),
+        ("bin", "echo nonsense", "does not run"),
+    ],
+)
+def test_an_interpreter_that_will_not_do_is_refused(tmp_path: Path, folder: str, said: str, why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        runtime.proven(fake_python(tmp_path / folder / "python3", said))
+
+
+def test_an_interpreter_in_a_temporary_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="passing folder"):
+        runtime.proven(fake_python(tmp_path / "python3", "echo 3 12"))
+
+
+@pytest.mark.usefixtures("staying")
+def test_the_steadiest_name_of_the_interpreter_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = fake_python(tmp_path / "bin/python3.11", "echo 3 11")
+    monkeypatch.setattr(sys, "_base_executable", str(base))
+    assert runtime.interpreter() == str(base)
+    other = fake_python(tmp_path / "bin/python3", "echo 3 13")
+    assert runtime.interpreter() == str(base)
+    other.unlink()
+    other.symlink_to(base)
+    assert runtime.interpreter() == str(other)
+
+
+def test_a_hook_is_no_part_of_the_environment_that_it_was_installed_from() -> None:
+    assert not Path(runtime.interpreter()).is_relative_to(sys.prefix)
+
+
+def test_a_file_of_ours_that_is_damaged_is_as_none(home: Path) -> None:
+    (home / install.RECORD).write_text('{"files": [')
+    assert files.read_json(home / install.RECORD) == {}
+    file = settings("claude-code")
+    insula("install", "claude-code")
+    insula("uninstall", "claude-code")
+    assert file.read_text() == WRITTEN

@@ -1,0 +1,164 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.hosts import jsonc
+from insula.hosts.install import hooked, unhooked
+from insula.hosts.jsonc import JsonError, Node
+from insula.hosts.places import HOSTS, Command
+
+COMMANDS = {name: Command("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
+HOUSE = Path("/home/dev/.insula")
+
+foreign_command = st.sampled_from(
+    [
+        "node /x/hook.js",
+        "/usr/bin/python3 -I -S /opt/insula/hook/run.py --claude",
+        "insula doctor",
+        "sh -c 'echo \"{}\"'",
+        "/usr/bin/python3 -I -S /opt/.insula/hooks/run.py codex",
+    ]
+)
+handler = st.fixed_dictionaries({"type": st.just("command"), "command": foreign_command})
+group = st.fixed_dictionaries({"hooks": st.lists(handler, max_size=2)}, optional={"matcher": st.just("Bash")})
+events = st.sampled_from(["SessionStart", "PostToolUse", "AfterTool", "Stop", "PreToolUse", "SessionEnd"])
+hooks = st.dictionaries(events, st.lists(group, max_size=2), max_size=4)
+leaf = (
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=6) | st.sampled_from(["// no", "/* no */", '"'])
+)
+value = st.recursive(
+    leaf,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+settings = st.dictionaries(st.sampled_from(["model", "env", "permissions", "", "é"]), value, max_size=4)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A settings file as a person might have written it, and what it says."""
+    content: dict[str, Any] = draw(settings)
+    if draw(st.booleans()):
+        items = [*content.items(), ("hooks", draw(hooks))]
+        content = dict(draw(st.permutations(items)))
+    newline = draw(st.sampled_from(["\n", "\r\n"]))
+    blank = st.sampled_from(
+        ["", "", " ", "\n", "\n  ", "\n\t", "\n\n    ", " // note\n", "/* a */", "\n  // b, c }\n  ", "\t"]
+    )
+
+    def space() -> str:
+        return draw(blank).replace("\n", newline)
+
+    def show(one: Any) -> str:
+        if isinstance(one, dict):
+            parts = [f"{json.dumps(key)}{space()}:{space()}{show(inner)}" for key, inner in one.items()]  # type: ignore
+            return "{" + join(parts) + "}"
+        if isinstance(one, list):
+            return "[" + join([show(inner) for inner in one]) + "]"  # type: ignore
+        return json.dumps(one, ensure_ascii=draw(st.booleans()))
+
+    def join(parts: list[str]) -> str:
+        text = ",".join(f"{space()}{part}{space()}" for part in parts)
+        return text + draw(st.sampled_from(["", "," + space()])) if parts else space()
+
+    style = draw(st.sampled_from(["wild", "wild", "indented", "one line"]))
+    if style == "wild":
+        text = space() + show(content) + space()
+    else:
+        text = json.dumps(content, indent=draw(st.sampled_from([2, 4, "\t"])) if style == "indented" else None)
+        text = text.replace("\n", newline) + draw(st.sampled_from(["", newline]))
+    return draw(st.sampled_from(["", "\ufeff"])) + text, content
+
+
+@given(files())
+def test_a_file_with_comments_is_read_as_what_it_says(file: tuple[str, dict[str, Any]]) -> None:
+    assert jsonc.parse(file[0]).plain() == file[1]
+
+
+@given(files(), st.sampled_from(sorted(HOSTS)))
+def test_what_is_put_in_is_taken_out_to_the_byte(file: tuple[str, dict[str, Any]], name: str) -> None:
+    text, _ = file
+    host, command = HOSTS[name], COMMANDS[name]
+    after, made = hooked(text, host, command)
+    assert hooked(after, host, command) == (after, [])
+    assert unhooked(after, host, HOUSE, made) == text
+
+
+@given(files(), st.sampled_from(sorted(HOSTS)))
+def test_hooks_are_added_behind_what_is_there_and_nothing_else_changes(
+    file: tuple[str, dict[str, Any]], name: str
+) -> None:
+    text, content = file
+    host, command = HOSTS[name], COMMANDS[name]
+    after: Any = jsonc.parse(hooked(text, host, command)[0]).plain()
+    before = content.get("hooks", {})
+    assert {key: one for key, one in after.items() if key != "hooks"} == {
+        key: one for key, one in content.items() if key != "hooks"
+    }
+    for event, groups in after["hooks"].items():
+        ours = [host.entry(on, str(command), host.scale) for on in host.events if on.event == event]
+        assert groups == [*before.get(event, []), *ours]
+
+
+@given(files(), value)
+def test_what_a_person_adds_in_between_survives(file: tuple[str, dict[str, Any]], addition: object) -> None:
+    text, content = file
+    host, command = HOSTS["codex"], COMMANDS["codex"]
+    after, made = hooked(text, host, command)
+    edited = jsonc.append(after, jsonc.parse(after), addition, "theirs")
+    restored = unhooked(edited, host, HOUSE, made)
+    assert jsonc.parse(restored).plain() == {**content, "theirs": addition}
+    for mark in ("// note", "/* a */", "// b, c }"):
+        assert restored.count(mark) == edited.count(mark)
+
+
+@given(st.text(alphabet='{}[]",:/*\n tru1.-e\\', max_size=30))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        expected: object = json.loads(text)
+    except ValueError:
+        try:
+            assert isinstance(jsonc.parse(text), Node)
+        except JsonError as error:
+            assert str(error).startswith("line ")
+    else:
+        if isinstance(expected, dict):
+            assert jsonc.parse(text).plain() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n  "a": 1\n  "b": 2}', "line 3: a comma or '}' is missing"),
+        ('{"a": }', "line 1: a value is missing"),
+        ("{a: 1}", "line 1: a key in double quotes is missing"),
+        ('{"a" 1}', "line 1: a colon is missing"),
+        ('{"a": 1', "line 1: a comma or '}' is missing"),
+        ('{\n/* "a": 1}', "line 2: a comment that does not end"),
+        ('{"a": "b}', "line 1: Unterminated string"),
+        ('{"a": NaN}', "line 1: not a value: 'N'"),
+        ("{}\n{}", "line 2: something follows the end"),
+        ("[]", "line 1: not an object"),
+        ('{"a":' + "[" * 200, "line 1: nested too deeply"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(JsonError) as error:
+        jsonc.parse(text)
+    assert str(error.value).startswith(said)
+
+
+def test_a_comment_at_the_end_of_a_line_stays_with_what_it_is_about() -> None:
+    text = '{\n  "a": 1 // about a\n}\n'
+    assert jsonc.append(text, jsonc.parse(text), 2, "b") == '{\n  "a": 1, // about a\n  "b": 2\n}\n'
+
+
+def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
+    host, command = HOSTS["codex"], COMMANDS["codex"]
+    text = '{"hooks": {"Stop": []}, "hooks": {"Stop": [], "Stop": [1]}}'
+    after, made = hooked(text, host, command)
+    assert unhooked(after, host, HOUSE, made) == text

@@ -1,0 +1,176 @@
+"""A person can switch the hooks off, here or everywhere, and erase what they wrote down."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from insula.cli.main import app
+from insula.errors import InputError, SettingsError
+from insula.hosts import install, switch
+from insula.hosts.places import HOSTS
+from insula.settings import load
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "user"
+    (folder / "project/.git").mkdir(parents=True)
+    (folder / "project/inner").mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for host in HOSTS.values():
+        monkeypatch.delenv(host.variable, raising=False)
+    monkeypatch.chdir(folder / "project")
+    return folder
+
+
+def insula(*words: str, said: str | None = None) -> tuple[int, str]:
+    result = CliRunner().invoke(app, words, input=said)
+    if isinstance(result.exception, InputError):
+        return result.exit_code, str(result.exception)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
+
+
+def test_off_and_on_hold_everywhere(home: Path, user: Path) -> None:
+    insula("off")
+    assert switch.is_off(home, user)
+    assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.1}
+    assert (home / "hook.json").stat().st_mode & 0o777 == 0o600
+    insula("on")
+    assert not switch.is_off(home, user)
+
+
+def test_a_project_is_switched_off_with_all_its_folders(home: Path, user: Path) -> None:
+    insula("off", "--project")
+    assert switch.is_off(home, user / "project/inner")
+    assert not switch.is_off(home, user)
+    insula("off", "--project")
+    assert len(json.loads((home / "hook.json").read_text())["projects_off"]) == 1
+    insula("on", "--project")
+    assert not switch.is_off(home, user / "project")
+
+
+def test_a_switch_that_does_not_suffice_says_so() -> None:
+    insula("off")
+    insula("off", "--project")
+    assert "insula on --project" in insula("on")[1]
+    assert "still off" not in insula("on", "--project")[1]
+
+
+def test_the_installed_hook_goes_by_the_switch(home: Path, user: Path) -> None:
+    install.install(HOSTS["codex"])
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(user / "project"), "prompt": "x"}
+
+    def wrote() -> bool:
+        argv = [sys.executable, "-I", "-S", home / "hook/run.py", "codex"]
+        subprocess.run(argv, input=json.dumps(payload).encode(), check=True)
+        return (home / "sessions").exists()
+
+    insula("off")
+    assert not wrote()
+    insula("on")
+    insula("off", "--project")
+    assert not wrote()
+    insula("on", "--project")
+    assert wrote()
+
+
+def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:
+    insula("off")
+    (home / "insula.toml").write_text("holdout = 0.25")
+    install.install(HOSTS["codex"])
+    assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.25}
+
+
+def test_a_holdout_that_was_written_by_hand_stays(home: Path) -> None:
+    (home / "hook.json").write_text('{"holdout": 0}')
+    assert "withheld" not in insula("install", "codex")[1]
+    assert json.loads((home / "hook.json").read_text())["holdout"] == 0
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"off": "yes", "projects_off": 3}', "{" * 5000])
+def test_a_damaged_file_is_written_anew(damage: str, home: Path, user: Path) -> None:
+    (home / "hook.json").write_text(damage)
+    assert not switch.is_off(home, user)
+    insula("off")
+    assert switch.is_off(home, user)
+
+
+def test_off_works_where_the_settings_do_not(home: Path, user: Path) -> None:
+    (home / "insula.toml").write_text("nonsense")
+    with pytest.raises(SettingsError):
+        load()
+    assert insula("off")[0] == 0
+    assert switch.is_off(home, user)
+
+
+def test_the_share_of_a_holdout_is_at_most_half(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "off")
+    assert load().holdout == 0
+    monkeypatch.delenv("INSULA_HOLDOUT")
+    (home / "insula.toml").write_text("holdout = 0.6")
+    with pytest.raises(SettingsError, match="holdout"):
+        load()
+
+
+def learned(home: Path) -> None:
+    (home / "sessions/s").mkdir(parents=True)
+    (home / "sessions/s/trace.jsonl").write_text("{}")
+    (home / "rules.jsonl").write_text("{}")
+    (home / "insula.toml").write_text("")
+    (home / "memory.db").write_text("not ours to erase")
+
+
+def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
+    install.install(HOSTS["codex"])
+    learned(home)
+    code, output = insula("purge", "--yes")
+    assert code == 0 and "sessions, rules.jsonl" in output and "stay installed" in output
+    there = {path.name for path in home.iterdir()}
+    assert there == {"hook", "hook.json", "installed.json", "insula.toml", "lock", "memory.db"}
+    assert "nothing to erase" in insula("purge", "--yes")[1]
+
+
+def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
+    file = HOSTS["codex"].settings()
+    file.parent.mkdir()
+    file.write_text("{ // mine\n}")
+    install.install(HOSTS["codex"])
+    insula("purge", "--yes")
+    insula("uninstall", "codex")
+    assert file.read_text() == "{ // mine\n}"
+
+
+def test_purge_asks_and_takes_no_for_an_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from insula.cli import hooks
+
+    learned(home)
+    monkeypatch.setattr(hooks, "_is_asked", lambda: True)
+    assert insula("purge", said="\n") == (1, insula("purge", said="n\n")[1])
+    assert (home / "rules.jsonl").exists()
+    assert insula("purge", said="y\n")[0] == 0
+    assert not (home / "rules.jsonl").exists()
+
+
+def test_purge_erases_nothing_when_nobody_can_be_asked(home: Path) -> None:
+    learned(home)
+    code, output = insula("purge")
+    assert code == 1 and "--yes" in output
+    assert (home / "rules.jsonl").exists()
+
+
+def test_a_link_in_the_place_of_a_folder_is_erased_and_not_followed(home: Path, user: Path) -> None:
+    (user / "precious").mkdir()
+    (user / "precious/file").write_text("x")
+    (home / "evidence").symlink_to(user / "precious")
+    insula("purge", "--yes")
+    assert not (home / "evidence").exists() and (user / "precious/file").exists()
+
+
+@pytest.mark.parametrize("words", [["on"], ["off", "--project"], ["purge", "--yes"], ["uninstall", "--all"]])
+def test_machines_get_json(words: list[str]) -> None:
+    assert isinstance(json.loads(insula(*words, "--json")[1]), dict)
