@@ -10,10 +10,10 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check format bench lock clean
+.PHONY: help run demo test test-hosts check format bench lock clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 run: $(VENV)/run.stamp ## talk to the agent (reads standard input when it is piped)
 	@$(BIN)/insula chat
@@ -24,6 +24,9 @@ demo: $(VENV)/run.stamp ## a memory hit, a question outside memory, one question
 test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2
+
+test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
+	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
 
 check: $(VENV)/test.stamp ## lint, types and import contracts alone
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet . && echo "lint: clean"
@@ -63,4 +66,12 @@ $(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock
 
 $(VENV)/test.stamp: $(VENV)/run.stamp locks/dev.lock
 	@$(INSTALL) -r locks/dev.lock
+	@touch $@
+
+# npm may be set to run no install scripts; Claude Code's puts its program in place, hence once more by hand.
+$(VENV)/clients.stamp: $(VENV)/test.stamp tests/e2e/clients/package.json
+	@echo "insula: installing the pinned coding agents (about 1 GB) in $(VENV)/clients" >&2
+	@mkdir -p $(VENV)/clients && cp tests/e2e/clients/package.json $(VENV)/clients/
+	@npm install --prefix $(VENV)/clients --silent --no-package-lock --no-audit --no-fund
+	@node $(VENV)/clients/node_modules/@anthropic-ai/claude-code/install.cjs
 	@touch $@

@@ -5,11 +5,10 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, Self, cast
+from collections.abc import Iterator
+from typing import Literal, cast
 
-Json = dict[str, Any]
+from insula.llm.loopback import Handler, Json, Loopback
 
 _TOKEN = re.compile(r"\s*\S+|\s+$")
 _LOGPROB = -0.1
@@ -40,7 +39,7 @@ Behaviour = Literal[
 SLOW_SECONDS = 0.5
 
 
-class FakeServer:
+class FakeServer(Loopback):
     """An OpenAI-compatible server on this machine that answers by a script, to test what goes over the wire.
 
     Use it as a context manager; the model is `f"{server.url}#NAME"`.
@@ -56,61 +55,35 @@ class FakeServer:
     """
 
     def __init__(self, *behaviours: Behaviour, answer: str = "The answer is 4.") -> None:
+        super().__init__(_Handler)
         self.requests: list[Json] = []
         self.keys: list[str] = []
         self.answer = answer
         self._behaviours = behaviours or ("ok",)
         self.received = threading.Event()
-        self._closing = threading.Event()
-        self._http = _Http(("127.0.0.1", 0), _Handler)
-        self._http.fake = self
 
     @property
     def url(self) -> str:
         """The base URL of its API."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
+        return f"{self.origin}/v1"
 
     def prompt(self, number: int = -1) -> str:
         """All the text of a request, as it went over the wire."""
         return "\n\n".join(str(message["content"]) for message in self.requests[number]["messages"])
 
-    def receive(self, body: Json, key: str) -> Behaviour:
+    def keep(self, body: Json, key: str) -> Behaviour:
         """Keeps a request; what is to be done with it."""
         self.requests.append(body)
         self.keys.append(key)
         self.received.set()
         return self._behaviours[min(len(self.requests), len(self._behaviours)) - 1]
 
-    def wait(self, seconds: float) -> bool:
-        """Whether the server is being closed, within so many seconds."""
-        return self._closing.wait(seconds)
 
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    fake: FakeServer
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Says nothing: clients that give up are what it is there for."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        fake = cast(_Http, self.server).fake
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        behaviour = fake.receive(body, self.headers.get("Authorization", ""))
+class _Handler(Handler):
+    def do_POST(self) -> None:  # noqa: N802 the name is the base class's
+        fake = cast(FakeServer, self.owner)
+        body = self.receive()
+        behaviour = fake.keep(body, self.headers.get("Authorization", ""))
         self.close_connection = True
         if behaviour == "slow":
             fake.wait(SLOW_SECONDS)
@@ -124,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _status(self, status: int) -> None:
         message = f"status {status} for key {self.headers.get('Authorization')} " + "and more " * 100
         headers = {"Retry-After": "7"} if status == 429 else {}
-        self._send(json.dumps({"error": {"message": message, "code": status}}), status, headers)
+        self.send(json.dumps({"error": {"message": message, "code": status}}), status, headers)
 
     def _whole(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
         sent = json.dumps(_completion(fake.answer, body, behaviour))
@@ -134,50 +107,32 @@ class _Handler(BaseHTTPRequestHandler):
             case "endless":
                 fake.wait(60)
             case "empty_body":
-                self._send("")
+                self.send("")
             case "garbage":
-                self._send("<html>It works!</html>")
+                self.send("<html>It works!</html>")
             case "truncated":
-                self._send(sent[: len(sent) // 2])
+                self.send(sent[: len(sent) // 2])
             case _:
-                self._send(sent)
+                self.send(sent)
 
     def _stream(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
-        self._head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
+        self.head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
         if behaviour == "garbage":
-            self._event("{not json")
+            self.event("{not json")
         for chunk in _chunks(fake.answer, body, behaviour):
-            self._event(json.dumps(chunk))
+            self.event(json.dumps(chunk))
             while behaviour == "endless" and not fake.wait(0.02):
-                self._event(json.dumps(chunk))
+                self.event(json.dumps(chunk))
             if behaviour == "drop":
                 return self._reset()
             if behaviour == "truncated":
                 return None
-        return self._event("[DONE]")
+        return self.event("[DONE]")
 
     def _reset(self) -> None:
         """Closes the connection the hard way."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         self.connection.close()
-
-    def _event(self, data: str) -> None:
-        self.wfile.write(f"data: {data}\n\n".encode())
-        self.wfile.flush()
-
-    def _send(self, text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        payload = text.encode()
-        self._head(status, {"Content-Type": "application/json", "Content-Length": str(len(payload)), **(headers or {})})
-        self.wfile.write(payload)
-
-    def _head(self, status: int, headers: Mapping[str, str]) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name is the base class's
-        """Says nothing."""
 
 
 def tokens(text: str) -> list[str]:

@@ -1,0 +1,187 @@
+"""A fake model that drives coding agents by a script, for tests of what their models receive."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from insula.llm.fake_apis import ANTHROPIC, GEMINI, RESPONSES, Api, Call, Reply, example
+from insula.llm.loopback import Handler, Json, Loopback
+
+DONE = "All steps are done."
+"""What the fake model says when its script is used up."""
+_ASIDE = "Fake."
+"""What it says to requests beside the conversation: titles, topics, routers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Run a command."""
+
+    command: str
+
+    names = ("Bash", "run_shell_command", "exec_command", "shell_command")
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """By all the names that clients have for them."""
+        return {"command": self.command, "cmd": self.command, "description": "A step of a script."}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read a file, by the shell where there is no tool for it."""
+
+    path: str
+
+    names = ("Read", "read_file", *Shell.names)
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """By all the names that clients have for them."""
+        return {**Shell(f"cat '{self.path}'").arguments, "file_path": self.path, "absolute_path": self.path}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace a line of a file by another."""
+
+    path: str
+    old: str
+    new: str
+
+    names = ("Edit", "replace", "apply_patch")
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """By all the names that clients have for them."""
+        change = f"*** Update File: {self.path}\n@@\n-{self.old}\n+{self.new}\n"
+        return {
+            "file_path": self.path,
+            "old_string": self.old,
+            "new_string": self.new,
+            "instruction": "A step of a script.",
+            "input": f"*** Begin Patch\n{change}*** End Patch\n",
+        }
+
+
+Step = Shell | Read | Edit
+
+
+class FakeModel(Loopback):
+    """A model on this machine that has a coding agent play a script, and keeps what the agent sends.
+
+    It speaks the APIs of Anthropic (Messages), OpenAI (Responses) and Google (generateContent). Each turn of the script
+    is found from the number of tool results in the conversation, so that retries and restarts do not confuse it.
+    Requests beside the conversation, such as for a title, get an answer that changes nothing.
+    Use it as a context manager.
+
+    Args:
+        steps: What the agent is told to do, one step per turn of the model; several at once where one is a sequence.
+
+    Attributes:
+        requests: The bodies of all requests to a model, decoded, oldest first.
+        dialogue: Those of them that belong to the conversation.
+        problems: Steps that could not be played, as sentences.
+    """
+
+    def __init__(self, steps: Sequence[Step | Sequence[Step]]) -> None:
+        super().__init__(_Handler)
+        self.requests: list[Json] = []
+        self.dialogue: list[Json] = []
+        self.problems: list[str] = []
+        self._turns = [step if isinstance(step, Sequence) else [step] for step in steps]
+
+    @property
+    def url(self) -> str:
+        """The base URL of its APIs, without a version."""
+        return self.origin
+
+    def texts(self) -> list[str]:
+        """All the text of each request of the conversation, as the model would read it."""
+        return ["\n".join(_leaves(body)) for body in self.dialogue]
+
+    def reply(self, api: Api, body: Json) -> Reply:
+        """Keeps a request; what is said to it."""
+        self.requests.append(body)
+        tools, name = api.tools(body), f"fake_{len(self.requests)}"
+        if not any(shell in tools for shell in Shell.names):
+            schema = api.schema(body)
+            return Reply(name, _ASIDE if schema is None else json.dumps(example(schema)))
+        self.dialogue.append(body)
+        done = api.results(body)
+        steps = self._at(done)
+        calls = tuple(self._call(step, tools, f"call_{done + number}") for number, step in enumerate(steps))
+        return Reply(name, DONE, calls)
+
+    def _at(self, done: int) -> Sequence[Step]:
+        """The turn that comes after so many results."""
+        for turn in self._turns:
+            if done <= 0:
+                return turn
+            done -= len(turn)
+        return ()
+
+    def _call(self, step: Step, tools: Mapping[str, Json], name: str) -> Call:
+        tool = next((tool for tool in step.names if tool in tools), "")
+        if not tool:
+            self.problems.append(f"{step} cannot be played: the client offers only {', '.join(sorted(tools))}.")
+            return Call(name, next(shell for shell in Shell.names if shell in tools), {})
+        parameters = tools[tool].get("properties")
+        if parameters is None:
+            return Call(name, tool, cast(str, step.arguments["input"]))
+        return Call(name, tool, {key: value for key, value in step.arguments.items() if key in parameters})
+
+
+def _leaves(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in cast("list[object]", value):
+                yield from _leaves(item)
+        case dict():
+            for item in cast("dict[str, object]", value).values():
+                yield from _leaves(item)
+        case _:
+            pass
+
+
+class _Handler(Handler):
+    def do_POST(self) -> None:  # noqa: N802 the name is the base class's
+        fake = cast(FakeModel, self.owner)
+        path = urlsplit(self.path).path
+        body = self.receive()
+        api = _api(path)
+        if api is None:
+            self.send(json.dumps({"input_tokens": 100, "totalTokens": 100}))
+        elif body.get("stream") or ":stream" in path:
+            self._stream(api.events(fake.reply(api, body)))
+        else:
+            self.send(json.dumps(api.whole(fake.reply(api, body))))
+
+    def do_GET(self) -> None:  # noqa: N802 the name is the base class's
+        self.send('{"data": [], "models": []}')
+
+    def do_HEAD(self) -> None:  # noqa: N802 the name is the base class's
+        self.head(200, {"Content-Length": "0"})
+
+    def _stream(self, events: Iterator[Json]) -> None:
+        """Sends events with their length, so that the client may keep the connection."""
+        text = "".join(_event(event) for event in events)
+        self.send(text, headers={"Content-Type": "text/event-stream"})
+
+
+def _api(path: str) -> Api | None:
+    """The API behind a path; None for counting of tokens, telemetry and whatever else a client tells."""
+    if path.endswith("/messages"):
+        return ANTHROPIC
+    if path.endswith("/responses"):
+        return RESPONSES
+    return GEMINI if path.lower().endswith("generatecontent") else None
+
+
+def _event(event: Json) -> str:
+    name = f"event: {event['type']}\n" if "type" in event else ""
+    return f"{name}data: {json.dumps(event)}\n\n"

@@ -1,0 +1,241 @@
+"""The three APIs that coding agents speak to their models, as far as a fake model needs them.
+
+Each is written down once, as a value: how a request says which tools there are, how many results of tools it brings and
+which JSON it wants, and how an answer looks, whole and as a stream.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from insula.llm.loopback import Json
+
+_MODEL = "fake"
+_READ, _WRITTEN = 100, 10
+"""Tokens that every answer claims: clients add them up, nothing depends on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool; `arguments` is a text where the tool takes any text."""
+
+    id: str
+    name: str
+    arguments: Json | str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model says: calls of tools, or a text."""
+
+    id: str
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One API: what a request holds, and how a reply is sent."""
+
+    tools: Callable[[Json], dict[str, Json]]
+    """The tools that are offered, by name, with the JSON schema of their arguments."""
+    results: Callable[[Json], int]
+    """How many results of tools the conversation holds."""
+    schema: Callable[[Json], Json | None]
+    """The JSON schema that the answer must have."""
+    whole: Callable[[Reply], Json]
+    """The answer in one piece."""
+    events: Callable[[Reply], Iterator[Json]]
+    """The answer as a stream of events; those with a type are sent under its name."""
+
+
+def _objects(body: Json, name: str) -> list[Json]:
+    """The list of objects under a name; empty where there is none."""
+    found = body.get(name)
+    return (
+        [cast(Json, item) for item in cast("list[object]", found) if isinstance(item, dict)]
+        if isinstance(found, list)
+        else []
+    )
+
+
+def _object(body: Json, name: str) -> Json:
+    """The object under a name; empty where there is none."""
+    found = body.get(name)
+    return cast(Json, found) if isinstance(found, dict) else {}
+
+
+# Anthropic Messages
+
+
+def _anthropic_tools(body: Json) -> dict[str, Json]:
+    return {tool["name"]: _object(tool, "input_schema") for tool in _objects(body, "tools")}
+
+
+def _anthropic_results(body: Json) -> int:
+    blocks = (block for message in _objects(body, "messages") for block in _objects(message, "content"))
+    return sum(block.get("type") == "tool_result" for block in blocks)
+
+
+def _anthropic_schema(body: Json) -> Json | None:
+    wanted = _object(_object(body, "output_config"), "format") or _object(body, "output_format")
+    return wanted.get("schema")
+
+
+def _anthropic_whole(reply: Reply) -> Json:
+    blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in reply.calls]
+    return {
+        "id": reply.id,
+        "type": "message",
+        "role": "assistant",
+        "model": _MODEL,
+        "content": blocks or [{"type": "text", "text": reply.text}],
+        "stop_reason": "tool_use" if blocks else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": _READ, "output_tokens": _WRITTEN},
+    }
+
+
+def _anthropic_events(reply: Reply) -> Iterator[Json]:
+    whole = _anthropic_whole(reply)
+    head: Json = {**whole, "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": head}
+    for index, block in enumerate(whole["content"]):
+        start, delta = _anthropic_parts(block)
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": _WRITTEN}}
+    yield {"type": "message_stop"}
+
+
+def _anthropic_parts(block: Json) -> tuple[Json, Json]:
+    if block["type"] == "text":
+        return {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+    start: Json = {**block, "input": {}}
+    return start, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+
+
+# OpenAI Responses
+
+
+def _responses_tools(body: Json) -> dict[str, Json]:
+    return {tool["name"]: _object(tool, "parameters") for tool in _objects(body, "tools") if "name" in tool}
+
+
+def _responses_results(body: Json) -> int:
+    return sum(str(item.get("type")).endswith("_call_output") for item in _objects(body, "input"))
+
+
+def _responses_schema(body: Json) -> Json | None:
+    return _object(_object(body, "text"), "format").get("schema")
+
+
+def _responses_whole(reply: Reply) -> Json:
+    text: Json = {"type": "output_text", "text": reply.text, "annotations": []}
+    message: Json = {
+        "type": "message",
+        "id": f"{reply.id}_m",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
+    return {
+        "id": reply.id,
+        "object": "response",
+        "status": "completed",
+        "model": _MODEL,
+        "output": [_responses_call(call) for call in reply.calls] or [message],
+        "usage": {
+            "input_tokens": _READ,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": _WRITTEN,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": _READ + _WRITTEN,
+        },
+    }
+
+
+def _responses_call(call: Call) -> Json:
+    item = {"id": f"{call.id}_i", "call_id": call.id, "name": call.name, "status": "completed"}
+    if isinstance(call.arguments, str):
+        return {"type": "custom_tool_call", "input": call.arguments, **item}
+    return {"type": "function_call", "arguments": json.dumps(call.arguments), **item}
+
+
+def _responses_events(reply: Reply) -> Iterator[Json]:
+    whole = _responses_whole(reply)
+    head: Json = {**whole, "status": "in_progress", "output": []}
+    yield {"type": "response.created", "response": head}
+    for index, item in enumerate(whole["output"]):
+        yield {"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress"}}
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": "response.completed", "response": whole}
+
+
+# Gemini generateContent
+
+
+def _gemini_tools(body: Json) -> dict[str, Json]:
+    functions = [function for tool in _objects(body, "tools") for function in _objects(tool, "functionDeclarations")]
+    return {
+        function["name"]: _object(function, "parametersJsonSchema") or _object(function, "parameters")
+        for function in functions
+    }
+
+
+def _gemini_results(body: Json) -> int:
+    return sum(
+        "functionResponse" in part for content in _objects(body, "contents") for part in _objects(content, "parts")
+    )
+
+
+def _gemini_schema(body: Json) -> Json | None:
+    config = _object(body, "generationConfig")
+    if config.get("responseMimeType") != "application/json":
+        return None
+    return _object(config, "responseJsonSchema") or _object(config, "responseSchema")
+
+
+def _gemini_whole(reply: Reply) -> Json:
+    calls = [{"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}} for call in reply.calls]
+    content = {"role": "model", "parts": calls or [{"text": reply.text}]}
+    return {
+        "responseId": reply.id,
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": _READ,
+            "candidatesTokenCount": _WRITTEN,
+            "totalTokenCount": _READ + _WRITTEN,
+        },
+        "modelVersion": _MODEL,
+    }
+
+
+def _gemini_events(reply: Reply) -> Iterator[Json]:
+    yield _gemini_whole(reply)
+
+
+ANTHROPIC = Api(_anthropic_tools, _anthropic_results, _anthropic_schema, _anthropic_whole, _anthropic_events)
+RESPONSES = Api(_responses_tools, _responses_results, _responses_schema, _responses_whole, _responses_events)
+GEMINI = Api(_gemini_tools, _gemini_results, _gemini_schema, _gemini_whole, _gemini_events)
+
+
+def example(schema: Json) -> object:
+    """A value that a simple JSON schema allows, as empty as it may be."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    match str(schema.get("type", "object")).lower():
+        case "object":
+            properties = _object(schema, "properties")
+            return {name: example(_object(properties, name)) for name in schema.get("required", properties)}
+        case "array":
+            return []
+        case "integer" | "number":
+            return 0
+        case "boolean":
+            return False
+        case _:
+            return "fake"
