@@ -1,0 +1,37 @@
+"""Short ways to write down what an agent did."""
+
+from collections.abc import Iterable
+
+from insula.step.fingerprint import action
+from insula.step.proprioception import Sensed, State, sense
+
+Step = tuple[str, str] | tuple[str, str, str]
+"""Command, output and, where it is not the shell's, the tool."""
+
+
+def follow(steps: Iterable[Step], seconds: float = 1.0, state: State | None = None) -> list[Sensed]:
+    """What is sensed after each step, `seconds` apart; an output that begins with `!` is a failure."""
+    state, outcomes = state or State(), list[Sensed]()
+    for number, (command, output, *tool) in enumerate(steps):
+        name = tool[0] if tool else "Bash"
+        given = {"command": command} if name == "Bash" else {"file_path": command}
+        done = action(
+            tool=name,
+            input=given,
+            output=output.lstrip("!"),
+            at=1_000 + number * seconds,
+            ok=not output.startswith("!"),
+        )
+        outcomes.append(sense(state, done))
+        state = outcomes[-1].state
+    return outcomes
+
+
+def said(outcomes: Iterable[Sensed]) -> list[str]:
+    """The texts, in order."""
+    return [sensed.text for sensed in outcomes if sensed.text]
+
+
+def senses(outcomes: Iterable[Sensed]) -> set[str]:
+    """The names of the senses that felt something."""
+    return {reading.sense for sensed in outcomes for reading in sensed.readings}

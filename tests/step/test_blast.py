@@ -1,0 +1,111 @@
+"""The blast radius: agreement with an import graph, no shell, no news twice, bounded time."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import alembic
+import grimp
+import pytest
+
+from insula.step import blast
+from insula.step.blast import imported_by, importers
+from insula.step.senses import WIDE
+
+PATIENT = 30.0
+
+
+def repository(root: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+def test_it_agrees_with_the_import_graph_of_a_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = Path(alembic.__file__).parent
+    shutil.copytree(package, tmp_path / "repo" / "alembic", ignore=shutil.ignore_patterns("__pycache__"))
+    root = repository(tmp_path / "repo", {})
+    monkeypatch.setattr(sys, "path", [str(root), *sys.path])
+    graph = grimp.build_graph("alembic", cache_dir=None)
+
+    def file(module: str) -> str:
+        path = root.joinpath(*module.split("."))
+        return str((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).relative_to(root))
+
+    right = wrong = missed = 0
+    for module in graph.modules:
+        true = {file(other) for other in graph.find_modules_that_directly_import(module)}
+        if len(true) >= WIDE:
+            found = imported_by(str(root / file(module)), PATIENT)
+            right, wrong, missed = right + len(found & true), wrong + len(found - true), missed + len(true - found)
+    assert right > 100
+    assert right / (right + missed) >= 0.95
+    assert right / (right + wrong) >= 0.9
+
+
+def test_typescript_imports_are_counted_by_path(tmp_path: Path) -> None:
+    users = {f"src/pages/p{n}.tsx": "import { api } from '../lib/api';\n" for n in range(4)}
+    others = {
+        "src/lib/api.ts": "export const api = 1;\n",
+        "src/lib/other/api.ts": "export const api = 2;\n",
+        "src/lib/use.ts": "const { api } = require('./api.js')\n",
+        "src/deep/use.ts": "import api from '@/lib/api'\n",
+        "src/wrong.ts": "import api from './other/api'\n// see lib/api\nconst x = 'api';\n",
+        "docs/api.md": "import { api } from '../lib/api'\n",
+    }
+    root = repository(tmp_path, users | others)
+    assert imported_by(str(root / "src/lib/api.ts"), PATIENT) == {*users, "src/lib/use.ts", "src/deep/use.ts"}
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "user"),
+    [
+        ("src/main/java/a/b/Store.java", "import a.b.Store;", "src/main/java/a/c/Use.java"),
+        ("src/store.rs", "use crate::store::Store;", "src/main.rs"),
+        ("include/store.h", '#include "store.h"', "src/main.c"),
+        ("lib/store.rb", "require_relative '../lib/store'", "app/main.rb"),
+    ],
+)
+def test_other_languages_have_their_own_imports(tmp_path: Path, name: str, line: str, user: str) -> None:
+    root = repository(tmp_path, {name: "", user: f"{line}\n", "README.md": line})
+    assert imported_by(str(root / name), PATIENT) == {user}
+
+
+def test_the_name_of_a_file_never_reaches_a_shell(tmp_path: Path) -> None:
+    name = "a$(touch PWNED);`touch PWNED`|x.py"
+    root = repository(tmp_path, {name: "", "b.py": "import os\n", "--help.py": "", "-O.py": ""})
+    for each in (name, "--help.py", "-O.py"):
+        imported_by(str(root / each), PATIENT)
+    assert not list(tmp_path.rglob("PWNED"))
+
+
+def test_a_name_is_no_pattern(tmp_path: Path) -> None:
+    root = repository(tmp_path, {"a.*b.py": "", "use.py": "import axxb\n"})
+    assert imported_by(str(root / "a.*b.py"), PATIENT) == set()
+
+
+def test_it_is_told_once_per_file_and_session(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {"m.py": "", **{f"u{n}.py": "import m\n" for n in range(6)}})
+    folder = str(tmp_path / "session")
+    assert importers(folder, "m.py", str(root), PATIENT) == 6
+    assert importers(folder, str(root / "m.py"), str(root), PATIENT) == 0
+
+
+def test_outside_a_repository_there_is_no_radius(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("")
+    assert imported_by(str(tmp_path / "m.py")) == set()
+    assert importers(str(tmp_path / "s"), "", "") == 0
+
+
+def test_a_search_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(30)\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent))
+    (tmp_path / ".git").mkdir()
+    assert imported_by(str(tmp_path / "m.py"), 0.05) == set()
+    assert blast.SECONDS <= 0.15

@@ -1,0 +1,122 @@
+"""The ladder from payload to text: what is said when, how often, and whether it was heeded."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+from steps import follow, said
+
+from insula.step.action import Action
+from insula.step.ladder import Ladder
+from insula.step.proprioception import State, dump, fold, hear, load, sense
+from insula.step.wording import LONGEST, SIGN
+
+FAIL = ("make", "!make: *** no rule to make target 'all'")
+
+
+def good(count: int) -> list[tuple[str, str]]:
+    return [(f"echo {number}", f"a result of its own, number {number}") for number in range(count)]
+
+
+def test_the_ladder_is_climbed_rung_by_rung() -> None:
+    outcomes = follow([FAIL] * 14)
+    assert {number + 1: sensed.rung for number, sensed in enumerate(outcomes) if sensed.rung} == {
+        2: 1,
+        4: 2,
+        7: 3,
+        10: 4,
+    }
+    assert [sensed.impasse for sensed in outcomes].count(True) == 1
+    assert said(outcomes) == snapshot(
+        [
+            "[insula] 2 similar errors in a row. What they have in common may say more than the next variation will.",
+            "[insula] 4 similar errors in a row. State the assumption you are working on. What would falsify it? Check that before the next try.",
+            "[insula] 7 similar errors in a row. This approach is not working. Step back: read the whole of the last result, test one assumption on its own, and take a different way.",
+            "[insula] 10 similar errors in a row. Please stop here and tell the user what you tried, what you know by now, and what you need from them.",
+        ]
+    )
+
+
+def test_every_text_is_short_and_none_may_be_ignored() -> None:
+    for text in said(follow([FAIL] * 14)) + said(follow([("ls", "the same listing as before")] * 14)):
+        assert text.startswith(SIGN)
+        assert len(text) < LONGEST
+        assert "ignore" not in text.lower()
+
+
+def test_healthy_work_adds_not_one_character() -> None:
+    assert not said(follow([*good(12), FAIL, *good(11)], state=hear(State(), 1_000.0)))
+
+
+def test_after_three_successes_the_ladder_is_at_its_foot() -> None:
+    outcomes = follow([FAIL] * 4 + good(3))
+    assert outcomes[-1].state.ladder == Ladder()
+    assert outcomes[-2].state.ladder != Ladder()
+
+
+def test_a_message_of_the_user_s_brings_the_ladder_to_its_foot() -> None:
+    assert hear(follow([FAIL] * 7)[-1].state, 5_000.0).ladder == Ladder()
+
+
+def test_a_text_that_was_heeded_is_known_to_be() -> None:
+    outcomes = follow([FAIL, FAIL, *good(3)])
+    assert [sensed.heeded for sensed in outcomes] == [None, None, None, None, True]
+
+
+def test_a_text_that_was_not_heeded_is_known_to_be() -> None:
+    outcomes = follow([FAIL, FAIL, FAIL])
+    assert outcomes[-1].heeded is False
+
+
+def test_trying_the_same_error_another_way_is_not_heeding() -> None:
+    outcomes = follow([FAIL, FAIL, ("make -B", "!make: *** no rule to make target 'some'")])
+    assert outcomes[-1].heeded is False
+
+
+def test_an_action_that_comes_twice_counts_once() -> None:
+    action = Action(tool="Bash", kind="execute", at=1.0, call="a", ok=False, error="boom", result="r", id="one")
+    state = sense(State(), action).state
+    again = sense(state, action)
+    assert again.state == state
+    assert not again.readings
+
+
+actions = st.builds(
+    Action,
+    tool=st.sampled_from(["Bash", "Read", "Edit"]),
+    kind=st.sampled_from(["execute", "read", "edit", "other"]),
+    call=st.sampled_from("abcd"),
+    ok=st.booleans(),
+    error=st.sampled_from(["boom one", "boom two", "else"]),
+    result=st.sampled_from(["", "r1", "r2"]),
+    at=st.floats(0, 1e6),
+    id=st.text(max_size=2),
+    chars=st.integers(0, 50_000),
+)
+
+
+@given(st.lists(actions, max_size=60))
+def test_whatever_happens_at_most_one_text_follows_an_action(done: list[Action]) -> None:
+    state = State()
+    for action in done:
+        sensed = sense(state, action)
+        state = sensed.state
+        assert len(sensed.text) < LONGEST
+        assert 0 <= sensed.rung <= 4
+        assert len(state.window) <= 20
+        assert bool(sensed.text) == bool(sensed.sense)
+
+
+@given(st.lists(actions, max_size=40), st.integers(0, 40))
+def test_a_checkpoint_changes_nothing(done: list[Action], cut: int) -> None:
+    records = [{"v": 1, "e": "action", **action.as_dict()} for action in done]
+    whole, outcomes = fold(None, records)
+    half, first = fold(None, records[:cut])
+    rest, second = fold(load(dump(half)), records[cut:])
+    assert rest == whole
+    assert [each.text for each in (*first, *second)] == [each.text for each in outcomes]
+
+
+def test_records_that_are_none_are_passed_over() -> None:
+    state, outcomes = fold(None, [{"v": 1, "e": "action", "odd": 1}, {"v": 1, "e": "new kind"}, {"v": 1}])
+    assert state == State()
+    assert not outcomes

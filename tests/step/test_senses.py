@@ -1,0 +1,213 @@
+"""What each sense feels, and what it does not: the micro-cases of other detectors among them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from steps import Step, follow, said, senses
+
+from insula.step.action import Action
+from insula.step.proprioception import State, forget, hear, sense
+from insula.step.senses import CHRONOS, NOCICEPTION, O2, SPATIAL, VESTIBULAR, Carry, chronos, tokens
+
+LONG = "a line of output that tells something\n"
+
+
+def calls(count: int, tool: str = "Bash") -> list[Step]:
+    return [(f"step {number}", f"{LONG}{number}", tool) for number in range(count)]
+
+
+# Nociception.
+
+
+def test_two_equal_errors_are_felt() -> None:
+    outcomes = follow([("make", "!boom: no rule"), ("make", "!boom: no rule")])
+    assert [len(sensed.readings) for sensed in outcomes] == [0, 1]
+    assert senses(outcomes) == {NOCICEPTION}
+
+
+def test_three_errors_of_a_kind_are_felt_and_two_are_not() -> None:
+    errors = [(f"ls {name}", f"!ls: cannot access '{name}': No such file or directory") for name in "abc"]
+    assert senses(follow(errors[:2])) == set()
+    assert senses(follow(errors)) == {NOCICEPTION}
+
+
+def test_different_errors_are_no_row_until_there_is_nothing_else() -> None:
+    errors = [("a", "!KeyError: 'x'"), ("b", "!fatal: not a git repository"), ("c", "!Killed"), ("d", "!no space left")]
+    assert not senses(follow(errors[:3]))
+    assert "each in another way" in follow(errors)[-1].text
+
+
+def test_an_edit_that_changes_nothing_does_not_end_the_row() -> None:
+    fail, edit = ("pytest", "!1 failed: assert 1 == 2"), ("/a.py", "done", "Edit")
+    outcomes = follow([fail, edit, fail, edit, fail, edit, fail])
+    assert outcomes[2].rung == 1
+    assert outcomes[-1].rung == 2
+
+
+def test_an_edit_that_changes_the_error_ends_the_row() -> None:
+    edit = ("/a.py", "done", "Edit")
+    first, second = ("pytest", "!1 failed: KeyError in parse"), ("pytest", "!3 failed: timeout while connecting")
+    assert not senses(follow([first, edit, second]))
+
+
+def test_a_call_that_went_well_once_ends_the_row() -> None:
+    fail = ("make", "!boom: no rule")
+    assert not senses(follow([fail, ("make", "built the whole thing"), fail]))
+
+
+@pytest.mark.parametrize(
+    "refusal", ["!The user doesn't want to proceed with this tool use.", "!Sibling tool call errored"]
+)
+def test_what_the_user_refused_is_no_error_of_the_agent(refusal: str) -> None:
+    assert not senses(follow([("/a", refusal, "Edit")] * 6))
+
+
+# Vestibular.
+
+
+def test_the_same_call_with_the_same_result_three_times_is_felt() -> None:
+    outcomes = follow([("ls -la", LONG)] * 3)
+    assert [len(sensed.readings) for sensed in outcomes] == [0, 0, 1]
+    assert senses(outcomes) == {VESTIBULAR}
+
+
+def test_a_clock_time_in_the_output_hides_no_loop() -> None:
+    assert senses(follow([("date; ls", f"2026-11-20T09:15:{n:02}Z {LONG}") for n in range(3)])) == {VESTIBULAR}
+
+
+@pytest.mark.parametrize("period", [2, 3, 4])
+def test_a_cycle_is_felt_in_its_second_round(period: int) -> None:
+    one_round = [(f"look {n}", f"{LONG}{n}") for n in range(period)]
+    assert not senses(follow(one_round * 2)[:-1])
+    assert senses(follow(one_round * 2)) == {VESTIBULAR}
+
+
+def test_the_third_read_of_an_unchanged_file_is_felt() -> None:
+    read, other = ("/a.py", LONG, "Read"), [(f"/b{n}.py", f"{LONG}{n}", "Read") for n in range(4)]
+    outcomes = follow([read, *other[:2], read, *other[2:], read])
+    assert outcomes[-1].readings[0].form == "reread"
+    assert "read the same unchanged file 3 times" in outcomes[-1].text
+
+
+def test_reading_a_file_again_after_an_edit_is_fine() -> None:
+    read, edit = ("/a.py", LONG, "Read"), ("/a.py", "done", "Edit")
+    assert not senses(follow([read, edit, read, edit, read]))
+
+
+def test_reading_a_file_again_after_the_context_was_compacted_is_fine() -> None:
+    read = ("/a.py", LONG, "Read")
+    state = forget(follow([read, ("x", "1"), read])[-1].state)
+    assert not senses(follow([read], state=state))
+
+
+def test_other_calls_with_the_same_result_are_felt() -> None:
+    assert senses(follow([(f"SELECT {n}", LONG) for n in range(3)])) == {VESTIBULAR}
+
+
+@pytest.mark.parametrize("command", ["sleep 5; cat log", "kubectl get pods", "gh run view 7", "systemctl status web"])
+def test_a_poll_is_no_loop(command: str) -> None:
+    assert not senses(follow([(command, "still running, nothing new yet")] * 6))
+
+
+def test_a_slow_repetition_is_no_loop_but_an_endless_one_is() -> None:
+    assert not senses(follow([("curl http://localhost/", "not ready yet, try later")] * 6, seconds=6))
+    assert senses(follow([("curl http://localhost/", "not ready yet, try later")] * 9, seconds=6)) == {VESTIBULAR}
+
+
+def test_a_slow_agent_that_repeats_itself_is_not_waiting() -> None:
+    outcomes = follow([*calls(6), *[("curl http://localhost/", "the very same page as before")] * 3], seconds=20)
+    assert senses(outcomes) == {VESTIBULAR}
+
+
+def test_an_output_that_changes_is_progress() -> None:
+    assert not senses(follow([("make check", f"{n * 10} % of the tests have run") for n in range(8)]))
+
+
+def test_short_answers_that_differ_are_no_loop() -> None:
+    assert not senses(follow([("wc -l log", str(n)) for n in range(8)]))
+    assert not senses(follow([(f"mkdir {n}", "") for n in range(8)]))
+
+
+def test_distinct_reads_are_progress() -> None:
+    assert not senses(follow([(f"/f{n}.py", f"{LONG}{n}", "Read") for n in range(20)]))
+
+
+def test_edits_are_no_cycle() -> None:
+    assert not senses(follow([("/a.py", "updated", "Edit"), ("/b.py", "updated", "Edit")] * 6))
+
+
+# O2.
+
+
+def test_calls_that_take_three_times_the_baseline_are_felt_once() -> None:
+    small, large = (
+        [(f"a{n}", "x" * 2_000 + str(n)) for n in range(10)],
+        [(f"b{n}", "y" * 40_000 + str(n)) for n in range(9)],
+    )
+    outcomes = follow([*small, *large])
+    assert [sensed.sense for sensed in outcomes if sensed.text] == [O2]
+    assert "20 times" in said(outcomes)[0]
+
+
+def test_no_velocity_is_felt_before_there_is_a_baseline() -> None:
+    assert not senses(follow([(f"b{n}", "y" * 40_000 + str(n)) for n in range(10)]))
+
+
+def test_small_outputs_are_never_fast() -> None:
+    assert not senses(
+        follow([(f"a{n}", str(n)) for n in range(10)] + [(f"b{n}", "y" * 900 + str(n)) for n in range(9)])
+    )
+
+
+def test_the_host_s_own_count_of_tokens_outweighs_characters() -> None:
+    first = Action(tool="Read", kind="read", at=1.0, call="a", chars=400_000, context=1_000)
+    assert tokens((first,)) == 100_000
+    assert tokens((first, first.but(context=1_500))) == 500
+
+
+# Chronos.
+
+
+def test_chronos_speaks_after_25_calls_and_at_the_double() -> None:
+    outcomes = follow(calls(120), state=hear(State(), 1_000.0))
+    spoke = [number + 1 for number, sensed in enumerate(outcomes) if sensed.sense == CHRONOS]
+    assert spoke == [25, 50, 100]
+
+
+def test_chronos_counts_from_the_user_s_last_message() -> None:
+    state = follow(calls(24), state=hear(State(), 1_000.0))[-1].state
+    outcomes = follow(calls(24), state=hear(state, 1_030.0))
+    assert CHRONOS not in senses(outcomes)
+
+
+def test_chronos_speaks_after_15_minutes() -> None:
+    outcomes = follow(calls(2), state=hear(State(), 1_000.0 - 15 * 60), seconds=1)
+    assert outcomes[0].text.startswith("[insula] 1 calls and 15 minutes")
+
+
+def test_while_the_work_shows_chronos_waits_for_both() -> None:
+    steps = [*calls(10), ("/a.py", "done", "Edit"), *calls(30)]
+    assert CHRONOS not in senses(follow(steps, state=hear(State(), 1_000.0)))
+    assert CHRONOS in senses(follow(steps, state=hear(State(), 1_000.0), seconds=60))
+
+
+def test_without_a_user_there_is_no_chronos() -> None:
+    assert CHRONOS not in senses(follow(calls(200), seconds=60))
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.floats(0, 1e5), st.integers(0, 9))
+def test_chronos_never_speaks_twice_at_a_level(steps: int, edits: int, seconds: float, level: int) -> None:
+    carry = Carry(user_at=1.0, steps=steps, edits=edits, level=level)
+    reading = chronos(carry, 1.0 + seconds)
+    assert reading is None or max(steps / 25, seconds / 900) >= 2**level
+
+
+# Spatial.
+
+
+def test_a_change_to_a_file_that_many_import_is_felt() -> None:
+    edit = Action(tool="Edit", kind="edit", at=1.0, call="e", importers=7)
+    outcome = sense(State(), edit)
+    assert (outcome.sense, outcome.rung) == (SPATIAL, 0)
+    assert "imported by 7 other files" in outcome.text
+    assert not sense(State(), edit.but(importers=4)).readings

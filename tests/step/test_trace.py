@@ -1,0 +1,118 @@
+"""The trace: nothing is lost by hooks at once, by a kill, by a full disk; a lost checkpoint is made again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.step import trace
+
+Record = dict[str, Any]
+
+
+def keep(value: Record) -> Record:
+    return value
+
+
+def test_what_is_appended_is_read(tmp_path: Path) -> None:
+    folder = str(tmp_path / "s")
+    trace.append(folder, {"e": "a"}, {"e": "b"})
+    assert [record["e"] for record in trace.read(folder)[0]] == ["a", "b"]
+    assert (tmp_path / "s" / trace.FILE).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "s").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_line_that_was_cut_short_costs_itself_alone(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    trace.append(folder, {"e": "a"})
+    with (tmp_path / trace.FILE).open("ab") as file:
+        file.write(b'{"v":1,"e":"cut\n\x00\xff\n[1]\n"text"\n{"v":2,"e":"later"}\n')
+    trace.append(folder, {"e": "b"})
+    assert [record["e"] for record in trace.read(folder)[0]] == ["a", "b"]
+
+
+def test_a_checkpoint_gives_only_what_is_fresh(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    trace.append(folder, {"e": "a"})
+    with trace.Checkpoint(folder, keep) as checkpoint:
+        assert [record["e"] for record in checkpoint.fresh] == ["a"]
+        checkpoint.keep({"n": 1})
+    trace.append(folder, {"e": "b"})
+    with trace.Checkpoint(folder, keep) as checkpoint:
+        assert checkpoint.value == {"n": 1}
+        assert [record["e"] for record in checkpoint.fresh] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"v":1}', '{"v":9,"end":0,"value":{}}', '{"v":1,"end":1e9,"value":{}}']
+)
+def test_a_lost_checkpoint_is_made_again_from_the_trace(tmp_path: Path, damage: str) -> None:
+    folder = str(tmp_path)
+    trace.append(folder, {"e": "a"}, {"e": "b"})
+    (tmp_path / trace.CHECKPOINT).write_text(damage)
+    with trace.Checkpoint(folder, keep) as checkpoint:
+        assert checkpoint.value is None
+        assert [record["e"] for record in checkpoint.fresh] == ["a", "b"]
+
+
+def test_a_hook_that_waits_in_vain_says_nothing(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    trace.append(folder, {"e": "a"})
+    with trace.Checkpoint(folder, keep) as first, trace.Checkpoint(folder, keep) as second:
+        assert first.held
+        assert not second.held
+
+
+def test_a_killed_writer_leaves_the_lock_free_and_the_trace_whole(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\nfrom insula.step import trace\n"
+        "f = sys.argv[1]; trace.append(f, {'e': 'a'}); c = trace.Checkpoint(f, dict).__enter__()\n"
+        "print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as held:
+        assert held.stdout is not None
+        held.stdout.readline()
+        os.kill(held.pid, signal.SIGKILL)
+        held.wait()
+    with trace.Checkpoint(str(tmp_path), keep) as checkpoint:
+        assert checkpoint.held
+        assert [record["e"] for record in checkpoint.fresh] == ["a"]
+
+
+@given(st.text(max_size=80))
+def test_whatever_a_session_is_called_its_folder_stays_inside(identifier: str) -> None:
+    path = Path(trace.folder("/home", identifier, identifier))
+    assert path.resolve().is_relative_to("/home/sessions")
+    assert len(path.name) <= 64
+
+
+def test_a_project_is_told_by_its_git_root(tmp_path: Path) -> None:
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    (tmp_path / "repo" / "src").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "repo")
+    one = trace.project(str(tmp_path / "repo"))
+    assert trace.project(str(tmp_path / "repo" / "src")) == one == trace.project(str(tmp_path / "link" / "src"))
+    assert trace.project(str(tmp_path)) != one
+    assert len(one) == 16
+    assert trace.project("") == ""
+
+
+def test_reading_on_costs_the_same_in_a_long_session(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    trace.append(folder, *({"e": "action", "n": n} for n in range(20_000)))
+    with trace.Checkpoint(folder, keep) as checkpoint:
+        assert len(json.dumps(checkpoint.fresh)) < 2 * trace.TAIL
+        checkpoint.keep({})
+    trace.append(folder, {"e": "action", "n": 1})
+    began = time.process_time()
+    with trace.Checkpoint(folder, keep) as checkpoint:
+        assert len(checkpoint.fresh) == 1
+    assert time.process_time() - began < 0.05
