@@ -1,0 +1,103 @@
+"""What a look back at a session tells: counts, where it was stuck, what would have been said, what was spent in vain."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+REREAD = "rereads"
+FAILURE = "failures"
+STALE_EDIT = "edits not applied"
+HUGE = "huge outputs"
+WASTE = (REREAD, FAILURE, STALE_EDIT, HUGE)
+"""Kinds of waste: unchanged files read again, failures like the one before, edits that did not apply, huge outputs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One action of a session on its timeline."""
+
+    step: int
+    """Number of the action in the session, from 1; unique over all its agents."""
+    at: float
+    """Seconds since the epoch; 0 where the transcript tells no time."""
+    tool: str
+    kind: str
+    """`read`, `edit`, `execute` or `other`."""
+    target: str
+    """Path or command: redacted, cut to 120 characters, otherwise as an untrusted file says it."""
+    ok: bool
+    tokens: int
+    """About how many tokens it brought into the context."""
+    agent: str = ""
+    """The subagent that did it."""
+    error: str = ""
+    """Template of its error."""
+    sense: str = ""
+    """The sense that felt something here, and from which rung it would have spoken; 0 for no text."""
+    rung: int = 0
+    said: str = ""
+    """What would have been said after it."""
+    waste: str = ""
+    """The kind of waste that it was, and how many tokens."""
+    wasted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A stretch of a session that went wrong: from its first reading to the next progress."""
+
+    session: str
+    first: int
+    last: int
+    """Steps of its first and last action."""
+    at: float
+    seconds: float
+    tokens: int
+    """Spent from the first to the last."""
+    sense: str
+    count: int
+    """Of errors, repeats, rounds, as the sense counts."""
+    said: str
+    """The strongest text that would have been said in it."""
+    rung: int
+    what: str
+    """The action it began with: tool and target, redacted."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Replayed:
+    """One session, looked back at."""
+
+    id: str
+    host: str
+    """`claude-code`, `codex`, `gemini` or `trajectory`."""
+    path: str
+    project: str = ""
+    """Last part of the folder it worked in."""
+    began: float = 0.0
+    ended: float = 0.0
+    tool_uses: int = 0
+    errors: int = 0
+    prompts: int = 0
+    interrupts: int = 0
+    tokens: int = 0
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    """Events that were not understood or not needed, by a name that says why."""
+    readings: Counter[str] = field(default_factory=Counter[str])
+    """By sense."""
+    rungs: Counter[int] = field(default_factory=Counter[int])
+    """Texts by rung; 0 for texts that are no part of the ladder."""
+    waste: Counter[str] = field(default_factory=Counter[str])
+    """Tokens by kind."""
+    patterns: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Failure patterns that had their opportunity, and whether they happened."""
+    moments: list[Moment] = field(default_factory=list[Moment])
+    """Worst first, by tokens."""
+    points: list[Point] = field(default_factory=list[Point])
+    """The timeline; empty where it was left out to bound memory."""
+    user_steps: list[int] = field(default_factory=list[int])
+    """Steps before which the user spoke."""
+
+    @property
+    def wasted(self) -> int:
+        """Tokens spent in vain, over all kinds."""
+        return self.waste.total()
