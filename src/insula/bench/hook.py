@@ -1,7 +1,7 @@
 """What the hook costs: CPU per call against the same interpreter that only imports `json` and `sys`.
 
-The installed command is timed as the host runs it, each round beside its floor, in sessions of 100 and of 20,000
-actions; then 64 hooks at once, which must lose no action.
+The command that `insula install` writes is timed as a host runs it, through `sh`, each round beside its floor, in
+sessions of 100 and of 20,000 actions; then 64 hooks at once, which must lose no action.
 """
 
 import json
@@ -20,7 +20,7 @@ from rich.progress import track
 from rich.table import Table
 
 from insula.hosts import runtime
-from insula.hosts.places import SHIM
+from insula.hosts.places import Command
 from insula.step import trace
 from insula.step.fingerprint import action
 
@@ -66,7 +66,7 @@ def measure(rounds: int = 60) -> Report:
         command = _installed(home)
         for length in LENGTHS:
             _session(home, length)
-        floor = [*command[:3], "-c", "import json,sys"]
+        floor = [runtime.interpreter(), "-I", "-S", "-c", "import json,sys"]
         series: dict[str, list[float]] = {"floor": [], "short": [], "long": [], "failing": []}
         runs = {
             "floor": (floor, b""),
@@ -95,7 +95,7 @@ def measure(rounds: int = 60) -> Report:
 def _installed(home: Path) -> list[str]:
     python = runtime.interpreter()
     runtime.write(home, python)
-    return [python, "-I", "-S", str(home / SHIM), "claude-code"]
+    return ["/bin/sh", "-c", str(Command(python, str(home), "claude-code"))]
 
 
 def _cpu(argv: Sequence[str], given: bytes) -> float:

@@ -61,6 +61,10 @@ class Moment:
     rung: int
     what: str
     """The action it began with: tool and target, redacted."""
+    project: str = ""
+    host: str = ""
+    open: bool = False
+    """Whether the session ended before any progress."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,6 +100,66 @@ class Replayed:
     """The timeline; empty where it was left out to bound memory."""
     user_steps: list[int] = field(default_factory=list[int])
     """Steps before which the user spoke."""
+
+    @property
+    def wasted(self) -> int:
+        """Tokens spent in vain, over all kinds."""
+        return self.waste.total()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failure pattern over all sessions that were looked at, and the rule that they would found."""
+
+    pattern: str
+    advice: str
+    sessions: int
+    """In which it had its opportunity."""
+    happened: int
+    """In how many of them it happened."""
+    projects: int
+    """In how many projects it happened."""
+    state: str
+    """`active` where these sessions alone would found the rule in some project or in all, else `proposed`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals:
+    """All sessions together; kept while each is read, so it holds even where their timelines had to go."""
+
+    sessions: int = 0
+    hosts: Counter[str] = field(default_factory=Counter[str])
+    """Sessions by host."""
+    files: int = 0
+    """Files that were read."""
+    passed_over: dict[str, str] = field(default_factory=dict[str, str])
+    """Path -> why nothing was read from it."""
+    incomplete: dict[str, str] = field(default_factory=dict[str, str])
+    """Path -> what of it could not be read."""
+    bytes: int = 0
+    seconds: float = 0.0
+    """What the look itself took."""
+    began: float = 0.0
+    ended: float = 0.0
+    """First and last time in any transcript; 0 where none tells the time."""
+    tool_uses: int = 0
+    errors: int = 0
+    prompts: int = 0
+    interrupts: int = 0
+    tokens: int = 0
+    skipped: Counter[str] = field(default_factory=Counter[str])
+    readings: Counter[str] = field(default_factory=Counter[str])
+    rungs: Counter[int] = field(default_factory=Counter[int])
+    waste: Counter[str] = field(default_factory=Counter[str])
+    wasted_calls: Counter[str] = field(default_factory=Counter[str])
+    """Calls by kind of waste."""
+    worst: list[Moment] = field(default_factory=list[Moment])
+    """The worst moments of all, at most ten, worst first."""
+    days: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
+    """Day (2026-11-20, UTC) -> failure pattern -> sessions begun that day in which it happened."""
+    sessions_by_day: Counter[str] = field(default_factory=Counter[str])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    """Most frequent first; only patterns that had an opportunity."""
 
     @property
     def wasted(self) -> int:
