@@ -87,7 +87,7 @@ def test_corrupt_state_costs_a_word_at_most(tmp_path: Path, name: str, content: 
 @pytest.mark.parametrize(
     "content", [b"", b"\0", b"[]", b'{"off":"yes","projects_off":7,"holdout":"much"}', b'{"holdout":null}']
 )
-def test_a_corrupt_configuration_counts_as_none(tmp_path: Path, content: bytes) -> None:
+def test_a_corrupt_configuration_is_silence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "hook.json").write_bytes(content)
     for payload in recorded("claude-code"):
         assert call(tmp_path, "claude-code", payload) is None

@@ -133,7 +133,7 @@ def test_the_spatial_sense_tells_of_a_hub_once(tmp_path: Path) -> None:
     answers = [told(call(tmp_path, "claude-code", again(edit, number))) for number in range(2)]
     assert answers == snapshot(
         [
-            "[insula] The file you have just changed is imported by 6 other files. Their callers and tests show whether the change holds for them.",
+            "[insula] 6 other files import the one that you have just changed. Their tests show whether they still agree with it.",
             "",
         ]
     )

@@ -14,7 +14,9 @@ def follow(steps: Iterable[Step], seconds: float = 1.0, state: State | None = No
     state, outcomes = state or State(), list[Sensed]()
     for number, (command, output, *tool) in enumerate(steps):
         name = tool[0] if tool else "Bash"
-        given = {"command": command} if name == "Bash" else {"file_path": command}
+        given = {"command": command} if name == "Bash" else {"file_path": command.split()[0]}
+        if name == "Edit":  # each another one, but where the change itself is named
+            given["new_string"] = command.partition(" ")[2] or str(number)
         done = action(
             tool=name,
             input=given,

@@ -30,8 +30,8 @@ def test_the_ladder_is_climbed_rung_by_rung() -> None:
         [
             "[insula] 2 similar errors in a row. What they have in common may say more than the next variation will.",
             "[insula] 4 similar errors in a row. State the assumption you are working on. What would falsify it? Check that before the next try.",
-            "[insula] 7 similar errors in a row. This approach is not working. Step back: read the whole of the last result, test one assumption on its own, and take a different way.",
-            "[insula] 10 similar errors in a row. Please stop here and tell the user what you tried, what you know by now, and what you need from them.",
+            "[insula] 7 similar errors in a row. The premise that these tries share is still untested. Step back, and settle it with one small check before you try again; then take a different way.",
+            "[insula] 10 similar errors in a row. The user may know what is missing: tell them what you tried, what is settled, and what is open.",
         ]
     )
 

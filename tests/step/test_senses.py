@@ -37,11 +37,31 @@ def test_different_errors_are_no_row_until_there_is_nothing_else() -> None:
     assert "each in another way" in follow(errors)[-1].text
 
 
-def test_an_edit_that_changes_nothing_does_not_end_the_row() -> None:
-    fail, edit = ("pytest", "!1 failed: assert 1 == 2"), ("/a.py", "done", "Edit")
-    outcomes = follow([fail, edit, fail, edit, fail, edit, fail])
-    assert outcomes[2].rung == 1
-    assert outcomes[-1].rung == 2
+FAIL: Step = ("pytest", "!1 failed: assert 1 == 2")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [("/a.py", "done", "Edit")],
+        [("/a.py", LONG, "Read"), ("/a.py", "done", "Edit")],
+        [("/a.py", "done", "Edit"), ("git diff --stat", LONG)],
+    ],
+)
+def test_fixes_that_change_nothing_do_not_end_the_row(between: list[Step]) -> None:
+    outcomes = follow([*[FAIL, *between] * 3, FAIL])
+    assert [sensed.rung for sensed in outcomes if sensed.rung] == [1, 2]
+    assert said(outcomes)[0].startswith("[insula] The same error 3 times now;")
+
+
+def test_red_fix_red_is_how_tests_are_made_to_pass() -> None:
+    edit = ("/a.py", "done", "Edit")
+    assert not senses(follow([FAIL, edit, FAIL, edit, ("pytest", "2 passed in 0.1 s, all is well")]))
+
+
+def test_a_failure_whose_status_a_pipe_swallowed_is_one() -> None:
+    lost, edit = ("pytest | tail -5", "1 failed, 3 passed in 0.1 s"), ("/a.py", "done", "Edit")
+    assert senses(follow([lost, edit, lost, edit, lost])) == {NOCICEPTION}
 
 
 def test_an_edit_that_changes_the_error_ends_the_row() -> None:
@@ -132,8 +152,15 @@ def test_distinct_reads_are_progress() -> None:
     assert not senses(follow([(f"/f{n}.py", f"{LONG}{n}", "Read") for n in range(20)]))
 
 
-def test_edits_are_no_cycle() -> None:
-    assert not senses(follow([("/a.py", "updated", "Edit"), ("/b.py", "updated", "Edit")] * 6))
+def test_edits_of_two_files_in_turn_are_no_cycle() -> None:
+    edits: list[Step] = [(f"/{name}.py", "updated", "Edit") for _ in range(6) for name in "ab"]
+    assert not senses(follow(edits))
+
+
+def test_an_edit_that_is_made_and_unmade_is_a_cycle() -> None:
+    assert senses(follow([("/a.py a to b", "updated", "Edit"), ("/a.py b to a", "updated", "Edit")] * 2)) == {
+        VESTIBULAR
+    }
 
 
 # O2.
@@ -142,11 +169,11 @@ def test_edits_are_no_cycle() -> None:
 def test_calls_that_take_three_times_the_baseline_are_felt_once() -> None:
     small, large = (
         [(f"a{n}", "x" * 2_000 + str(n)) for n in range(10)],
-        [(f"b{n}", "y" * 40_000 + str(n)) for n in range(9)],
+        [(f"b{n}", "y" * 41_000 + str(n)) for n in range(9)],
     )
     outcomes = follow([*small, *large])
     assert [sensed.sense for sensed in outcomes if sensed.text] == [O2]
-    assert "20 times" in said(outcomes)[0]
+    assert "about 10k tokens each" in said(outcomes)[0]
 
 
 def test_no_velocity_is_felt_before_there_is_a_baseline() -> None:
@@ -209,5 +236,5 @@ def test_a_change_to_a_file_that_many_import_is_felt() -> None:
     edit = Action(tool="Edit", kind="edit", at=1.0, call="e", importers=7)
     outcome = sense(State(), edit)
     assert (outcome.sense, outcome.rung) == (SPATIAL, 0)
-    assert "imported by 7 other files" in outcome.text
+    assert "7 other files import" in outcome.text
     assert not sense(State(), edit.but(importers=4)).readings

@@ -58,13 +58,15 @@ def off(home: str, switch: str) -> bool:
 
 
 def config(home: str) -> "dict[str, Any]":
-    """What `insula install`, `on` and `off` wrote; empty where nothing usable stands."""
+    """What `insula install`, `on` and `off` wrote; off where that cannot be read: it may have said so."""
     try:
         with open(f"{home}/hook.json", "rb") as file:
             value = json.loads(file.read())
-        return value if is_object(value) else {}
-    except (OSError, ValueError):
+    except FileNotFoundError:
         return {}
+    except (OSError, ValueError, RecursionError):
+        return {"off": True}
+    return value if is_object(value) else {"off": True}
 
 
 def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
@@ -118,16 +120,14 @@ def _end(*_: object) -> None:
     os._exit(0)
 
 
+_HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")
+
+
 def _dialect(host: str) -> "Any":
-    if host == "claude-code":
-        from insula.hosts import claude_code as dialect
-    elif host == "codex":
-        from insula.hosts import codex as dialect
-    elif host == "gemini":
-        from insula.hosts import gemini as dialect
-    else:
+    """The module that knows the host; `__import__`, because importlib would cost a millisecond."""
+    if host not in _HOSTS:
         raise LookupError(host)
-    return dialect
+    return __import__(f"insula.hosts.{host.replace('-', '_')}", None, None, ("event",))
 
 
 def _off_here(home: str, cwd: str) -> bool:
@@ -146,7 +146,8 @@ def _start(home: str, host: str, event: "Event", now: float) -> str:
     trace.append(folder, {"e": "start", "at": now, "host": host, "project": project, "source": event.source})
     if before is not None and before[0] == event.source and now - before[1] < _TWICE:
         return ""  # installed twice: the other one has spoken
-    return open_session(home, trace.key(event.session), project, now, holdout(home))
+    told = open_session(home, trace.key(event.session), project, now, holdout(home))
+    return "" if event.source == "resume" and before is not None else told  # it is in the context already
 
 
 _TWICE = 2.0

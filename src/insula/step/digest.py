@@ -17,8 +17,10 @@ from insula.step.patterns import PATTERNS
 from insula.value import Value
 
 OPENING = "[insula] Learned in earlier sessions:"
-RULES = 8
-"""The most rules that are told; with 200 characters each they stay below `LIMIT`."""
+RULES = 3
+"""The most rules that are told of what was learned: what is always there is soon not read."""
+PINS = 6
+"""The most that a person's own word adds; all together stay below `LIMIT`."""
 LIMIT = 2_000
 """Characters of a digest (P6): hosts cut longer ones (HOSTS.md §0)."""
 HOLDOUT = 0.1
@@ -78,7 +80,7 @@ def _score(home: str, key: str, now: float) -> None:
 
 def text(rules: list[Rule]) -> str:
     """The rules as a list of at most `LIMIT` characters; empty for none."""
-    lines = [OPENING, *(f"- {rule.advice}" for rule in rules[:RULES])]
+    lines = [OPENING, *(f"- {rule.advice}" for rule in rules)]
     while len("\n".join(lines)) > LIMIT:
         lines.pop()
     return "\n".join(lines) if len(lines) > 1 else ""
@@ -151,7 +153,8 @@ def _share(value: object) -> float | None:
 
 def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
-    told = [rule for rule in rules if rule.life.told][:RULES]
+    pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
+    told = [*pinned, *[rule for rule in rules if rule.life.told and rule.life.state != PINNED][:RULES]]
     try:
         salt = _salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)

@@ -8,7 +8,7 @@ import re
 
 from insula.redaction import redact
 from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, READ, TARGET, Action
-from insula.step.outcome import exit_code, only_says_no, ran, succeeded
+from insula.step.outcome import exit_code, only_says_no, ran, says_failed, succeeded
 from insula.value import is_list, is_object
 
 try:
@@ -80,6 +80,7 @@ def action(
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = exit_code(said) if code is None and ok is not True else code
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
+    fine = fine and not (kind == EXECUTE and says_failed(said, target))
     written = input if isinstance(input, str) else _canonical(input)
     return Action(
         tool=tool[:40],

@@ -38,6 +38,11 @@ def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -
     return re.search(_COMPLAINTS, "\n".join(ends)) is None
 
 
+def says_failed(said: str, command: str) -> bool:
+    """Whether a test run failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
+    return "|" in command and _summary(said.lower()) is False
+
+
 def only_says_no(target: str, said: str, code: int | None) -> bool:
     """Whether a search or a comparison found nothing: exit status 1 and no word of complaint."""
     if code != 1 or re.search(_ASKS, target) is None:

@@ -203,7 +203,7 @@ PATTERNS = (
     ),
     Pattern(
         id="reread",
-        advice="Take from a file what you need when you read it; read it again only after it changed.",
+        advice="What was read and has not changed since is still in your context; read again only the lines that you will edit.",
         happened=_reread,
         opportunity=_different_files,
     ),

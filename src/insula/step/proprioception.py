@@ -108,8 +108,9 @@ def sense(state: State, action: Action) -> Sensed:
 
 
 def hear(state: State, at: float) -> State:
-    """The state after a message of the user's: whatever was, they know, and the clock starts anew."""
-    return state.but(carry=state.carry.but(user_at=at, steps=0, edits=0, level=0), ladder=Ladder(), watch=None)
+    """The state after a message of the user's: whatever was, they know, and everything starts anew."""
+    carry = state.carry.but(user_at=at, steps=0, edits=0, level=0)
+    return state.but(window=(), carry=carry, ladder=Ladder(), watch=None)
 
 
 def forget(state: State) -> State:

@@ -24,8 +24,8 @@ VELOCITY = 3.0
 RECENT_CALLS = 3
 CHARS_PER_TOKEN = 4
 """The usual estimate for English and code, where the host counts no tokens."""
-LEAST_TOKENS = 2_000
-"""Tokens per call below which no velocity matters: a hundredth of a usual context."""
+LEAST_TOKENS = 10_000
+"""Tokens per call below which no velocity matters: a twentieth of a usual context."""
 O2_REST = 25
 """Calls between two words about the velocity."""
 
@@ -40,8 +40,8 @@ ANY_ERRORS = 4
 """Errors in a row, each of another kind, that are felt."""
 SEVERE_ERRORS = 4
 """Similar errors in a row that call for more than awareness (seed 002)."""
-BRIDGE = 1
-"""Edits between two equal errors that do not end the row: they changed nothing."""
+BRIDGE = 4
+"""Steps between two equal errors of the same call that do not end the row: they changed nothing."""
 REPEATS = 3
 SEVERE_REPEATS = 5
 """The same call with the same result, the same result of other calls, the same unchanged file."""
@@ -93,32 +93,42 @@ class Reading(Value):
 
 
 def nociception(window: Window) -> Reading | None:
-    """Consecutive similar errors; an edit between two equal ones does not end the row. Or nothing but errors."""
+    """Consecutive similar errors, or the very same one again after other steps, or nothing but errors."""
     if not window or window[-1].ok:
         return None
     row = errors_in_a_row(window)
-    equal = len(row) > 1 and row[1].result == row[0].result
+    adjacent = row == list(window[: -len(row) - 1 : -1])
+    equal = adjacent and len(row) > 1 and row[1].result == row[0].result
     if len(row) >= (EQUAL_ERRORS if equal else ALIKE_ERRORS):
-        return Reading(sense=NOCICEPTION, count=len(row), severe=len(row) >= SEVERE_ERRORS)
+        form = "" if adjacent else "again"
+        return Reading(sense=NOCICEPTION, count=len(row), severe=len(row) >= SEVERE_ERRORS, form=form)
     failing = next((count for count, action in enumerate(reversed(window)) if action.ok), len(window))
     return Reading(sense=NOCICEPTION, count=failing, form="mixed") if failing >= ANY_ERRORS else None
 
 
 def errors_in_a_row(window: Window) -> list[Action]:
-    """The trailing similar errors, newest first."""
-    last = window[-1]
-    row, between = [last], 0
+    """The trailing similar errors, newest first; across steps that went well, only the same call with the same words.
+
+    A fix that changes nothing, a look, a test that fails as before: that is a row, though other things succeed in it.
+    """
+    row, between = [window[-1]], 0
     for action in reversed(window[:-1]):
-        if not action.ok:
-            if not (_alike(action, row[-1]) if between == 0 else action.result == row[-1].result):
+        if action.ok:
+            if action.call == row[-1].call or between == BRIDGE:  # it went well once, or long ago
                 break
+            between += 1
+        elif _alike(action, row[-1]) if between == 0 else _same(action, row[-1]):
             row.append(action)
             between = 0
-        elif action.kind != EDIT or between == BRIDGE:  # something else went well: this is another matter
+        elif between == 0:
             break
         else:
             between += 1
     return row
+
+
+def _same(one: Action, other: Action) -> bool:
+    return (one.call, one.result) == (other.call, other.result)
 
 
 def _alike(one: Action, other: Action) -> bool:
@@ -182,7 +192,7 @@ def _cycle(window: Window) -> Reading | None:
 def _round(window: Window, period: int, back: int) -> list[tuple[str, str]] | None:
     end = len(window) - period * back
     part = window[max(0, end - period) : end]
-    if len(part) < period or any(action.kind == EDIT and action.ok for action in part):
+    if len(part) < period:
         return [] if back == 0 else None
     return [(action.call, action.result) for action in part]
 

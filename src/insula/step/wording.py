@@ -8,13 +8,23 @@ SIGN = "[insula] "
 LONGEST = 400
 """Characters of a text (P2)."""
 
-_RUNGS = {
+_ERRORS = {
+    AWARENESS: "What they have in common may say more than the next variation will.",
     SOCRATIC: "State the assumption you are working on. What would falsify it? Check that before the next try.",
-    DIRECTIVE: "This approach is not working. Step back: read the whole of the last result, test one assumption on its "
-    "own, and take a different way.",
-    FLAG: "Please stop here and tell the user what you tried, what you know by now, and what you need from them.",
+    DIRECTIVE: "The premise that these tries share is still untested. Step back, and settle it with one small check "
+    "before you try again; then take a different way.",
+    FLAG: "The user may know what is missing: tell them what you tried, what is settled, and what is open.",
+}
+_ROUNDS = {
+    AWARENESS: "Another round will hardly tell anything new.",
+    SOCRATIC: "State what you expected to change between them. If nothing was, the answer is already in your context.",
+    DIRECTIVE: "What is missing is probably not in these calls. Name the open question, and what else could answer it.",
+    FLAG: _ERRORS[FLAG],
 }
 _FEELING = {
+    "": "{count} similar errors in a row.",
+    "again": "The same error {count} times now; the steps between have not touched its cause.",
+    "mixed": "The last {count} calls failed, each in another way.",
     "same": "The last {count} calls were the same and gave the same result.",
     "result": "The last {count} calls, though worded differently, gave the same result.",
     "reread": "You have read the same unchanged file {count} times.",
@@ -28,45 +38,26 @@ def text(reading: Reading, rung: int = 0) -> str:
 
 def _said(reading: Reading, rung: int) -> str:
     if reading.sense == O2:
+        full = f"; the context is {reading.full:.0%} full" if reading.full else ""
         return (
-            f"Your last calls took {reading.ratio:.0f} times the tokens of your first ones, "
-            f"about {_thousands(reading.count)} each{_full(reading)}. Narrower reads and "
-            "shorter outputs leave more of the context for the work."
+            f"Your last calls brought about {reading.count / 1000:.0f}k tokens each{full}. "
+            "Narrower reads and shorter outputs leave more of the context for the work."
         )
     if reading.sense == CHRONOS:
+        minutes = f" and {reading.minutes} minutes" if reading.minutes else ""
         return (
-            f"{reading.count} calls and {reading.minutes} minutes since the user's last message. "
-            "If the goal has shifted or grown since, this is a good moment to say so."
+            f"{reading.count} calls{minutes} since the user's last message. "
+            "Does what you are doing now still serve it, and what of it is left?"
         )
     if reading.sense == SPATIAL:
         return (
-            f"The file you have just changed is imported by {reading.count} other files. "
-            "Their callers and tests show whether the change holds for them."
+            f"{reading.count} other files import the one that you have just changed. "
+            "Their tests show whether they still agree with it."
         )
-    return f"{_felt(reading)} {_RUNGS[rung]}" if rung > AWARENESS else f"{_felt(reading)} {_aware(reading)}"
+    return f"{_felt(reading)} {(_ERRORS if reading.sense == NOCICEPTION else _ROUNDS)[rung or AWARENESS]}"
 
 
 def _felt(reading: Reading) -> str:
-    if reading.form == "mixed":
-        return f"The last {reading.count} calls failed, each in another way."
-    if reading.sense == NOCICEPTION:
-        return f"{reading.count} similar errors in a row."
     if reading.form.startswith("cycle"):
         return f"The last calls are a {reading.form}, gone round {reading.count} times with the same results."
     return _FEELING[reading.form].format(count=reading.count)
-
-
-def _aware(reading: Reading) -> str:
-    if reading.form == "mixed":
-        return "The last thing that worked may be a better place to go on from."
-    if reading.sense == NOCICEPTION:
-        return "What they have in common may say more than the next variation will."
-    return "Another round will hardly tell anything new."
-
-
-def _full(reading: Reading) -> str:
-    return f"; the context is {reading.full:.0%} full" if reading.full else ""
-
-
-def _thousands(tokens: int) -> str:
-    return f"{tokens / 1000:.0f}k" if tokens >= 1000 else str(tokens)
