@@ -36,6 +36,15 @@ class Value:
             odd = set(self._fields) ^ set(self.__dict__)
             raise TypeError(f"{type(self).__name__} has the fields {self._fields}; {sorted(odd)} is missing or none.")
 
+    @classmethod
+    def of(cls, fields: "dict[str, Any]") -> "Self":
+        """The value that was written as JSON; fields of another version are left out.
+
+        Raises:
+            TypeError: one that is needed is missing.
+        """
+        return cls(**{name: fields[name] for name in cls._fields if name in fields})
+
     def but(self, **changes: "Any") -> "Self":
         """The same value with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})

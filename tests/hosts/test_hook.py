@@ -12,9 +12,27 @@ from inline_snapshot import snapshot
 from payloads import PYTHON, Payload, again, call, failing, recorded, shim, told
 
 from insula.hosts import claude_code, codex, gemini
+from insula.hosts.hook import respond
 from insula.step import trace
 
-HOSTS = ["claude-code", "codex", "gemini"]
+RECORDED = {
+    "claude-code": "claude-code",
+    "sdk": "claude-code",
+    "codex": "codex",
+    "codex-patch": "codex",
+    "gemini": "gemini",
+    "copilot": "copilot",
+    "qwen": "qwen",
+    "opencode": "opencode",
+    "cline": "cline",
+}
+"""The hook that each recording was made for."""
+FORMS = {
+    "copilot": {"additionalContext": "TOLD"},
+    "opencode": {"text": "TOLD"},
+    "cline": {"cancel": False, "contextModification": "TOLD"},
+}
+"""What a host reads, unless it is Claude Code's form; one field more and Codex drops it all."""
 SOCRATIC = "State the assumption you are working on. What would falsify it?"
 
 
@@ -26,23 +44,23 @@ def session(home: Path, agent: str = "") -> list[Payload]:
     return [record for record in trace.read(str(folder))[0] if record["e"] == "action"]
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_five_similar_errors_reach_the_model_as_the_socratic_question(tmp_path: Path, host: str) -> None:
-    payloads = recorded(host)
+@pytest.mark.parametrize("name", sorted(set(RECORDED) - {"codex-patch"}))
+def test_five_similar_errors_reach_the_model_as_the_socratic_question(tmp_path: Path, name: str) -> None:
+    payloads, host = recorded(name), RECORDED[name]
     opening = [call(tmp_path, host, payload) for payload in payloads[:2]]
     answers = [call(tmp_path, host, again(failing(payloads), number)) for number in range(5)]
     assert opening == [None, None]
     assert [bool(answer) for answer in answers] == [False, True, False, True, False]
-    assert SOCRATIC in told(answers[3])
-    assert answers[3] is not None
-    assert set(answers[3]) == {"hookSpecificOutput"}  # one more field and Codex drops it all
-    assert answers[3]["hookSpecificOutput"]["hookEventName"] == failing(payloads)["hook_event_name"]
+    text = told(answers[3])
+    nested = {"hookEventName": failing(payloads).get("hook_event_name"), "additionalContext": "TOLD"}
+    form = FORMS.get(host, {"hookSpecificOutput": nested})
+    assert SOCRATIC in text
+    assert json.loads(json.dumps(answers[3]).replace(json.dumps(text), '"TOLD"')) == form
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "codex-patch", "gemini"])
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_healthy_session_gets_not_one_byte(tmp_path: Path, name: str) -> None:
-    host = name.removesuffix("-patch")
-    assert [call(tmp_path, host, payload) for payload in recorded(name)] == [None] * len(recorded(name))
+    assert [call(tmp_path, RECORDED[name], payload) for payload in recorded(name)] == [None] * len(recorded(name))
     assert not (tmp_path / "failures.jsonl").exists()
 
 
@@ -53,13 +71,18 @@ def test_a_healthy_session_gets_not_one_byte(tmp_path: Path, name: str) -> None:
         ("codex", ["execute", "execute"], [True, False]),
         ("codex-patch", ["execute", "edit", "execute"], [True, True, False]),
         ("gemini", ["execute", "read", "edit", "execute", "read"], [True, True, True, False, False]),
+        ("sdk", ["execute", "execute"], [True, False]),
+        ("copilot", ["execute", "read", "edit", "execute", "read"], [True, True, True, False, False]),
+        ("qwen", ["execute", "read", "edit", "execute", "read"], [True, True, True, False, False]),
+        ("opencode", ["execute", "read", "edit", "execute"], [True, True, True, False]),
+        ("cline", ["execute", "execute", "edit", "execute", "execute"], [True, True, True, False, False]),
     ],
 )
 def test_success_and_failure_are_told_as_each_host_shows_them(
     tmp_path: Path, name: str, kinds: list[str], oks: list[bool]
 ) -> None:
     for payload in recorded(name):
-        call(tmp_path, name.removesuffix("-patch"), payload)
+        call(tmp_path, RECORDED[name], payload)
     actions = session(tmp_path)
     assert [action["kind"] for action in actions] == kinds
     assert [action.get("ok", True) for action in actions] == oks
@@ -229,3 +252,63 @@ def test_an_edit_that_claude_code_turns_down_is_told_by_its_batch_alone(tmp_path
     assert [bool(answer) for answer in answers] == [False, True, False, True]
     assert SOCRATIC in told(answers[3])
     assert [action["target"] for action in session(tmp_path)] == ["/a.py"] * 4
+
+
+def test_a_program_s_own_words_are_not_the_host_s_frame(tmp_path: Path) -> None:
+    payload = next(p for p in recorded("gemini") if p.get("tool_name") == "run_shell_command" and "tool_response" in p)
+    for said in (
+        "wlan0\nSignal: -50 dBm",
+        "the log says\nexit status 1 handled",
+        "done\nError: none of ours, a quote\nend",
+    ):
+        framed = f"<untrusted_context>\nOutput: {said}\nProcess Group PGID: 7\n</untrusted_context>"
+        call(tmp_path, "gemini", again(payload | {"tool_response": {"llmContent": framed}}, len(said)))
+    assert all(action.get("ok", True) for action in session(tmp_path))
+
+
+def test_a_held_text_does_not_outlive_its_context(tmp_path: Path) -> None:
+    payloads = recorded("gemini")
+    missing = next(p for p in payloads if p["hook_event_name"] == "AfterTool" and "error" in p["tool_response"])
+    for number in range(4):
+        call(tmp_path, "gemini", again(missing, number))
+    call(tmp_path, "gemini", payloads[0] | {"source": "clear"})
+    assert call(tmp_path, "gemini", next(p for p in payloads if p["hook_event_name"] == "BeforeAgent")) is None
+
+
+def test_an_old_text_is_not_told_again_when_the_checkpoint_is_lost(tmp_path: Path) -> None:
+    payloads = recorded("claude-code")
+    fine = next(p for p in payloads if p.get("tool_name") == "Bash" and "tool_response" in p)
+    for number in range(5):
+        call(tmp_path, "claude-code", again(failing(payloads), number))
+    for number in range(5, 9):
+        call(tmp_path, "claude-code", again(fine | {"tool_input": {"command": f"echo {number}"}}, number))
+    next((tmp_path / "sessions").iterdir()).joinpath("checkpoint.json").unlink()
+    assert call(tmp_path, "claude-code", again(fine | {"tool_input": {"command": "echo 9"}}, 9)) is None
+
+
+def test_the_clock_going_back_keeps_no_session_from_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[float] = []
+    monkeypatch.setattr("insula.step.digest.open_session", lambda *args, **_: started.append(args[3]) or "")
+    for now, pid in ((10_000.0, 1), (6_400.0, 2), (6_400.5, 3)):
+        monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
+        respond(str(tmp_path), "claude-code", recorded("claude-code")[0], now)
+    assert started == [10_000.0, 6_400.0]
+
+
+def test_a_hook_that_takes_too_long_ends_and_is_counted(tmp_path: Path) -> None:
+    script = shim(tmp_path)
+    hook = script.read_text().replace("main(", "import insula.hosts.hook as h; h.PATIENCE = 0.2; main(", 1)
+    script.write_text(
+        hook.replace("from insula.hosts.hook import main\nimport", "from insula.hosts.hook import main; import")
+    )
+    with subprocess.Popen([PYTHON, "-I", "-S", str(script), "claude-code"], stdin=subprocess.PIPE) as hung:
+        assert hung.wait(10) == 0  # its input never ends
+    assert json.loads((tmp_path / "failures.jsonl").read_text())["kind"] == "TimeoutError"
+
+
+def test_the_list_of_failures_is_renewed_when_it_is_full(tmp_path: Path) -> None:
+    (tmp_path / "failures.jsonl").write_text("x" * 300_000)
+    for _ in range(2):
+        call(tmp_path, "other", b"{}")
+    assert (tmp_path / "failures.1.jsonl").exists()
+    assert json.loads((tmp_path / "failures.jsonl").read_text())["kind"] == "LookupError"

@@ -113,11 +113,11 @@ def test_a_name_that_is_no_hash_of_a_project_names_no_file(home: Path, name: str
     assert {path.name for path in (home / "evidence").iterdir()} == {"global.jsonl", "lock"}
 
 
-def test_what_a_subagent_did_counts_for_its_session(home: Path) -> None:
+def test_a_subagent_is_told_no_rules_so_what_it_did_is_no_evidence(home: Path) -> None:
     session(home, "one", failed=False)
     session(home, "one", agent="helper")
     score(home)
-    assert [item.happened for item in evidence.read(str(home), A)["stale-edit"]] == [True]
+    assert [item.happened for item in evidence.read(str(home), A)["stale-edit"]] == [False]
 
 
 def test_logs_and_marks_are_for_the_owner_alone(home: Path) -> None:

@@ -1,6 +1,7 @@
 """Whether a call failed: structure first, then a test summary, then other words, and those of programs alone."""
 
 import pytest
+from outputs import OUTPUTS
 
 from insula.step.fingerprint import action
 from insula.step.outcome import exit_code, ran, succeeded
@@ -69,6 +70,19 @@ def test_a_program_that_complains_has_failed(command: str, output: str) -> None:
 )
 def test_words_of_a_file_are_no_error_of_the_command_that_shows_it(command: str, output: str) -> None:
     assert bash(command, output * 40)  # long: a program that complains is brief
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_programs_are_understood_without_an_exit_code(name: str) -> None:
+    fine, command, output = OUTPUTS[name]
+    assert bash(command, output) is fine
+
+
+@pytest.mark.parametrize(
+    "command", ['grep -rnE "a|b" src', "rg 'x|y'", "grep x y 2>&1", "[ -f x ]", "cd a && grep b c"]
+)
+def test_an_answer_of_no_is_no_failure_however_the_question_is_put(command: str) -> None:
+    assert bash(command, "Exit code 1", code=1, ok=False)
 
 
 def test_the_host_s_own_flag_outweighs_every_word() -> None:

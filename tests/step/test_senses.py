@@ -9,7 +9,7 @@ from insula.step.action import Action
 from insula.step.proprioception import State, forget, hear, sense
 from insula.step.senses import CHRONOS, NOCICEPTION, O2, SPATIAL, VESTIBULAR, Carry, chronos, tokens
 
-LONG = "a line of output that tells something\n"
+LONG = "a line of output that is long enough to tell something\n"
 
 
 def calls(count: int, tool: str = "Bash") -> list[Step]:
@@ -107,6 +107,41 @@ def test_the_third_read_of_an_unchanged_file_is_felt() -> None:
     outcomes = follow([read, *other[:2], read, *other[2:], read])
     assert outcomes[-1].readings[0].form == "reread"
     assert "read the same unchanged file 3 times" in outcomes[-1].text
+
+
+def test_equal_short_results_of_different_calls_are_ordinary() -> None:
+    assert not senses(follow([(f"pytest -q tests/test_{name}.py", "1 passed in 0.02s") for name in "abcd"]))
+    assert not senses(follow([(f"ruff check {name}.py", "All checks passed!") for name in "abcd"]))
+
+
+def test_what_came_of_a_call_is_not_known_from_a_word() -> None:
+    assert not senses(follow([("/x", "ok", "mcp__browser__press_key")] * 6))
+
+
+def test_a_search_may_be_made_again_after_each_edit() -> None:
+    search, edit = ("/src", LONG, "Grep"), ("/a.py", "done", "Edit")
+    assert not senses(follow([search, edit, search, edit, search]))
+
+
+@pytest.mark.parametrize("tool", ["mcp__ci__get_run_status", "write_stdin", "BashOutput"])
+def test_a_tool_that_asks_how_something_stands_may_be_repeated(tool: str) -> None:
+    assert not senses(follow([("x", LONG, tool)] * 6))
+
+
+@pytest.mark.parametrize("command", ["cat src/status.py", "make  # wait for it", "python wait.py"])
+def test_a_word_in_a_path_is_no_waiting(command: str) -> None:
+    assert senses(follow([(command, LONG)] * 3)) == {VESTIBULAR}
+
+
+def test_silent_failures_of_different_commands_are_no_row() -> None:
+    assert not senses(follow([("make a", "!Exit code 1"), ("./b", "!Exit code 1"), ("c x", "!Exit code 1")]))
+
+
+def test_other_exceptions_are_other_errors() -> None:
+    errors = [
+        f"!Traceback (most recent call last):\n  x\n{name}: bad thing in here" for name in ("TypeError", "KeyError")
+    ]
+    assert not senses(follow([("python a.py", errors[0]), ("python a.py", errors[1]), ("python a.py", errors[0])]))
 
 
 def test_reading_a_file_again_after_an_edit_is_fine() -> None:

@@ -3,10 +3,10 @@
 from insula.hosts.claude_code import answer
 from insula.hosts.fields import Payload, fields, said, text
 from insula.redaction import redact
-from insula.step.action import EDIT, TARGET, Action, Event
+from insula.step.action import EDIT, PATH, Action, Event
 from insula.step.fingerprint import action
 
-__all__ = ["answer", "context", "event"]
+__all__ = ["answer", "context", "event", "patched"]
 
 KINDS = {
     "SessionStart": "start",
@@ -42,15 +42,16 @@ def _action(payload: Payload, at: float) -> Action:
         at=at,
         id=text(payload, "tool_use_id"),
     )
-    return done.but(target=_patched(payload)) if done.kind == EDIT else done
+    patch = text(fields(payload, "tool_input"), "command")
+    return done.but(target=patched(patch)) if done.kind == EDIT else done
 
 
-def _patched(payload: Payload) -> str:
+def patched(patch: str) -> str:
     """The first file of a patch, which comes as the text of a command; what the files say stays out of the trace."""
-    for line in text(fields(payload, "tool_input"), "command")[:4_000].splitlines():
+    for line in patch[:4_000].splitlines():
         for mark in ("*** Update File: ", "*** Add File: ", "*** Delete File: "):
             if line.startswith(mark):
-                return redact(line.removeprefix(mark).strip())[:TARGET]
+                return redact(line.removeprefix(mark).strip())[:PATH]
     return ""
 
 

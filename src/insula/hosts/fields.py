@@ -11,6 +11,8 @@ else:
     Payload = dict
 
 _DEEPEST = 6
+_DATA = 200
+"""Characters of a field that holds no text, such as a picture: enough to tell one from another."""
 _TEXTS = ("stdout", "stderr", "llmContent", "content", "text", "output", "file", "result", "message")
 """Where hosts put what a tool gave back."""
 
@@ -42,5 +44,7 @@ def said(value: "Any", depth: int = 0) -> str:
     if is_list(value):
         return "\n".join(filter(None, (said(part, depth + 1) for part in value)))
     if is_object(value):
-        return "\n".join(filter(None, (said(value[name], depth + 1) for name in _TEXTS if name in value)))
+        known = [value[name] for name in _TEXTS if name in value]
+        others = [each[:_DATA] if isinstance(each, str) else each for each in value.values()]
+        return "\n".join(filter(None, (said(each, depth + 1) for each in known or others)))
     return ""

@@ -1,12 +1,14 @@
 """Gemini CLI 0.61: other names of events; what is answered to a tool that failed is dropped."""
 
+import re
+
 from insula.hosts.claude_code import answer
 from insula.hosts.fields import Payload, fields, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, digest
 from insula.step.outcome import exit_code
 
-__all__ = ["answer", "context", "event"]
+__all__ = ["SHELL", "answer", "context", "event", "unframed"]
 
 KINDS = {
     "SessionStart": "start",
@@ -15,7 +17,7 @@ KINDS = {
     "AfterAgent": "stop",
     "SessionEnd": "end",
 }
-_SHELL = "run_shell_command"
+SHELL = "run_shell_command"
 
 
 def event(payload: Payload, at: float) -> Event | None:
@@ -38,23 +40,31 @@ def event(payload: Payload, at: float) -> Event | None:
 
 def _action(payload: Payload, at: float, failed: bool) -> Action:
     response, tool = fields(payload, "tool_response"), text(payload, "tool_name")
-    output = _bare(said(response.get("llmContent")))
-    code = exit_code(output) if tool == _SHELL else None
+    output, frame = said(response.get("llmContent")), ""
+    if tool == SHELL:
+        output, frame = unframed(output)
+    code = exit_code(frame)
     done = action(
         tool=tool,
         input=payload.get("tool_input"),
         output=said(response["error"]) or output if failed else output,
         at=at,
-        ok=not failed and code in {None, 0} and "\nSignal: " not in output,
+        ok=not failed and code in {None, 0} and "Signal: " not in frame,
         code=code,
     )
     return done.but(id=digest(f"{text(payload, 'timestamp')} {done.call} {done.result}"))  # it gives calls no id
 
 
-def _bare(output: str) -> str:
-    """What the command itself said, without the frame that the host puts round it."""
-    lines = output.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>").split("\n")
-    return "\n".join(line.removeprefix("Output: ") for line in lines if not line.startswith("Process Group PGID: "))
+_FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
+
+
+def unframed(output: str) -> tuple[str, str]:
+    """What a command itself said, and the lines that the host puts after it; only those tell how it ended."""
+    bare = output.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
+    lines, end = bare.removeprefix("Output: ").split("\n"), 0
+    while end < len(lines) and re.match(_FRAME, lines[-1 - end]):
+        end += 1
+    return "\n".join(lines[: len(lines) - end]), "\n".join(lines[len(lines) - end :])
 
 
 def context(tail: str) -> tuple[int, int]:

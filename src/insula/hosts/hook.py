@@ -26,7 +26,7 @@ LARGEST = 8 * 1024 * 1024
 """Bytes of a payload that are taken in."""
 PATIENCE = 3.0
 """Seconds after which the hook ends whatever it is doing; hosts give it five."""
-FAILURES = "failures.jsonl"
+FAILURES, OLD_FAILURES = "failures.jsonl", "failures.1.jsonl"
 _FAILURES_KEPT = 256 * 1024
 
 
@@ -41,7 +41,7 @@ def main(home: str, argv: list[str]) -> None:
     told = ""
     os.umask(0o077)
     try:
-        _end_in_time()
+        _end_in_time(home, host)
         if not off(home, os.environ.get("INSULA_OFF", "")):
             told = respond(home, host, _payload(), time.time())
     except BaseException as error:
@@ -89,9 +89,11 @@ def count(home: str, host: str, error: BaseException) -> None:
         line = json.dumps({"v": 1, "t": int(time.time()), "host": host[:20], "kind": type(error).__name__})
         path = f"{home}/{FAILURES}"
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        if os.fstat(file).st_size < _FAILURES_KEPT:
-            os.write(file, (line + "\n").encode())
+        os.write(file, (line + "\n").encode())
+        full = os.fstat(file).st_size > _FAILURES_KEPT
         os.close(file)
+        if full:
+            os.replace(path, f"{home}/{OLD_FAILURES}")
     except Exception:  # nothing is left to do
         return
 
@@ -108,16 +110,16 @@ def _payload() -> "dict[str, Any]":
     return value
 
 
-def _end_in_time() -> None:
+def _end_in_time(home: str, host: str) -> None:
     import signal
 
+    def end(*_: object) -> None:
+        count(home, host, TimeoutError())
+        os._exit(0)
+
     if hasattr(signal, "setitimer"):  # Windows has none
-        signal.signal(signal.SIGALRM, _end)
+        signal.signal(signal.SIGALRM, end)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-
-
-def _end(*_: object) -> None:
-    os._exit(0)
 
 
 _HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")
@@ -142,21 +144,28 @@ def _start(home: str, host: str, event: "Event", now: float) -> str:
     from insula.step.digest import holdout, open_session
 
     folder, project = trace.folder(home, event.session), trace.project(event.cwd)
-    before = _last_start(folder)
-    trace.append(folder, {"e": "start", "at": now, "host": host, "project": project, "source": event.source})
-    if before is not None and before[0] == event.source and now - before[1] < _TWICE:
-        return ""  # installed twice: the other one has spoken
-    told = open_session(home, trace.key(event.session), project, now, holdout(home))
-    return "" if event.source == "resume" and before is not None else told  # it is in the context already
+    began = {"e": "start", "at": now, "host": host, "project": project, "source": event.source, "pid": os.getpid()}
+    trace.append(folder, began)
+    if _is_second(folder, began):
+        return ""
+    known = event.source in {"resume", "compact"}
+    told = open_session(home, trace.key(event.session), project, now, holdout(home), goes_on=known)
+    return "" if event.source == "resume" else told  # it is in the context already
 
 
 _TWICE = 2.0
 """Seconds within which the same event is the same one."""
 
 
-def _last_start(folder: str) -> "tuple[str, float] | None":
+def _is_second(folder: str, began: "Record") -> bool:
+    """Whether a hook that was installed beside this one tells of the same start and was there first."""
     starts = [record for record in trace.tail(folder) if record.get("e") == "start"]
-    return (starts[-1]["source"], starts[-1]["at"]) if starts else None
+    same = [
+        start
+        for start in starts
+        if start.get("source") == began["source"] and abs(began["at"] - start.get("at", 0.0)) < _TWICE
+    ]
+    return bool(same) and same[0].get("pid") != began["pid"]
 
 
 def _prompt(home: str, host: str, event: "Event", now: float) -> str:
@@ -211,6 +220,8 @@ def _settled(folder: str, event: "Event", now: float) -> str:
         if not checkpoint.held:
             return ""
         state, outcomes = fold(checkpoint.value, checkpoint.fresh)
+        if checkpoint.value is None:
+            outcomes = outcomes[-len(event.actions) :] if event.actions else []  # the others were told in their time
         told = max(outcomes, key=lambda sensed: (sensed.rung, bool(sensed.text))).text if outcomes else ""
         told = told or state.held
         checkpoint.keep(dump(state.but(held=told if event.deaf else "")))

@@ -8,10 +8,13 @@ WINDOW = 20
 READ = "read"
 EDIT = "edit"
 EXECUTE = "execute"
+SEARCH = "search"
 OTHER = "other"
 
 TARGET = 120
-"""Characters of a path or command that are kept."""
+"""Characters of a command that are kept."""
+PATH = 400
+"""Characters of a path that are kept."""
 BRIEF = "~"
 """Begins the digest of an output such as "ok"."""
 
@@ -21,7 +24,7 @@ class Action(Value):
 
     tool: str
     kind: str
-    """`read`, `edit`, `execute` or `other`."""
+    """`read`, `edit`, `execute`, `search` or `other`."""
     at: float
     """Seconds since the epoch when it ended."""
     call: str

@@ -6,6 +6,7 @@ session. A file's name is an argument and a literal pattern: nothing that it hol
 
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ SECONDS = 0.15
 CACHE = "blast.json"
 _LARGEST = 4_000_000
 """Bytes of matching lines that are looked at."""
+_LONGEST_LINE = 1_000
+"""No import is longer, and a pattern may take its time over what is."""
 _TOO_COMMON = frozenset(("index", "main", "mod", "lib", "__init__", "utils", "types", "test", "init", "setup"))
 
 
@@ -70,7 +73,14 @@ def imported_by(path: str, seconds: float = SECONDS) -> set[str]:
     if not words:
         return set()
     kinds = [f"*{suffix}" for suffix, other in LANGUAGES.items() if other is language]
-    return {name for name, line in _lines(root, words, kinds, seconds) if name != inside and imports(name, line)}
+    found: set[str] = set()
+    end = time.monotonic() + 2 * seconds
+    for name, line in _lines(root, words, kinds, seconds):
+        if name not in found and name != inside and len(line) <= _LONGEST_LINE and imports(name, line):
+            found.add(name)
+        if time.monotonic() > end:
+            return set()
+    return found
 
 
 def _root(path: str) -> str | None:

@@ -51,7 +51,7 @@ class Rule(Value):
         return self.life.state != PINNED, self.scope != PROJECT, -self.life.rank, self.id
 
 
-def open_session(home: str, session: str, project: str, now: float, share: float) -> str:
+def open_session(home: str, session: str, project: str, now: float, share: float, *, goes_on: bool = False) -> str:
     """Score what ended, choose what to tell a session, write it down, and give the text; empty where nothing is active.
 
     Args:
@@ -60,12 +60,14 @@ def open_session(home: str, session: str, project: str, now: float, share: float
         project: hash of its project; empty for none.
         now: seconds since the epoch.
         share: of sessions in which a rule is withheld, as `holdout` gives it.
+        goes_on: whether its context holds what was said before. One without a marker of its own (a fork of another)
+            may then have been told anything: it is told nothing more, and stands in no arm.
     """
     key = trace.key(session)
     _score(home, key, now)
     rules = compile_rules(home, project, now)
     folder = trace.folder(home, key)
-    told = evidence.marker(folder) or _chosen(home, folder, rules, share)
+    told = evidence.marker(folder) or (Marker() if goes_on else _chosen(home, folder, rules, share))
     return text(
         [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
     )

@@ -251,13 +251,13 @@ def _score_all(home: str, current: str, now: float, limit: int) -> int:
     ended, outdated = _sessions(home, current, now)
     rules = {**{rule: rule for rule in BY_ID}, **_patterns_of_imports(home)}
     scored = spent = 0
-    for last, folder in ended[:limit]:
+    for last, folder in ended:  # one that cannot be scored does not stand in the way of the others
         try:
             spent += _score(home, folder, last, rules)
             scored += 1
         except OSError:
             continue
-        if spent >= START_BYTES:
+        if spent >= START_BYTES or scored >= limit:
             break
     for folder in outdated[:limit]:
         _delete(folder)
@@ -280,7 +280,7 @@ def _sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, s
             last = _last_word(folder)
             if now - last >= IDLE or _said_end(folder):
                 ended.append((last, folder))
-        elif now - scored >= KEPT and now - _last_word(folder) >= KEPT:
+        if now - max(scored or 0.0, _last_word(folder)) >= (KEPT if scored else 2 * KEPT):
             outdated.append(folder)
     return sorted(ended), outdated
 
@@ -324,7 +324,7 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     found, project, size = _traces(folder)
     told = marker(folder) or Marker()
     if told.whole:
-        results = outcomes(found)
+        results = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
         session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
         lines = [
             {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": results[pattern], "t": at}
@@ -345,7 +345,7 @@ def _traces(folder: str) -> tuple[list[list[Action]], str, int]:
         try:
             records, end = trace.read(place, 0, SESSION_BYTES - size)
         except OSError:
-            continue
+            records, end = [], 0
         size += end
         runs.append(_actions(records[:room]))
         room -= len(runs[-1])

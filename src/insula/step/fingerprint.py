@@ -7,7 +7,7 @@ import json
 import re
 
 from insula.redaction import redact
-from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, READ, TARGET, Action
+from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action
 from insula.step.outcome import exit_code, only_says_no, ran, says_failed, succeeded
 from insula.value import is_list, is_object
 
@@ -24,34 +24,25 @@ SIMILAR = 0.6
 """Share of common words from which two errors are similar (seed 002: Jaccard 0.6)."""
 _EDGE = 4_000
 """Characters at either end of an output that are looked at."""
-_TELLING = 12
-"""An output shorter than this ("ok", "done", "") says nothing about whether the agent gets on."""
+_TELLING = 48
+"""An output shorter than this ("ok", "All checks passed!") says nothing about whether the agent gets on."""
 
 _READS = frozenset(
-    "read read_file view grep glob ls list_directory read_many_files search_file_content grep_search notebookread "
-    "webfetch websearch web_fetch google_web_search list search codesearch find_file search_dir search_file open "
-    "scroll_up scroll_down goto".split()
+    "read read_file read_files view read_many_files notebookread open scroll_up scroll_down goto".split()
+)
+_SEARCHES = frozenset(
+    "grep glob ls list_directory search_file_content grep_search webfetch websearch web_fetch google_web_search list "
+    "search codesearch find_file search_dir search_file toolsearch search_codebase fetch_web_content".split()
 )
 _EDITS = frozenset(
     "edit write multiedit notebookedit replace write_file apply_patch create str_replace insert patch edit_file "
-    "str_replace_editor str_replace_based_edit_tool".split()
+    "str_replace_editor str_replace_based_edit_tool editor strreplace applypatch".split()
 )
 _EXECUTES = frozenset(
     "bash shell run_shell_command execute exec_command shell_command local_shell run_commands terminal powershell sql "
     "python ipython execute_bash".split()
 )
-_TARGETS = (
-    "file_path",
-    "absolute_path",
-    "filePath",
-    "notebook_path",
-    "path",
-    "command",
-    "cmd",
-    "pattern",
-    "query",
-    "url",
-)
+_TARGETS = ("file_path", "absolute_path", "filePath", "notebook_path", "path", "command", "cmd")
 _TALK = frozenset(("description", "thought", "explanation", "instruction", "statusMessage"))
 """What an agent says about a call is no part of it."""
 
@@ -81,6 +72,8 @@ def action(
     code = exit_code(said) if code is None and ok is not True else code
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target))
+    done = ok is True or ran(said)
+    longest = PATH if kind in {READ, EDIT} else TARGET
     written = input if isinstance(input, str) else _canonical(input)
     return Action(
         tool=tool[:40],
@@ -88,9 +81,9 @@ def action(
         at=at,
         call=digest(f"{tool} {' '.join(written.split())}"),
         ok=fine,
-        ran=ok is True or ran(said),
-        target=redact(target[: 2 * TARGET])[:TARGET],
-        error="" if fine else template(said),
+        ran=done,
+        target=redact(target[: 2 * longest])[:longest],
+        error="" if fine or not done else template(said),
         result=_result(said),
         chars=len(written) + len(output),
         waits=_waits(tool, kind, target),
@@ -104,7 +97,7 @@ def _kind(tool: str, input: "Any") -> str:
         return EXECUTE
     if name in _EDITS:
         return READ if _is_view(input) else EDIT  # one tool for both
-    return READ if name in _READS else OTHER
+    return READ if name in _READS else SEARCH if name in _SEARCHES else OTHER
 
 
 def _is_view(input: "Any") -> bool:
@@ -130,19 +123,20 @@ def _canonical(input: "Any") -> str:
 
 # What a call waits for.
 
-_WAITING_TOOLS = frozenset("bashoutput taskoutput wait sleep poll monitor agentoutputtool command_status".split())
-_WAITING_WORDS = ("sleep", "wait", "watch", "tail", "follow", "status", "health", "get pods", "run view", "checks")
-_MORE_WAITING_WORDS = ("jobs", "squeue", "ps ", "pgrep", "poll", "is-active")
+_WAITING_TOOLS = "bashoutput taskoutput agentoutput wait sleep poll monitor status write_stdin".split()
+_WAITING_WORDS = ("sleep", "wait", "watch", "tail", "follow", "status", "health", "ready", "kubectl", "gh ", "docker")
+_MORE_WAITING_WORDS = ("jobs", "squeue", "ps ", "pgrep", "is-active", "inotify")
 _WAITING = (
-    r"\bsleep\s+[\d.$]|\b(?:wait|watch|tail\s+-[fF]|inotifywait)\b|--(?:wait|watch|follow)\b"
-    r"|\b(?:status|healthz?|get\s+pods?|run\s+view|checks|jobs|squeue|ps\s+-|pgrep|poll\w*|is-active)\b"
+    r"(?:^|[;&|(]\s*)(?:sleep\s+[\d.$]|wait\b|watch\s|tail\s+-[a-zA-Z]*[fF]|inotifywait|jobs\b|squeue|ps\s+-|pgrep"
+    r"|systemctl\s+(?:status|is-active)|kubectl\s+(?:get|describe|rollout|wait)|docker\s+(?:ps|inspect|wait|logs)"
+    r"|gh\s+(?:run|pr\s+checks)|curl\s[^;&|]{0,200}(?:health|status|ready))|\s--(?:wait|watch|follow)\b"
 )
 
 
 def _waits(tool: str, kind: str, target: str) -> bool:
-    if tool.lower() in _WAITING_TOOLS:
-        return True
-    if kind in {EDIT, READ} or not any(word in target for word in (*_WAITING_WORDS, *_MORE_WAITING_WORDS)):
+    if kind == OTHER:
+        return any(word in tool.lower() for word in _WAITING_TOOLS)
+    if kind != EXECUTE or not any(word in target for word in (*_WAITING_WORDS, *_MORE_WAITING_WORDS)):
         return False
     return re.search(_WAITING, target[:400]) is not None
 
@@ -153,9 +147,10 @@ _MASKS = (
     r"""(?i)(?P<url>\w+://\S+)|(?P<quoted>(?<![A-Za-z])'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`)"""
     r"|(?P<path>(?:~|\.{1,2})?(?:/[\w.@+-]+){1,40}/?|\b[a-z]:\\[\w\\.-]+"
     r"|\b[\w-]+\.(?:py|js|ts|tsx|java|go|rs|c|h|cc|cpp|rb|md|txt|json|toml|ya?ml|sh|sql)\b)"
-    r"|(?P<hex>\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|0x[0-9a-f]+)|(?P<number>\d+(?:[.:,]\d+)*)"
+    r"|(?P<hex>\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|0x[0-9a-f]+)|(?P<number>\b(?![45]\d\d\b)\d+(?:[.:,]\d+)*)"
 )
-_WORDS = r"[a-z_]{2,}|<\w+>"
+_WORDS = r"[a-z_]{2,}|[45]\d\d\b|<\w+>"
+_EXCEPTION = r"\b[a-z_]{2,60}(?:error|exception)\b"
 
 
 def template(error: str) -> str:
@@ -163,9 +158,15 @@ def template(error: str) -> str:
 
     The telling part of a long one is its first line and its end, where a traceback names the error.
     """
-    lines = [line.strip() for line in redact(error[-3_000:]).splitlines() if line.strip()]
+    clean = redact(error[-_ERROR - _MARGIN :])[-_ERROR:]  # a cut may fall into a secret: its rest is cut off, too
+    lines = [line.strip() for line in re.sub(_STATUS, "", clean).splitlines() if line.strip()]
     telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
     return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
+
+
+_ERROR, _MARGIN = 3_000, 1_000
+_STATUS = r"(?i)^\s*exit code:? -?\d+\s*"
+"""What all silent failures have in common is no word of an error."""
 
 
 def _mask(match: "re.Match[str]") -> str:
@@ -173,9 +174,12 @@ def _mask(match: "re.Match[str]") -> str:
 
 
 def similar(one: str, other: str) -> bool:
-    """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6."""
+    """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6, and no other exception."""
     if one == other:
         return True
+    thrown = [re.findall(_EXCEPTION, each)[-1:] for each in (one, other)]
+    if all(thrown) and thrown[0] != thrown[1]:
+        return False
     a, b = set(re.findall(_WORDS, one)), set(re.findall(_WORDS, other))
     return len(a & b) >= SIMILAR * len(a | b) > 0
 

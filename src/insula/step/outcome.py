@@ -1,16 +1,20 @@
 """Whether a tool call failed, where the host does not say so itself.
 
 An exit code decides, then the summary of a test run ("0 failed" is no failure), and other words last, and those only
-where a program speaks and not a file. The hook pays for every pattern that it compiles: they stand here as text, and
-cheap marks are looked for first.
+where a program speaks and not a file that it shows. The hook pays for every pattern that it compiles: they stand here
+as text, and cheap marks are looked for first.
 """
 
 import re
 
-from insula.step.action import EDIT, EXECUTE, READ
+from insula.step.action import EDIT, EXECUTE, READ, SEARCH
 
 _SHORT = 400
 """A reader or editor that complains is brief; what is longer is a file."""
+_WHOLE, _HEAD, _TAIL = 40, 5, 20
+"""Lines of an output that are looked at: all of a short one, the beginning and the end of a long one."""
+_LINE = 300
+"""Characters of a line that are looked at."""
 
 
 def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -> bool:
@@ -25,39 +29,52 @@ def succeeded(said: str, kind: str, target: str = "", code: int | None = None) -
     if code is not None:
         return code == 0
     low = said.lower()
-    if kind == EXECUTE and ("passed" in low or "fail" in low or "error" in low) and (fine := _summary(low)) is not None:
+    if kind == EXECUTE and shows(target):
+        return not (_names_itself(said, target) or (low.startswith("fatal: ") and len(said) <= _SHORT))
+    if kind == EXECUTE and (fine := summary(low)) is not None:
         return fine
     if _names_itself(said, target):
         return False
     if not any(mark in low for mark in _MARKS):
         return True
-    if kind in {READ, EDIT} or re.match(_SHOWS, target):
+    if kind in {READ, EDIT, SEARCH}:
         return len(said) > _SHORT or re.match(_COMPLAINTS, said.lstrip()) is None
-    lines = [line for line in said.splitlines() if line.strip()]
-    ends = lines if len(lines) <= 8 else [*lines[:3], *lines[-4:]]
-    return re.search(_COMPLAINTS, "\n".join(ends)) is None
+    lines = _told(said)
+    return re.search(_COMPLAINTS, "\n".join(lines)) is None or re.match(_WELL, lines[-1]) is not None
+
+
+def _told(said: str) -> list[str]:
+    lines = [line[:_LINE] for line in said.splitlines() if line.strip()]
+    return lines if len(lines) <= _WHOLE else [*lines[:_HEAD], *lines[-_TAIL:]]
+
+
+def shows(command: str) -> bool:
+    """Whether a command shows what files say, or a log, or what others wrote; words in it are not the command's."""
+    return re.match(_SHOWS, command) is not None
 
 
 def says_failed(said: str, command: str) -> bool:
     """Whether a test run failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
-    return "|" in command and _summary(said.lower()) is False
+    return "|" in command and not shows(command) and summary(said.lower()) is False
 
 
 def only_says_no(target: str, said: str, code: int | None) -> bool:
     """Whether a search or a comparison found nothing: exit status 1 and no word of complaint."""
-    if code != 1 or re.search(_ASKS, target) is None:
+    if code != 1:
+        return False
+    bare = re.sub(r"""'[^']*+'|"[^"]*+"|\d?>&\d|\d?>\s*/dev/null""", "_", target[:1_000]).rstrip()
+    if re.search(_ASKS, bare) is None:
         return False
     return not re.sub(_EXIT, "", said, count=1).lstrip().lower().startswith(("grep:", "rg:", "diff:", "traceback"))
 
 
 def _names_itself(said: str, command: str) -> bool:
-    """Whether the output begins as programs complain: `cut: option requires an argument`."""
-    found = re.match(r"\s*(?:/[\w/.-]{1,60}/)?([\w.+-]{1,30}): \S", said[:200]) if ": " in said[:100] else None
-    return (
-        found is not None
-        and len(said) < _SHORT
-        and found[1] in {"bash", "sh", "zsh", *re.findall(r"[\w.+-]+", command)}
-    )
+    """Whether the output is what programs complain with: `cut: option requires an argument`, and little else."""
+    found = re.match(r"\s*((?:/[\w/.-]{1,60}/)?([\w.+-]{1,30})): \S", said[:200]) if ": " in said[:100] else None
+    if found is None or len(said) > _SHORT:
+        return False
+    others = (line for line in said.splitlines() if line.strip() and not line.startswith((found[1], "Try ", "usage")))
+    return not any(others) and found[2] in {"bash", "sh", "zsh", *re.findall(r"[\w.+-]+", command[:1_000])}
 
 
 def ran(said: str) -> bool:
@@ -67,7 +84,7 @@ def ran(said: str) -> bool:
 
 
 def exit_code(said: str) -> int | None:
-    """The exit code that an output names at its beginning or end."""
+    """The exit code that an output names in a line of its own, at its beginning or end."""
     low = said.lower()
     if "exit" not in low and "return" not in low:
         return None
@@ -75,39 +92,69 @@ def exit_code(said: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _summary(low: str) -> bool | None:
-    """The outcome of a test run by its last summary line; None where there is none."""
-    for line in reversed(low[-1_500:].splitlines()):
-        counts = [(word or other, int(count or number)) for count, word, other, number in re.findall(_SUMMARY, line)]
-        if counts:
-            return not any(count for word, count in counts if word[:3] in {"fai", "err"})
-    return None
+def summary(low: str) -> bool | None:
+    """The outcome of a test run by the lines that runners end with; None where there is none. One failure is enough."""
+    if not any(mark in low for mark in ("pass", "fail", "error", "ok", "problem")):
+        return None
+    found = [match for line in low[-3_000:].splitlines() if (match := re.match(_SUMMARY, line[:_LINE]))]
+    if not found:
+        return None
+    return not any(match["bad"] or _failing(match[0]) for match in found)
+
+
+def _failing(line: str) -> bool:
+    return any(int(next(filter(None, counts))) for counts in re.findall(_COUNTS, line))
 
 
 _NEVER_RAN = (
     *("sibling tool call errored", "user doesn't want to", "request interrupted by user", "user rejected"),
     *("has been denied", "denied by user", "cancelled by user", "canceled by user", "haven't granted it"),
 )
-_SHOWS = r"\s*(?:sudo\s+)?(?:cat|less|more|head|tail|grep|egrep|rg|ag|sed|awk|nl|git\s+(?:log|show|diff|grep|blame))\b"
-_ASKS = r"(?:^|[|;&]\s*)(?:grep|egrep|fgrep|rg|ag|diff|cmp|test|\[|pgrep|which|git\s+(?:diff|grep))\b[^|;&]*$"
+_SHOWS = (
+    r"\s*(?:(?:cd|pushd)\s+[^;&|]{1,200}(?:&&|;)\s*)?(?:sudo\s+)?(?:cat|less|more|head|tail|[ef]?grep|rg|ag|sed|awk|nl|ls|wc|find|jq"
+    r"|git\s+(?:-C\s+\S+\s+)?(?:log|show|diff|grep|blame|status|commit|branch|tag)|gh\s+(?:pr|issue|run|api|release))\b"
+)
+_ASKS = r"(?:^|[|;&]\s*)(?:[ef]?grep|rg|ag|diff|cmp|test\b|\[\s|pgrep|which|git\s+(?:diff|grep))[^|;&]*$"
 """Commands whose exit status 1 is an answer: nothing found, not the same."""
 _EXIT = r"(?i)\s*(?:exit code:?|<returncode>|process exited with code)\s*(-?\d+)"
-_EXIT_LATER = r"(?:^|\n)\s*(?:exit code|exit status|return ?code|exited with code):?\s*(-?\d+)\b"
-_SUMMARY = r"(\d+) (failed|failures?|errors?|failing|passed|passing)\b|\b(failures|errors|failed):? (\d+)"
+_EXIT_LATER = (
+    r"(?:^|\n)(?:\[?exit code|exit status|return ?code|process exited with code):?[ \t]*(-?\d+)\]?[ \t.]*(?=\n|$|<)"
+)
+_KIND = (
+    r"(?:passed|failed|failures?|errors?|error\(s\)|passing|failing|skipped|xfailed|xpassed|deselected"
+    r"|warnings?|examples?)"
+)
+_SUMMARY = rf"""(?x)[\s=_#✖-]*(?:
+    (?P<bad>(?:fail|failed)\s+(?!\d+$)\S.* | fail | failed | ---\s fail:.* | build\s fail.* | failure:\s.*)
+    | ok | ok\s.* | test\s result:\s.* | (?:tests|test\s suites|test\s files):?\s+\d.* | (?:pass|fail)\s\d+
+    | \d+\s problems?\s\(.* | (?:found\s)?\d+\s{_KIND}(?:,?\s(?:and\s)?\d+\s[\w()]+)*(?:\sin\s[\d.,]+.*)?[\s=.-]*
+    )$"""
+"""A line that a test runner, a linter or a compiler ends with, in small letters."""
+_COUNTS = (
+    r"(\d+) (?:failed|failures?|errors?|failing|error\(s\))|\b(?:failures|errors|failed)[=:] ?(\d+)|^\W*fail (\d+)"
+)
 _MARKS = (
     *("rror", "xception", "not found", "no such", "denied", "fatal", "panic", "***", "err!", "failed", "failure"),
     *("cannot", "can't", "could not", "invalid", "timed out", "killed", "unrecognized", "unknown", "segmentation"),
     *("abort", "e: ", "is a directory", "not exist", "no replacement", "no sql", "no bash", "no python", "no code"),
+    *("conflict (", "err_", "undefined", "would be reformatted", ".go:"),
 )
 _COMPLAINTS = r"""(?imx)^(?:
     \s{0,4}(?:\S{1,80}:\s)?(?:fatal|error|exception|panic|err!|abort(?:ed)?|failure|e:)(?:\[\w+\])?[:!]\s
+    | .{0,4}\berror:\s | \[error\]\s | error\s(?:\d+\s\(|command\sfailed) | php\s(?:fatal|parse)\serror
     | traceback\ \(most\ recent\ call\ last\)
-    | (?:[a-z_][\w.]{0,60}\.)?\w{0,40}(?:error|exception)(?::\s|$)
+    | (?:[a-z_][\w.]{0,60}\.)?\w{0,40}(?:error|exception)(?::\s|$) | .{1,200}\(\w{1,40}error\)\s*$
     | (?:\S{1,80}:\s){1,3}(?:command\ not\ found|no\ such\ file|permission\ denied|not\ found|is\ a\ directory
         |cannot\ \w|can't\ \w|invalid\ \w|syntax\ error|unrecognized\ \w|unknown\ \w)
-    | \S{1,60}:\ (?:line\ )?\d+:.{0,80}(?:command\ not\ found|no\ such\ file|syntax\ error|permission\ denied)
-    | npm\ err! | make(?:\[\d+\])?:\ \*\*\* | error\ (?:executing|running|reading|parsing|occurred)
+    | \S{1,60}:\ (?:line\ )?\d+:.{0,80}(?:no\ such\ file|syntax\ error|permission\ denied|not\ found)
+    | \S{1,120}(?::\d+(?::\d+)?|\(\d+,\d+\)):\s(?:fatal\s)?error\b | \S{1,120}\.go:\d+:\d+:\s
+    | npm\ err(?:!|or\b) | \W?err_\w | make(?:\[\d+\])?:\ \*\*\* | thread\s'.{1,40}'\spanicked
+    | (?:parse\s)?error\ (?:executing|running|reading|parsing|near) | error\ (?:response\s)?from\s
+    | an\ error\ occurred | conflict\s\( | automatic\smerge\sfailed
     | failed\ to\ \w | could\ not\ \w | segmentation\ fault | killed$ | command\ timed\ out | timed\ out\ after
     | file\ (?:not\ found|does\ not\ exist) | no\ \w+\ code\ was\ found | no\ replacement\ was\ performed
     | <tool_use_error> | string\ to\ replace\ not\ found | invalid\ (?:arguments?|parameters?|input)\b
+    | \d+\sfiles?\swould\sbe\sreformatted
     )"""
+_WELL = r"(?i)(?:successfully\s|success\b|done[.!]?$|ok$)"
+"""A last line after which a complaint above it was a warning."""

@@ -203,7 +203,7 @@ PATTERNS = (
     ),
     Pattern(
         id="reread",
-        advice="What was read and has not changed since is still in your context; read again only the lines that you will edit.",
+        advice="What was read and did not change is still in your context; read again only lines that you will edit.",
         happened=_reread,
         opportunity=_different_files,
     ),

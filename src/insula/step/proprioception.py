@@ -115,7 +115,7 @@ def hear(state: State, at: float) -> State:
 
 def forget(state: State) -> State:
     """The state after the context was cleared or compacted: what was read before may well be read again."""
-    return state.but(window=(), ladder=Ladder(), watch=None)
+    return state.but(window=(), ladder=Ladder(), watch=None, held="")
 
 
 def _known(state: State, action: Action) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
 def acted(record: "Record") -> Action | None:
     """The action that a record of a trace holds; None where it holds none."""
     try:
-        return Action(**{name: value for name, value in record.items() if name not in {"v", "e"}})
+        return Action.of(record)
     except TypeError:
         return None
 
@@ -202,10 +202,10 @@ def load(kept: "Record") -> State:
         TypeError, KeyError: it is none.
     """
     return State(
-        window=tuple(Action(**fields) for fields in kept["window"]),
-        carry=Carry(**kept["carry"]),
-        ladder=Ladder(**kept["ladder"]),
-        watch=Watch(**kept["watch"]) if kept["watch"] else None,
+        window=tuple(Action.of(fields) for fields in kept["window"]),
+        carry=Carry.of(kept["carry"]),
+        ladder=Ladder.of(kept["ladder"]),
+        watch=Watch.of(kept["watch"]) if kept["watch"] else None,
         known=tuple(kept["known"]),
         held=kept["held"],
     )

@@ -3,7 +3,7 @@
 Five of them, after every call (seed 002). Nociception and vestibular climb the ladder; the others only inform.
 """
 
-from insula.step.action import BRIEF, EDIT, EXECUTE, READ, Action
+from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, READ, Action
 from insula.step.fingerprint import similar
 from insula.value import Value
 
@@ -132,12 +132,17 @@ def _same(one: Action, other: Action) -> bool:
 
 
 def _alike(one: Action, other: Action) -> bool:
-    return similar(one.error, other.error) if one.error and other.error else one.tool == other.tool
+    return similar(one.error, other.error) if one.error and other.error else one.call == other.call
+
+
+def _blind(action: Action) -> bool:
+    """Whether nothing is known of what came of it: keys pressed in a browser, a picture."""
+    return action.kind == OTHER and action.result[:1] in {"", BRIEF}
 
 
 def vestibular(window: Window) -> Reading | None:
     """The agent moves and gets nowhere: the same again, a cycle, the same result by other ways, the same file again."""
-    if not window or window[-1].waits:
+    if not window or window[-1].waits or _blind(window[-1]):
         return None
     return _same_again(window) or _cycle(window) or _same_result(window) or _reread(window)
 
@@ -184,7 +189,7 @@ def _cycle(window: Window) -> Reading | None:
         rounds = 1
         while _round(window, period, rounds) == _round(window, period, 0):
             rounds += 1
-        if rounds >= ROUNDS and not any(action.waits for action in window[-period:]):
+        if rounds >= ROUNDS and not any(action.waits or _blind(action) for action in window[-period:]):
             return Reading(sense=VESTIBULAR, count=rounds, severe=rounds >= SEVERE_ROUNDS, form=f"cycle of {period}")
     return None
 
