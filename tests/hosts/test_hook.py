@@ -288,7 +288,12 @@ def test_an_old_text_is_not_told_again_when_the_checkpoint_is_lost(tmp_path: Pat
 
 def test_the_clock_going_back_keeps_no_session_from_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[float] = []
-    monkeypatch.setattr("insula.step.digest.open_session", lambda *args, **_: started.append(args[3]) or "")
+
+    def open_session(home: str, session: str, project: str, now: float, share: float, *, goes_on: bool) -> str:
+        started.append(now)
+        return ""
+
+    monkeypatch.setattr("insula.step.digest.open_session", open_session)
     for now, pid in ((10_000.0, 1), (6_400.0, 2), (6_400.5, 3)):
         monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
         respond(str(tmp_path), "claude-code", recorded("claude-code")[0], now)
