@@ -65,6 +65,7 @@ UPDATE memories SET retired_at = :at WHERE id IN (
     WHERE user_id = :user AND session_id = :session AND promoted_at IS NULL AND retired_at IS NULL
     ORDER BY salience DESC, id DESC LIMIT -1 OFFSET :capacity)""")
 
+_DELETE = sa.text("INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', :id, :terms)")
 _INSERT = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
 
 
@@ -160,13 +161,21 @@ def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Se
     _count(connection, user_id, entries)
 
 
-def _count(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+def remove(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+    """Take memories, given as they were added, out of the index."""
+    connection.execute(_DELETE, [{"id": i, "terms": _line(user_id, words)} for i, words, _ in entries])
+    _count(connection, user_id, entries, -1)
+
+
+def _count(
+    connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int = 1
+) -> None:
     found: dict[str, list[int]] = {}
     for _, words, semantic in entries:
         for term in set(words):
             counts = found.setdefault(term, [0, 0])
-            counts[0] += 1
-            counts[1] += semantic
+            counts[0] += sign
+            counts[1] += sign * semantic
     if found:
         insert = upsert(terms)
         statement = insert.on_conflict_do_update(
@@ -178,8 +187,8 @@ def _count(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int,
         )
         rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
         connection.execute(statement, rows)
-    length = sum(len(words) for _, words, _ in entries)
-    totals = {"memories": users.c.memories + len(entries), "terms": users.c.terms + length}
+    length = sign * sum(len(words) for _, words, _ in entries)
+    totals = {"memories": users.c.memories + sign * len(entries), "terms": users.c.terms + length}
     connection.execute(sa.update(users).where(users.c.id == user_id).values(totals))
 
 

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0001"
+VERSION = "0002"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -158,3 +158,65 @@ revisions = sa.Table(
     sa.Index(None, "user_id", "subject"),
 )
 """Earlier states of whatever is derived, so that it can be undone (law 8)."""
+
+nights = sa.Table(
+    "nights",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("night", sa.Text, nullable=False),
+    sa.Column("phase", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("report", sa.JSON, nullable=False),
+    _time("at"),
+    sa.UniqueConstraint("user_id", "night", "phase"),
+)
+"""The journal of the nights. A row is written in the transaction that changes what the phase changes, so that a phase
+is done exactly once whatever is killed when."""
+
+summaries = sa.Table(
+    "summaries",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, unique=True),
+    sa.Column("memory_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("topics", sa.JSON, nullable=False),
+    sa.Column("messages", sa.Integer, nullable=False),
+    sa.Column("up_to", sa.Integer, nullable=False),
+    _time("at"),
+)
+"""What a session was about; its text is a derived memory, which is never recalled. `up_to` is the last message seen."""
+
+lessons = sa.Table(
+    "lessons",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("section", sa.Text, nullable=False, server_default=""),
+    sa.Column("trigger", sa.JSON, nullable=False),
+    sa.Column("advice", sa.Text, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("mode", sa.Text, nullable=False, server_default=""),
+    sa.Column("citations", sa.JSON, nullable=False),
+    _time("created_at"),
+    sa.Column("retired_at", sa.Double),
+    sa.UniqueConstraint("user_id", "key"),
+)
+"""Guidance: a lesson has a trigger (terms of a message), a guideline a section of SOUL.md. `citations` are the ids of
+the user's messages that it was learned from, `mode` is a person's word on it (`pinned`, `muted`)."""
+
+evidence = sa.Table(
+    "evidence",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("lesson_id", sa.Integer, sa.ForeignKey("lessons.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("arm", sa.Text, nullable=False),
+    sa.Column("happened", sa.Boolean, nullable=False),
+    _time("at"),
+    sa.UniqueConstraint("lesson_id", "session_id"),
+)
+"""What a session in which its trigger appeared says of a lesson; a session counts once."""

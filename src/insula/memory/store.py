@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
-from insula.memory import index, statements
+from insula.memory import index, nights, statements
+from insula.memory.changes import Changes
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
@@ -221,6 +222,52 @@ class Store:
     ) -> list[Signal]:
         """The last signals of a user (or of this session), newest first."""
         return await self._run(statements.ledger, place, kinds, session_only, limit)
+
+    async def sleeper(self, user: str) -> int | None:
+        """The id under which the night knows a user; None where nothing is stored of them."""
+        return await self._run(nights.user_id, user)
+
+    async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
+        """The last night in which a phase was done, and when."""
+        return await self._run(nights.last_night, user_id, phase)
+
+    async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
+        """The reports of the phases of a night that are done."""
+        return await self._run(nights.journal, user_id, night)
+
+    async def record(
+        self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
+    ) -> bool:
+        """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
+        return await self._run(nights.record, user_id, night, phase, report, changes, self.now())
+
+    async def sessions_to_sleep_on(self, user_id: int) -> list[nights.Session]:
+        """A user's sessions, oldest first."""
+        return await self._run(nights.sessions_of, user_id)
+
+    async def lines_of(self, user_id: int, session_id: int, limit: int) -> list[nights.Line]:
+        """The last lines of a session, oldest first."""
+        return await self._run(nights.transcript, user_id, session_id, limit)
+
+    async def summaries(self, user_id: int, limit: int) -> list[nights.Summarised]:
+        """The latest summaries, oldest first."""
+        return await self._run(nights.summaries_of, user_id, limit)
+
+    async def held(self, user_id: int, limit: int) -> list[nights.Held]:
+        """The latest items of long-term memory that somebody said, newest first."""
+        return await self._run(nights.held, user_id, limit)
+
+    async def lessons(self, user_id: int) -> list[nights.Kept]:
+        """A user's lessons and guidelines, with what sessions say of them."""
+        return await self._run(nights.kept, user_id)
+
+    async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[nights.Noticed]:
+        """The signals of some kinds since a moment, oldest first."""
+        return await self._run(nights.noticed, user_id, kinds, since)
+
+    async def restore(self, user_id: int, memory_id: int) -> bool:
+        """Bring a retired memory back; False where there is none such."""
+        return await self._run(nights.restore, user_id, memory_id, self.now())
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""

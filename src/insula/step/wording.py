@@ -54,6 +54,8 @@ def _said(reading: Reading, rung: int) -> str:
             f"{reading.count} other files import the one that you have just changed. "
             "Their tests show whether they still agree with it."
         )
+    if reading.form == "mixed":
+        return f"{_felt(reading)} The last thing that worked may be a better place to go on from."
     return f"{_felt(reading)} {(_ERRORS if reading.sense == NOCICEPTION else _ROUNDS)[rung or AWARENESS]}"
 
 

@@ -1,0 +1,77 @@
+"""What a phase of the night changes, as values: a phase decides, and the store writes all of it, or nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Summary(NamedTuple):
+    """What a session was about (R0)."""
+
+    session_id: int
+    content: str
+    topics: tuple[str, ...]
+    messages: int
+    up_to: int
+    """Id of the last message that it has seen."""
+
+
+class Merge(NamedTuple):
+    """Memories that say the same become one; the others are retired, and stay as its sources."""
+
+    kept: int
+    others: tuple[int, ...]
+    why: str
+
+
+class Forget(NamedTuple):
+    """A memory is retired; `restore` brings it back."""
+
+    memory_id: int
+    why: str
+
+
+class Insight(NamedTuple):
+    """Something understood about how to work with the user (R3), with the sessions it cites."""
+
+    content: str
+    topics: tuple[str, ...]
+    sessions: tuple[int, ...]
+    importance: float
+    confidence: float
+
+
+class Lesson(NamedTuple):
+    """Guidance that was learned; one with the same key gains the citations."""
+
+    key: str
+    advice: str
+    trigger: tuple[str, ...]
+    """Terms of a message; empty for a guideline."""
+    section: str
+    """Of SOUL.md; empty for a lesson."""
+    author: str
+    """`derived` or `person`."""
+    citations: tuple[int, ...]
+    """Ids of the user's messages."""
+
+
+class Lived(NamedTuple):
+    """What a session says of a lesson whose trigger appeared in it."""
+
+    lesson_id: int
+    session_id: int
+    arm: str
+    happened: bool
+
+
+class Revision(NamedTuple):
+    """A state of something derived, so that it can be undone (law 8)."""
+
+    subject: str
+    author: str
+    content: str
+    evidence: Mapping[str, object]
+
+
+Change = Summary | Merge | Forget | Insight | Lesson | Lived | Revision
+Changes = Sequence[Change]

@@ -1,0 +1,397 @@
+"""What a night reads and writes, as functions of a connection; `Store` runs them in transactions."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from insula.memory import index
+from insula.memory.changes import Changes, Forget, Insight, Lesson, Lived, Merge, Revision, Summary
+from insula.memory.encoding import load, terms_of
+from insula.memory.schema import (
+    evidence,
+    lessons,
+    memories,
+    messages,
+    nights,
+    relations,
+    revisions,
+    sessions,
+    signals,
+    summaries,
+    users,
+)
+from insula.memory.statements import GENERATED
+from insula.types import Provenance
+
+DERIVES, MERGES = "DERIVES", "MERGES"
+DERIVED_CONFIDENCE = 0.9
+"""Confidence of the relation from an insight to a session that it cites (seed 004)."""
+DONE = "done"
+
+
+class Session(NamedTuple):
+    """A session as the night sees it."""
+
+    id: int
+    name: str
+    messages: int
+    last: int
+    """Id of its last message."""
+    ended_at: float
+    summarised: int
+    """Id of the last message that its summary has seen; 0 without one."""
+
+
+class Line(NamedTuple):
+    """One line of a transcript, with its place on the ledger."""
+
+    id: int
+    turn: int
+    provenance: Provenance
+    content: str
+    at: float
+    score: float | None
+
+
+class Held(NamedTuple):
+    """An item of long-term memory, as far as consolidation looks at it."""
+
+    id: int
+    session_id: int
+    kind: str
+    provenance: Provenance
+    speaker: str
+    language: str
+    content: str
+    importance: float
+    terms: frozenset[str]
+    said_at: float
+    uses: int
+    used_at: tuple[float, ...]
+
+
+class Summarised(NamedTuple):
+    """A summary as reflection reads it."""
+
+    session_id: int
+    content: str
+    topics: tuple[str, ...]
+    messages: int
+    ended_at: float
+
+
+class Noticed(NamedTuple):
+    """A signal on the ledger."""
+
+    session_id: int
+    turn: int
+    kind: str
+    data: Mapping[str, Any]
+    at: float
+
+
+class Kept(NamedTuple):
+    """A lesson as it stands, with what sessions say of it: (session, arm, happened, at)."""
+
+    id: int
+    key: str
+    advice: str
+    trigger: tuple[str, ...]
+    section: str
+    author: str
+    mode: str
+    citations: tuple[int, ...]
+    created_at: float
+    evidence: tuple[tuple[str, str, bool, float], ...]
+
+
+def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
+    """A user's sessions, oldest first."""
+    last = sa.func.max(messages.c.id)
+    query = (
+        sa.select(
+            sessions.c.id,
+            sessions.c.name,
+            sa.func.count(messages.c.id),
+            last,
+            sa.func.max(messages.c.said_at),
+            sa.func.coalesce(sa.func.max(summaries.c.up_to), 0),
+        )
+        .join(messages, messages.c.session_id == sessions.c.id)
+        .outerjoin(summaries, summaries.c.session_id == sessions.c.id)
+        .where(sessions.c.user_id == user_id)
+        .group_by(sessions.c.id)
+        .order_by(last)
+    )
+    return [Session(*row) for row in connection.execute(query)]
+
+
+def transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[Line]:
+    """The last lines of a session, oldest first."""
+    said = messages.c
+    query = (
+        sa.select(said.id, said.turn, said.provenance, said.content, said.said_at, said.score)
+        .where(said.user_id == user_id, said.session_id == session_id)
+        .order_by(said.id.desc())
+        .limit(limit)
+    )
+    return [Line(*row) for row in connection.execute(query).all()[::-1]]
+
+
+def user_id(connection: sa.Connection, user: str) -> int | None:
+    """The id of a user; None where there is none of that name."""
+    return connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar()
+
+
+def summaries_of(connection: sa.Connection, user_id: int, limit: int) -> list[Summarised]:
+    """The latest summaries, oldest first."""
+    ended = sa.select(messages.c.said_at).where(messages.c.id == summaries.c.up_to).scalar_subquery()
+    query = (
+        sa.select(summaries.c.session_id, memories.c.content, summaries.c.topics, summaries.c.messages, ended)
+        .join(memories, memories.c.id == summaries.c.memory_id)
+        .where(summaries.c.user_id == user_id)
+        .order_by(summaries.c.up_to.desc())
+        .limit(limit)
+    )
+    return [Summarised(r[0], r[1], tuple(r[2]), r[3], r[4] or 0.0) for r in connection.execute(query).all()[::-1]]
+
+
+def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
+    """The latest items of long-term memory that somebody said, newest first."""
+    mine = memories.c
+    query = (
+        sa.select(memories)
+        .where(mine.user_id == user_id, mine.promoted_at.is_not(None), mine.retired_at.is_(None))
+        .where(mine.provenance != "derived")
+        .order_by(mine.id.desc())
+        .limit(limit)
+    )
+    return [_held(row) for row in connection.execute(query)]
+
+
+def _held(row: sa.Row[Any]) -> Held:
+    return Held(
+        id=row.id,
+        session_id=row.session_id,
+        kind=row.kind,
+        provenance=row.provenance,
+        speaker=row.speaker,
+        language=row.language,
+        content=row.content,
+        importance=row.importance,
+        terms=frozenset(terms_of(load(row.claims))),
+        said_at=row.said_at,
+        uses=row.uses,
+        used_at=tuple(json.loads(row.used_at)),
+    )
+
+
+def kept(connection: sa.Connection, user_id: int) -> list[Kept]:
+    """A user's lessons and guidelines that were not retired, with their evidence."""
+    query = (
+        sa.select(lessons).where(lessons.c.user_id == user_id, lessons.c.retired_at.is_(None)).order_by(lessons.c.id)
+    )
+    rows = connection.execute(query).all()
+    lived = sa.select(evidence.c.lesson_id, evidence.c.session_id, evidence.c.arm, evidence.c.happened, evidence.c.at)
+    said: dict[int, list[tuple[str, str, bool, float]]] = {}
+    for lesson, session, arm, happened, at in connection.execute(lived.where(evidence.c.user_id == user_id)):
+        said.setdefault(lesson, []).append((str(session), arm, happened, at))
+    return [
+        Kept(
+            id=row.id,
+            key=row.key,
+            advice=row.advice,
+            trigger=tuple(row.trigger),
+            section=row.section,
+            author=row.author,
+            mode=row.mode,
+            citations=tuple(row.citations),
+            created_at=row.created_at,
+            evidence=tuple(said.get(row.id, ())),
+        )
+        for row in rows
+    ]
+
+
+def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
+    """The signals of some kinds since a moment, oldest first."""
+    mine = signals.c
+    query = (
+        sa.select(mine.session_id, mine.turn, mine.kind, mine.data, mine.at)
+        .where(mine.user_id == user_id, mine.kind.in_(kinds), mine.at >= since)
+        .order_by(mine.id)
+    )
+    return [Noticed(*row) for row in connection.execute(query)]
+
+
+# The journal.
+
+
+def journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
+    """The reports of the phases of a night that are done."""
+    query = sa.select(nights.c.phase, nights.c.report)
+    mine = query.where(nights.c.user_id == user_id, nights.c.night == night, nights.c.state == DONE)
+    return {row.phase: row.report for row in connection.execute(mine)}
+
+
+def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str, float] | None:
+    """The last night in which a phase was done, and when; None where it never was."""
+    query = (
+        sa.select(nights.c.night, nights.c.at)
+        .where(nights.c.user_id == user_id, nights.c.phase == phase, nights.c.state == DONE)
+        .order_by(nights.c.at.desc())
+        .limit(1)
+    )
+    found = connection.execute(query).one_or_none()
+    return (found.night, found.at) if found else None
+
+
+def record(
+    connection: sa.Connection,
+    user_id: int,
+    night: str,
+    phase: str,
+    report: Mapping[str, Any],
+    changes: Changes,
+    at: float,
+) -> bool:
+    """Write what a phase changes, and that it is done; False, and nothing written, where it was done already."""
+    row = {"user_id": user_id, "night": night, "phase": phase, "state": DONE, "report": dict(report), "at": at}
+    before = sa.select(nights.c.id).where(nights.c.user_id == user_id, nights.c.night == night, nights.c.phase == phase)
+    if connection.execute(before).scalar() is not None:
+        return False
+    connection.execute(sa.insert(nights), row)
+    for change in changes:
+        apply(change, connection, user_id, at)
+    return True
+
+
+@singledispatch
+def apply(change: object, connection: sa.Connection, user_id: int, at: float) -> None:
+    """Write one change."""
+    raise TypeError(f"{type(change).__name__} is no change.")
+
+
+@apply.register
+def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> None:
+    memory = _derived(connection, user_id, change.session_id, "episodic", change.content, at, 0.5, GENERATED)
+    old = sa.select(summaries.c.memory_id).where(summaries.c.session_id == change.session_id)
+    if (before := connection.execute(old).scalar()) is not None:
+        connection.execute(sa.delete(summaries).where(summaries.c.session_id == change.session_id))
+        connection.execute(sa.update(memories).where(memories.c.id == before).values(retired_at=at))
+    values = {"topics": list(change.topics), "messages": change.messages, "up_to": change.up_to, "at": at}
+    connection.execute(
+        sa.insert(summaries).values(user_id=user_id, session_id=change.session_id, memory_id=memory, **values)
+    )
+
+
+@apply.register
+def _(change: Insight, connection: sa.Connection, user_id: int, at: float) -> None:
+    session = change.sessions[-1]
+    memory = _derived(connection, user_id, session, "insight", change.content, at, change.importance, change.confidence)
+    cited = sa.select(summaries.c.memory_id).where(summaries.c.session_id.in_(change.sessions))
+    for target in connection.execute(cited.where(summaries.c.user_id == user_id)).scalars():
+        _relate(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+
+
+@apply.register
+def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None:
+    others = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(change.others))
+    uses = connection.execute(sa.select(sa.func.coalesce(sa.func.sum(memories.c.uses), 0)).where(others)).scalar_one()
+    one = sa.and_(memories.c.user_id == user_id, memories.c.id == change.kept)
+    connection.execute(sa.update(memories).where(one).values(uses=memories.c.uses + uses))
+    for other in change.others:
+        _relate(connection, user_id, change.kept, other, MERGES, 1.0, at)
+        _retire(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
+
+
+@apply.register
+def _(change: Forget, connection: sa.Connection, user_id: int, at: float) -> None:
+    _retire(connection, user_id, change.memory_id, change.why, at)
+
+
+@apply.register
+def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> None:
+    mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
+    found = connection.execute(sa.select(lessons.c.citations, lessons.c.retired_at).where(mine)).one_or_none()
+    if found is None:
+        values = change._asdict() | {"trigger": list(change.trigger), "citations": list(change.citations)}
+        connection.execute(sa.insert(lessons).values(user_id=user_id, created_at=at, **values))
+        return
+    together = sorted({*found.citations, *change.citations})
+    connection.execute(sa.update(lessons).where(mine).values(citations=together))
+
+
+@apply.register
+def _(change: Lived, connection: sa.Connection, user_id: int, at: float) -> None:
+    index.add_missing(connection, evidence, {"user_id": user_id, "at": at, **change._asdict()})
+
+
+@apply.register
+def _(change: Revision, connection: sa.Connection, user_id: int, at: float) -> None:
+    values = change._asdict() | {"evidence": dict(change.evidence)}
+    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+
+
+def _derived(
+    connection: sa.Connection,
+    user_id: int,
+    session_id: int,
+    kind: str,
+    content: str,
+    at: float,
+    importance: float,
+    confidence: float,
+) -> int:
+    """A memory of the night's own: kept, and never recalled (law 2)."""
+    statement = sa.insert(memories).values(
+        user_id=user_id,
+        session_id=session_id,
+        kind=kind,
+        provenance="derived",
+        speaker="assistant",
+        language="",
+        content=content,
+        line="",
+        claims="[]",
+        importance=importance,
+        confidence=confidence,
+        salience=0.0,
+        used_at="[]",
+        said_at=at,
+        promoted_at=at,
+    )
+    return connection.execute(statement.returning(memories.c.id)).scalar_one()
+
+
+def _relate(
+    connection: sa.Connection, user_id: int, source: int, target: int, kind: str, confidence: float, at: float
+) -> None:
+    values = {"source_id": source, "target_id": target, "kind": kind, "confidence": confidence, "created_at": at}
+    connection.execute(sa.insert(relations).values(user_id=user_id, **values))
+
+
+def _retire(connection: sa.Connection, user_id: int, memory_id: int, why: str, at: float) -> None:
+    """Take a memory out of recall, with a record of what it was (law 8)."""
+    one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
+    found = connection.execute(sa.select(memories).where(one)).one_or_none()
+    if found is None:
+        return
+    connection.execute(sa.update(memories).where(one).values(retired_at=at))
+    index.remove(connection, user_id, [(memory_id, terms_of(load(found.claims)), found.kind == "semantic")])
+    values = {"subject": f"memory:{memory_id}", "author": "night", "content": found.content, "evidence": {"why": why}}
+    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+
+
+def restore(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
+    """Bring a retired memory back into long-term memory; False where there is none such."""
+    one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
+    found = connection.execute(sa.select(memories).where(one, memories.c.provenance != "derived")).one_or_none()
+    if found is None:
+        return False
+    connection.execute(sa.update(memories).where(one).values(retired_at=None, promoted_at=at))
+    index.add(connection, user_id, [(memory_id, terms_of(load(found.claims)), found.kind == "semantic")])
+    return True

@@ -1,0 +1,193 @@
+"""A night: what happened by day becomes what the agent does better tomorrow, phase by phase (seeds 000, 004).
+
+Each phase reads, decides and hands back what it changes; the store writes that and the journal's entry in one
+transaction. So a phase is done exactly once, whatever is killed when; one that fails leaves the others standing (R6).
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from insula.errors import InsulaError
+from insula.llm.budget import Account
+from insula.memory.changes import Changes
+from insula.memory.store import Store
+from insula.types import Identity
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+log = logging.getLogger(__name__)
+
+MIN_MESSAGES = 3
+"""Messages of a session that is worth a night (seed 004)."""
+CADENCE = 20 * 3600.0
+"""Seconds between two nights of a user (seed 004)."""
+END = "end"
+"""What stands in the journal when all phases of a night are done."""
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+
+class Result(NamedTuple):
+    """What a phase found, and what it changes."""
+
+    report: Json
+    changes: Changes = ()
+    skipped: str = ""
+    """Why there was nothing to do, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One night of one user, as the phases see it."""
+
+    store: Store
+    user: str
+    user_id: int
+    date: str
+    """Its name: the day that it belongs to, as the user counts days."""
+    now: float
+    since: float
+    """When the last night was; 0 for the first."""
+    identity: Identity
+    model: "Model | None" = None
+    account: Account = field(default_factory=Account)
+    done: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Reports of what is journalled already."""
+
+    async def once(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of `work`, which JSON must hold; from the journal where it was done before the night was stopped.
+
+        For what costs: a call of a model is made once, and at most the one in flight is repeated.
+        """
+        if name in self.done:
+            return cast(T, self.done[name]["result"])
+        result = await work()
+        await self.store.record(self.user_id, self.date, name, {"result": result})
+        return result
+
+
+Phase = Callable[[Night], Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseReport:
+    """How one phase went."""
+
+    name: str
+    state: str
+    """`done`, `skipped`, `failed`, or `before` where an earlier start of this night had done it."""
+    found: Json = field(default_factory=dict[str, Any])
+    why: str = ""
+    """Of one that was skipped or failed: a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SleepReport:
+    """One night of one user."""
+
+    user: str
+    date: str
+    phases: tuple[PhaseReport, ...]
+    skipped: str = ""
+    """Why there was no night."""
+
+    @property
+    def failed(self) -> tuple[PhaseReport, ...]:
+        """The phases that failed; the same night, started again, tries them anew."""
+        return tuple(phase for phase in self.phases if phase.state == "failed")
+
+
+async def sleep_cycle(
+    store: Store,
+    user: str,
+    phases: Sequence[tuple[str, Phase]],
+    *,
+    date: str | None = None,
+    identity: Identity | None = None,
+    model: "Model | None" = None,
+    account: Account | None = None,
+    force: bool = False,
+    on_phase: Callable[[PhaseReport], None] | None = None,
+) -> SleepReport:
+    """Run the night of a user, or go on with one that was stopped.
+
+    Args:
+        store: where everything stands.
+        user: whose night it is.
+        phases: their names and what they do, in order.
+        date: name of the night; by default today.
+        identity: who the agent is.
+        model: writes summaries and reflections; without one they are made without.
+        account: caps on what it may spend.
+        force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
+        on_phase: called with each phase as it ends.
+    """
+    date = date or datetime.fromtimestamp(store.now()).astimezone().strftime("%Y-%m-%d")
+    user_id = await store.sleeper(user)
+    if user_id is None:
+        return SleepReport(user=user, date=date, phases=(), skipped=f"Nothing is stored of {user!r}.")
+    last, done = await store.slept(user_id, END), await store.journal(user_id, date)
+    if why := "" if force else await _gate(store, user_id, last, done):
+        return SleepReport(user=user, date=date, phases=(), skipped=why)
+    night = Night(
+        store=store,
+        user=user,
+        user_id=user_id,
+        date=date,
+        now=store.now(),
+        since=last[1] if last else 0.0,
+        identity=identity or Identity(),
+        model=model,
+        account=account or Account(),
+        done=done,
+    )
+    return SleepReport(user=user, date=date, phases=await _through(night, phases, on_phase))
+
+
+async def _gate(store: Store, user_id: int, last: tuple[str, float] | None, done: Mapping[str, Json]) -> str:
+    """Why there is to be no night (R1); nothing where there is."""
+    if done and END not in done:
+        return ""  # one that was stopped goes on
+    if last and 0 <= store.now() - last[1] < CADENCE:
+        return "The last night was less than 20 hours ago."
+    since = last[1] if last else 0.0
+    sessions = await store.sessions_to_sleep_on(user_id)
+    if not any(session.messages >= MIN_MESSAGES and session.ended_at > since for session in sessions):
+        return f"No session with {MIN_MESSAGES} messages or more since the last night."
+    return ""
+
+
+async def _through(
+    night: Night, phases: Sequence[tuple[str, Phase]], on_phase: Callable[[PhaseReport], None] | None
+) -> tuple[PhaseReport, ...]:
+    reports: list[PhaseReport] = []
+    for name, phase in phases:
+        reports.append(await _run(night, name, phase))
+        if on_phase:
+            on_phase(reports[-1])
+    if not any(report.state == "failed" for report in reports):
+        await night.store.record(night.user_id, night.date, END, {})
+    return tuple(reports)
+
+
+async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
+    """One phase within its own boundary."""
+    if name in night.done:
+        return PhaseReport(name=name, state="before", found=night.done[name])
+    try:
+        result = await phase(night)
+        await night.store.record(night.user_id, night.date, name, result.report, result.changes)
+    except InsulaError as error:
+        log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
+        return PhaseReport(name=name, state="failed", why=str(error))
+    except Exception as error:
+        log.exception("The phase %s of the night of %s failed.", name, night.date)
+        return PhaseReport(name=name, state="failed", why=f"It failed ({type(error).__name__}); the log says more.")
+    if result.skipped:
+        return PhaseReport(name=name, state="skipped", found=result.report, why=result.skipped)
+    return PhaseReport(name=name, state="done", found=result.report)

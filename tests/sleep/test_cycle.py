@@ -1,0 +1,212 @@
+"""The cycle of a night: each phase once, in its own boundary, resumed where it was stopped."""
+
+import asyncio
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from insula.memory import nights
+from insula.memory.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.sleep.consolidation import consolidate
+from insula.sleep.cycle import Night, Phase, PhaseReport, Result, sleep_cycle
+from insula.testing import memory_store
+from insula.types import Controls
+
+pytestmark = pytest.mark.anyio
+
+LINES = ("My sister Ana lives in Lisbon.", "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
+
+
+async def talk(store: Store, session: str = "monday", threshold: float = 0.55) -> None:
+    metacognition = Metacognition(store, controls=Controls(consolidation_threshold=threshold))
+    for line in LINES:
+        async with metacognition.turn("ana", session, line) as turn:
+            turn.finish("Noted.")
+
+
+def phase(name: str, calls: list[str], fail: bool = False) -> tuple[str, Phase]:
+    async def run(night: Night) -> Result:
+        calls.append(name)
+        if fail:
+            raise RuntimeError("broken")
+        return Result({"by": name})
+
+    return name, run
+
+
+async def test_each_phase_is_done_once_a_night() -> None:
+    async with memory_store() as store:
+        await talk(store)
+        calls: list[str] = []
+        phases = [phase("one", calls), phase("two", calls)]
+        first = await sleep_cycle(store, "ana", phases, date="d")
+        again = await sleep_cycle(store, "ana", phases, date="d", force=True)
+        assert calls == ["one", "two"]
+        assert [report.state for report in first.phases] == ["done", "done"]
+        assert [report.state for report in again.phases] == ["before", "before"]
+
+
+async def test_a_failing_phase_leaves_the_others_standing_and_is_tried_again() -> None:
+    async with memory_store() as store:
+        await talk(store)
+        calls: list[str] = []
+        broken = [phase("one", calls), phase("two", calls, fail=True), phase("three", calls)]
+        report = await sleep_cycle(store, "ana", broken, date="d")
+        assert [one.state for one in report.phases] == ["done", "failed", "done"]
+        assert report.failed[0].why == "It failed (RuntimeError); the log says more."
+        mended = [phase("one", calls), phase("two", calls), phase("three", calls)]
+        report = await sleep_cycle(store, "ana", mended, date="d")
+        assert [one.state for one in report.phases] == ["before", "done", "before"]
+        assert calls == ["one", "two", "three", "two"]
+
+
+async def test_there_is_no_night_without_a_day() -> None:
+    async with memory_store() as store:
+        assert (await sleep_cycle(store, "nobody", [])).skipped == "Nothing is stored of 'nobody'."
+        metacognition = Metacognition(store)
+        async with metacognition.turn("ana", "s", "Hi."):
+            pass
+        assert "No session with 3 messages" in (await sleep_cycle(store, "ana", [])).skipped
+        await talk(store)
+        assert not (await sleep_cycle(store, "ana", [])).skipped
+        assert "less than 20 hours ago" in (await sleep_cycle(store, "ana", [])).skipped
+
+
+async def test_what_costs_is_done_once() -> None:
+    async with memory_store() as store:
+        await talk(store)
+        asked: list[int] = []
+
+        async def ask() -> str:
+            asked.append(1)
+            return "an answer"
+
+        async def thinking(night: Night) -> Result:
+            answer = await night.once("think:call", ask)
+            if len(asked) == 1 and "think:call" not in night.done:
+                raise RuntimeError("stopped after the call")
+            return Result({"answer": answer})
+
+        phases = [("think", thinking)]
+        assert (await sleep_cycle(store, "ana", phases, date="d")).failed
+        report = await sleep_cycle(store, "ana", phases, date="d")
+        assert (asked, report.phases[0].found) == ([1], {"answer": "an answer"})
+
+
+async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "memory.db") as store:
+        await talk(store)
+        user = await store.sleeper("ana")
+        assert user is not None
+        (session,) = await store.sessions_to_sleep_on(user)
+        one, two, *_ = [item.id for item in await store.held(user, 10)]
+        changes = [
+            Summary(session.id, "Ana talked about travel.", ("travel",), session.messages, session.last),
+            Insight("Short answers suit Ana.", ("answers",), (session.id,), 0.5, 0.5),
+            Merge(one, (two,), "it says the same"),
+            Lesson("k", "Use metric units.", ("unit",), "", "derived", (1,)),
+            Lesson("k", "Use metric units.", ("unit",), "", "derived", (2,)),
+            Revision("soul", "night", "text", {}),
+        ]
+        assert await store.record(user, "d", "all", {}, changes)
+        assert not await store.record(user, "d", "all", {}, changes)
+        (kept,) = await store.lessons(user)
+        assert kept.citations == (1, 2)
+        assert await store.record(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
+        assert (await store.lessons(user))[0].evidence[0][1:3] == ("shown", True)
+        assert two not in [item.id for item in await store.held(user, 10)]
+        assert await store.restore(user, two)
+        assert two in [item.id for item in await store.held(user, 10)]
+        assert [each.content for each in await store.summaries(user, 5)] == ["Ana talked about travel."]
+        assert await store.record(user, "e", "again", {}, [Forget(two, "old")])
+    with sqlite3.connect(tmp_path / "memory.db") as raw:
+        assert raw.execute("SELECT kind, confidence FROM relations ORDER BY id").fetchall() == [
+            (nights.DERIVES, 0.9),
+            (nights.MERGES, 1.0),
+        ]
+        assert raw.execute("SELECT count(*) FROM revisions WHERE subject LIKE 'memory:%'").fetchone() == (2,)
+    raw.close()
+
+
+async def test_what_was_derived_is_never_recalled() -> None:
+    async with memory_store() as store:
+        await talk(store)
+        user = await store.sleeper("ana")
+        assert user is not None
+        (session,) = await store.sessions_to_sleep_on(user)
+        summary = Summary(session.id, "Ana lives in Lisbon, says the summary.", ("Lisbon",), 6, session.last)
+        await store.record(user, "d", "s", {}, [summary, Insight("Lisbon matters.", (), (session.id,), 1.0, 1.0)])
+        async with Metacognition(store).turn("ana", "tuesday", "What about Lisbon?") as turn:
+            assert "Ana lives in Lisbon" in turn.instructions
+            assert "says the summary" not in turn.instructions
+            assert "Lisbon matters" not in turn.instructions
+
+
+async def test_a_merged_memory_is_recalled_once() -> None:
+    async with memory_store() as store:
+        await talk(store, "monday", threshold=0)
+        await talk(store, "tuesday", threshold=0)
+        report = await sleep_cycle(store, "ana", [("consolidation", consolidate)])
+        assert len(report.phases[0].found["merged"]) >= 2
+        async with Metacognition(store).turn("ana", "today", "Where does Ana live?") as turn:
+            assert turn.instructions.count("My sister Ana lives in Lisbon.") == 1
+
+
+_KILLED = """
+import asyncio, os, signal, sys
+from insula.memory.store import Store
+from insula.sleep.cycle import Result, sleep_cycle
+from insula.memory.changes import Revision
+
+async def main():
+    async with await Store.open(sys.argv[1]) as store:
+        def phase(name):
+            async def run(night):
+                if name == sys.argv[2]:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return Result({}, [Revision(name, "night", name, {})])
+            return name, run
+        report = await sleep_cycle(store, "ana", [phase(n) for n in ("a", "b", "c")], date="d")
+        print([one.state for one in report.phases])
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("victim", ["a", "b", "c"])
+async def test_a_night_that_is_killed_is_completed_once(tmp_path: Path, victim: str) -> None:
+    path = tmp_path / "memory.db"
+    async with await Store.open(path) as store:
+        await talk(store)
+
+    def night(killed_in: str) -> int:
+        return subprocess.run([sys.executable, "-c", _KILLED, str(path), killed_in], check=False).returncode
+
+    assert await asyncio.to_thread(night, victim) == -signal.SIGKILL
+    assert await asyncio.to_thread(night, "") == 0
+    assert await asyncio.to_thread(night, "") == 0
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("SELECT subject FROM revisions ORDER BY subject").fetchall() == [("a",), ("b",), ("c",)]
+    raw.close()
+
+
+async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with await Store.open(path) as one, await Store.open(path) as two:
+        await talk(one)
+
+        async def once(night: Night) -> Result:
+            await asyncio.sleep(0.01)
+            return Result({}, [Revision("x", "night", "x", {})])
+
+        reports: list[PhaseReport] = []
+        phases = [("p", once)]
+        await asyncio.gather(*(sleep_cycle(s, "ana", phases, date="d", on_phase=reports.append) for s in (one, two)))
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("SELECT count(*) FROM revisions").fetchone() == (1,)
+    raw.close()
