@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-hosts check format bench lock clean
+.PHONY: help run demo test test-hosts test-page check format bench lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI run
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
 
+test-page: $(VENV)/page.stamp ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
+	@$(BIN)/python -m pytest tests/e2e/page.py
+
 check: $(VENV)/test.stamp ## lint, types and import contracts alone
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet . && echo "lint: clean"
 	@$(BIN)/pyright --warnings
@@ -43,6 +46,7 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock
 	$(COMPILE) pyproject.toml --extra local --group dev -c requirements.lock -o locks/dev.lock
+	$(COMPILE) --group e2e -c locks/dev.lock -o locks/e2e.lock
 
 clean: ## remove the environment
 	rm -rf $(VENV)
@@ -68,10 +72,16 @@ $(VENV)/test.stamp: $(VENV)/run.stamp locks/dev.lock
 	@$(INSTALL) -r locks/dev.lock
 	@touch $@
 
-# npm may be set to run no install scripts; Claude Code's puts its program in place, hence once more by hand.
-$(VENV)/clients.stamp: $(VENV)/test.stamp tests/e2e/clients/package.json
-	@echo "insula: installing the pinned coding agents (about 1 GB) in $(VENV)/clients" >&2
+$(VENV)/page.stamp: $(VENV)/test.stamp locks/e2e.lock
+	@$(INSTALL) -r locks/e2e.lock
+	@touch $@
+
+# npm may be set to run no install scripts; some put their program in place, hence once more by hand.
+$(VENV)/clients.stamp: $(VENV)/test.stamp tests/e2e/clients/package.json tests/e2e/clients/requirements.txt
+	@echo "insula: installing the pinned coding agents (about 3 GB) in $(VENV)/clients" >&2
 	@mkdir -p $(VENV)/clients && cp tests/e2e/clients/package.json $(VENV)/clients/
 	@npm install --prefix $(VENV)/clients --silent --no-package-lock --no-audit --no-fund
 	@node $(VENV)/clients/node_modules/@anthropic-ai/claude-code/install.cjs
+	@for one in opencode-ai cline; do (cd $(VENV)/clients/node_modules/$$one && node postinstall.mjs >/dev/null) || exit; done
+	@$(UV) pip install --quiet --target $(VENV)/clients/sdk -r tests/e2e/clients/requirements.txt
 	@touch $@

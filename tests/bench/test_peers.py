@@ -2,7 +2,7 @@ import pytest
 
 from insula.bench.cases import cases
 from insula.bench.peers import Verdict, hermes, openhands
-from insula.bench.trajectories import Call, Prompt
+from insula.replay.events import Call, Prompt
 
 CASES = {case.name: case.calls for case in cases()}
 

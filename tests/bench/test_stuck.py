@@ -18,8 +18,9 @@ from insula.bench.stuck import (
     run,
     watch,
 )
-from insula.bench.trajectories import Call, Prompt, Run
+from insula.bench.trajectories import Run
 from insula.errors import InputError
+from insula.replay.events import Call, Prompt
 
 ERROR = "Error executing query: Unknown column 'name' in 'where clause'"
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from insula.bench.trajectories import SPACING, TRUTH, Call, Run, Source, sources
+from insula.bench.trajectories import TRUTH, Run, Source, sources
 from insula.errors import InputError
+from insula.replay.events import Call
+from insula.replay.trajectories import SPACING
 
 STEP = {"thought": "Look.", "tool": "bash", "action": "ls", "obs": "a.py"}
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from insula.bench.trajectories import Call, Prompt
+from insula.replay.events import Call, Prompt
 
 Events = Iterable[Call | Prompt]
 

@@ -13,8 +13,9 @@ from rich.progress import track
 from insula.bench import stuck_report, trajectories
 from insula.bench.cases import cases
 from insula.bench.peers import hermes, openhands
-from insula.bench.trajectories import Call, Prompt, Run
+from insula.bench.trajectories import Run
 from insula.errors import InputError
+from insula.replay.events import Call, Prompt
 from insula.stats import wilson
 from insula.step.fingerprint import action
 from insula.step.ladder import SOCRATIC

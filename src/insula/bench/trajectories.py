@@ -8,44 +8,19 @@ import json
 import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from insula.errors import InputError
+from insula.replay import claude_code
+from insula.replay.events import Call, Event, Prompt, Row, Skipped
+from insula.replay.find import SUFFIXES
+from insula.replay.seen import Seen
+from insula.replay.trajectories import SPACING, calls
 
-SPACING = 1.0
-"""Seconds between two calls of a run without a clock: what repeats there is not taken for waiting."""
 TRUTH = "magentic_one_ground_truth.json"
 """The marks that belong to the Magentic-One chats, in the same folder."""
-SUFFIXES = (".jsonl", ".jsonl.xz")
-
-Row = dict[str, Any]
-
-
-class Call(NamedTuple):
-    """One tool call as a hook would see it."""
-
-    tool: str
-    input: dict[str, Any]
-    output: str
-    at: float
-    ok: bool | None = None
-    """The structured outcome; None where the host knows none."""
-    thought: str = ""
-    """What the agent said before it; some detectors compare it."""
-    refused: bool = False
-    """Whether the host refused the call before the tool ran."""
-    reward: float = 0.0
-    place: int = 0
-    """Which message of a chat the output was, counted from 0."""
-
-
-class Prompt(NamedTuple):
-    """The user speaks."""
-
-    at: float
 
 
 class Run(NamedTuple):
@@ -82,7 +57,7 @@ def sources(paths: Iterable[str | Path]) -> Iterator[Source | str]:
     Raises:
         InputError: a path does not exist.
     """
-    seen: set[str] = set()  # a resumed Claude Code session repeats the events of the one before it
+    seen = Seen()  # a resumed Claude Code session repeats the events of the one before it
     for path in _files(paths):
         if path.name == TRUTH:
             continue
@@ -99,7 +74,7 @@ def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
         yield from sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES)) if path.is_dir() else [path]
 
 
-def _source(path: Path, seen: set[str]) -> Source:
+def _source(path: Path, seen: Seen) -> Source:
     lines = _lines(path)
     first = json.loads(lines[0]) if lines else None
     if not isinstance(first, dict):
@@ -128,114 +103,39 @@ def _lines(path: Path) -> list[str]:
 
 def _run(line: str) -> Iterator[Run]:
     row: Row = json.loads(line)
-    calls = [_step(row["set"], step, i) for i, step in enumerate(row["steps"])]
     # No prompt: these ran in batches with nobody at the keyboard; a hook learns that from CLAUDE_CODE_SESSION_ATTENDED.
-    yield Run(row["id"], row["set"], tuple(calls), row.get("env", ""), row.get("outcome"))
-
-
-def _step(name: str, step: Row, number: int) -> Call:
-    tool, arguments = _tool(name, step["tool"], step["action"])
-    code = step.get("rc")
-    return Call(
-        tool=tool,
-        input=arguments,
-        output=f"Exit code {code}\n{step['obs']}" if code else step["obs"],  # so Claude Code words a failure
-        at=SPACING * (number + 1),
-        ok=code == 0 if isinstance(code, int) else None,
-        thought=step["thought"],
-        reward=float(step.get("reward") or 0.0),
-        place=number,
-    )
-
-
-_ACI = frozenset(
-    ("open", "goto", "scroll_up", "scroll_down", "create", "edit", "search_dir", "search_file", "find_file", "submit")
-)
-"""The commands of SWE-agent's interface: tools, though it types them into its shell."""
-
-
-def _tool(name: str, tool: str, action: str) -> tuple[str, dict[str, str]]:
-    word = action.split(maxsplit=1)[0] if action.strip() else ""
-    if tool == "shell" and "sweagent" in name and word in _ACI:
-        return word, {"command": action}
-    if tool in {"bash", "shell", "ctf"}:
-        return "Bash", {"command": action}
-    return tool, {"query" if tool == "sql" else "code" if tool == "python" else "input": action}
+    yield Run(row["id"], row["set"], tuple(calls(row)), row.get("env", ""), row.get("outcome"))
 
 
 # Claude Code sessions.
 
-_NEVER_RAN = ("The user doesn't want to", "<tool_use_error>Sibling tool call errored")
-"""Results of calls that the user turned down or the host gave up: no hook is told of them."""
-_NOT_TYPED = ("<local-command", "<bash-", "<task-notification", "<command-name>", "[Request interrupted", "Caveat:")
-"""What the host writes in the user's name."""
 
-
-def _session_of_a_line(line: str, seen: set[str]) -> Iterator[Run]:
+def _session_of_a_line(line: str, seen: Seen) -> Iterator[Run]:
     return _session(json.loads(line)["events"], "claude_code", seen)
 
 
-def _session_of_a_file(text: str, seen: set[str]) -> Iterator[Run]:
+def _session_of_a_file(text: str, seen: Seen) -> Iterator[Run]:
     return _session((json.loads(line) for line in text.split("\n") if line), "claude_code_raw", seen)
 
 
-def _session(events: Iterable[Row], name: str, seen: set[str]) -> Iterator[Run]:
+def _session(events: Iterable[Row], name: str, seen: Seen) -> Iterator[Run]:
     """One run for the main agent and one for each subagent."""
     agents: dict[str, list[Row]] = {}
     for event in events:
-        if event.get("type") not in {"user", "assistant"} or event["uuid"] in seen:
-            continue
-        seen.add(event["uuid"])
-        agents.setdefault(event.get("agentId") or ("sidechain" if event.get("isSidechain") else ""), []).append(event)
+        if event.get("type") in {"user", "assistant"}:
+            agents.setdefault(claude_code.who(event), []).append(event)
     for agent, own in agents.items():
         own.sort(key=lambda event: event["timestamp"])  # stable: parallel results are written late
-        yield Run(f"{own[0].get('sessionId', '')}/{agent}", name, tuple(_told(own, main=not agent)))
+        new = [event for event in claude_code.read(own, seen) if event != Skipped(claude_code.REPEATED)]
+        if new:
+            yield Run(f"{own[0].get('sessionId', '')}/{agent}", name, tuple(filter(_is_told, new)))
 
 
-def _told(events: Iterable[Row], main: bool) -> Iterator[Call | Prompt]:
-    asked: dict[str, tuple[str, dict[str, Any], str]] = {}
-    thought = ""
-    for event in events:
-        at = datetime.fromisoformat(event["timestamp"]).timestamp()
-        for block in _blocks(event):
-            if block["type"] == "tool_use":
-                asked[block["id"]] = (block["name"], block["input"], thought)
-            elif block["type"] == "tool_result":
-                thought = ""
-                yield from _answered(block, at, asked)
-            elif event["type"] == "assistant":
-                thought = block.get("text") or block.get("thinking") or thought
-        if main and _typed(event):
-            yield Prompt(at)
-
-
-def _answered(block: Row, at: float, asked: dict[str, tuple[str, dict[str, Any], str]]) -> Iterator[Call]:
-    output = _text(block.get("content"))
-    if block["tool_use_id"] not in asked or output.startswith(_NEVER_RAN):
-        return
-    tool, arguments, thought = asked[block["tool_use_id"]]
-    refused = output.startswith("<tool_use_error>")
-    yield Call(tool, arguments, output, at, ok=not block.get("is_error"), thought=thought, refused=refused)
-
-
-def _typed(event: Row) -> bool:
-    """Whether a person wrote it, as far as the host's own marks tell."""
-    if event["type"] != "user" or event.get("isMeta") or event.get("isCompactSummary"):
-        return False
-    texts = [block["text"].lstrip() for block in _blocks(event) if block["type"] == "text"]
-    return any(text and not text.startswith(_NOT_TYPED) for text in texts)
-
-
-def _blocks(event: Row) -> list[Row]:
-    content = event["message"]["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    blocks: list[Row] = content if isinstance(content, list) else []  # pyright: ignore[reportUnknownVariableType]
-    return "\n".join(str(block.get("text", "")) for block in blocks)
+def _is_told(event: Event) -> TypeGuard[Call | Prompt]:
+    """Whether a hook would have been told of it."""
+    if isinstance(event, Call):
+        return not event.lost and not event.output.startswith(claude_code.NEVER_RAN)
+    return isinstance(event, Prompt)
 
 
 # Chats between agents. Only what has an output is a call: a terminal that ran code, a browser or file agent that acted.

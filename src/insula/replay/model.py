@@ -1,4 +1,4 @@
-"""What a look back at a session tells: counts, where it was stuck, what would have been said, what was spent in vain."""
+"""What a look back at a session tells: counts, where it was stuck, what would have been said, what was in vain."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,0 +1,233 @@
+"""What `insula replay` says at the terminal. All text of transcripts goes through `visible`, and none is markup."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from insula.hosts import places
+from insula.redaction import redact
+from insula.replay.figures import duration, many, number, share, span, tokens, when
+from insula.replay.find import TRAJECTORY
+from insula.replay.gather import Gathered
+from insula.replay.learn import Plan
+from insula.replay.model import WASTE, Failure, Moment, Totals
+from insula.replay.visible import visible
+from insula.step.senses import NOCICEPTION
+from insula.step.wording import SIGN
+
+PIPE_WIDTH = 140
+"""Columns where nobody looks at a terminal."""
+NAMED = 8
+"""Names of a list that are spelled out."""
+WEEKS = 8
+_ADVICE = "\n  "
+
+
+def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
+    """Everything that there is to see, the most telling first.
+
+    Args:
+        gathered: what was found.
+        console: where to print.
+        page: where the timelines were written.
+        learns: whether the user asked to learn from it.
+    """
+    totals = gathered.totals
+    if totals.sessions:
+        console.print(Text(_seen(totals)), soft_wrap=True)
+        _print_worst(totals, console)
+        _print_waste(totals, console)
+        _print_failures(totals.failures, totals.sessions, console)
+        _print_weeks(totals, console)
+    else:
+        console.print("Nothing could be read.")
+    for line in _left_out(totals):
+        console.print(Text(line), soft_wrap=True)
+    console.print()
+    for line in _next(totals, page, learns):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _seen(totals: Totals) -> str:
+    hosts = ", ".join(f"{number(count)} of {_host(host)}" for host, count in totals.hosts.most_common())
+    days = f", {span(totals.began, totals.ended)}" if totals.began else ""
+    counts = (
+        many(totals.tool_uses, "tool use"),
+        many(totals.errors, "error"),
+        many(totals.prompts, "prompt"),
+        many(totals.interrupts, "interrupt"),
+        f"about {tokens(totals.tokens)} tokens",
+    )
+    return f"{many(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
+
+
+def _host(name: str) -> str:
+    return places.HOSTS[name].name if name in places.HOSTS else "recorded runs" if name == TRAJECTORY else name
+
+
+def _table(console: Console, title: str, *columns: str) -> Table:
+    console.print(f"\n[bold]{title}[/]")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in columns:
+        right = name in {"Tokens", "Share", "Calls", "Sessions"}
+        table.add_column(name, justify="right" if right else "left", no_wrap=right or name == "When")
+    return table
+
+
+# What hurt.
+
+
+def _print_worst(totals: Totals, console: Console) -> None:
+    if not totals.worst:
+        console.print("\nNowhere did the senses feel an agent stuck: no similar errors in a row, no loops.")
+        return
+    table = _table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
+    for moment in totals.worst:
+        table.add_row(when(moment.at), _safe(moment.project, 24), _happened(moment), _cost(moment))
+    console.print(table)
+
+
+def _happened(moment: Moment) -> Text:
+    text = Text(f"{_felt(moment)}, from {_safe(moment.what, 70)}")
+    said = _safe(moment.said.removeprefix(SIGN), 130)
+    if said:
+        text.append(f"\nwould have been told: {said}", style="dim")
+    return text
+
+
+def _felt(moment: Moment) -> str:
+    if moment.sense == NOCICEPTION:
+        return f"{many(moment.count, 'error')} in a row"
+    return f"{many(moment.count, 'round')} of the same"
+
+
+def _cost(moment: Moment) -> str:
+    calls = many(moment.last - moment.first + 1, "call")
+    time = f", {duration(moment.seconds)}" if moment.at else ""
+    return f"{calls}{time}, {tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
+
+
+# What was in vain.
+
+
+def _print_waste(totals: Totals, console: Console) -> None:
+    if not totals.wasted:
+        return
+    table = _table(console, "Spent in vain", "What", "Calls", "Tokens", "Share")
+    for kind in sorted(WASTE, key=lambda one: -totals.waste[one]):
+        if totals.wasted_calls[kind]:
+            wasted = totals.waste[kind]
+            calls = number(totals.wasted_calls[kind])
+            table.add_row(kind.capitalize(), calls, tokens(wasted), share(wasted, totals.tokens))
+    console.print(table)
+
+
+# What happens again and again.
+
+
+def _print_failures(failures: Sequence[Failure], sessions: int, console: Console) -> None:
+    happened = [one for one in failures if one.happened]
+    if not happened:
+        console.print(f"\nOf {many(len(failures), 'failure pattern')} that could have happened, none did.")
+        return
+    title = "What happens again and again, and the rule that it founds"
+    table = _table(console, title, "Failure and advice", "Sessions", "Projects", "Rule")
+    for one in happened:
+        name = Text(one.pattern, style="bold").append(_ADVICE + one.advice, style="not bold")
+        found = f"{number(one.happened)} of {number(one.sessions)}"
+        table.add_row(name, found, number(one.projects), "would be told" if one.state == "active" else "needs more")
+    console.print(table)
+
+
+def _print_weeks(totals: Totals, console: Console) -> None:
+    """How often each failure happens, by week."""
+    weeks = dict[date, Counter[str]]()
+    sessions = Counter[date]()
+    for name, found in totals.days.items():
+        week = _monday(name)
+        weeks.setdefault(week, Counter()).update(found)
+        sessions[week] += totals.sessions_by_day[name]
+    patterns = [one.pattern for one in totals.failures if one.happened]
+    if len(weeks) < 2 or not patterns:
+        return
+    table = _table(console, "By week: sessions in which it happened", "Week of", "Sessions", *patterns)
+    for week in sorted(weeks)[-WEEKS:]:
+        counts = (str(weeks[week][one]) if weeks[week][one] else "·" for one in patterns)
+        table.add_row(week.isoformat(), number(sessions[week]), *counts)
+    console.print(table)
+
+
+def _monday(name: str) -> date:
+    try:
+        found = date.fromisoformat(name)
+    except ValueError:
+        return date.min
+    return date.fromordinal(max(1, found.toordinal() - found.weekday()))
+
+
+# What was left out.
+
+
+def _left_out(totals: Totals) -> Iterable[str]:
+    strange = {name: count for name, count in totals.skipped.items() if name.startswith("unknown")}
+    known = Counter({name: count for name, count in totals.skipped.items() if name not in strange})
+    if known:
+        yield f"\nLines that tell nothing about calls: {number(known.total())} ({_named(known)})."
+    if strange:
+        yield f"Lines that this version does not know: {number(sum(strange.values()))} ({_named(Counter(strange))})."
+    for path, why in _first(totals.incomplete):
+        yield f"Read in part: {_safe(path)}: {why}."
+    for path, why in _first(totals.passed_over):
+        yield f"Passed over: {_safe(path)}: {why}."
+    for what, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
+        if len(paths) > NAMED:
+            yield f"… and {number(len(paths) - NAMED)} more files {what}; --json names them all."
+
+
+def _first(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
+    return list(paths.items())[:NAMED]
+
+
+def _named(counts: Counter[str]) -> str:
+    shown = [f"{_safe(name, 60)} {number(count)}" for name, count in counts.most_common(NAMED)]
+    return ", ".join([*shown, *(["…"] if len(counts) > NAMED else [])])
+
+
+def _next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
+    if page is not None:
+        yield f"The timelines are in {_safe(str(page))}"
+    elif totals.worst:
+        yield "insula replay --html replay.html   the timelines of the sessions that went worst"
+    if not learns and any(one.state == "active" for one in totals.failures):
+        yield "insula replay --learn              found rules on these sessions"
+    if totals.sessions:
+        yield "insula install                     have the agent told while it happens"
+
+
+# Learning.
+
+
+def plan(planned: Plan, console: Console) -> None:
+    """What would be learned."""
+    rest = [
+        f"{many(planned.known, 'session')} counted before" if planned.known else "",
+        f"{many(planned.running, 'session')} not over yet" if planned.running else "",
+    ]
+    told = f" ({', '.join(filter(None, rest))})" if any(rest) else ""
+    console.print(f"\n{many(planned.sessions, 'session')} to learn from{told}.")
+    if planned.told:
+        console.print("Rules that agents would be told from the next session on:")
+    for rule in planned.told:
+        where = "in the projects where it happened" if rule.scope == "project" else "in all projects"
+        console.print(Text(f"  {rule.id}, {where}: {_safe(rule.advice, 200)}"), soft_wrap=True)
+    if planned.sessions and not planned.told:
+        console.print("No further rule would be told yet: a failure must have happened in two sessions of a project.")
+
+
+def _safe(text: str, longest: int = 160) -> str:
+    return visible(redact(text), longest)

@@ -1,0 +1,188 @@
+"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; early ones have no envelopes."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from insula.hosts.codex import patched
+from insula.hosts.fields import fields, said, text
+from insula.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, WAITING
+from insula.replay.events import (
+    Asked,
+    Call,
+    Compacted,
+    Event,
+    Interrupt,
+    Place,
+    Prompt,
+    Row,
+    Skipped,
+    Spent,
+    name,
+    time,
+)
+from insula.value import is_list, is_object
+
+_NOT_NEEDED = frozenset(
+    ("session_meta", "turn_context", "world_state", "token_usage_record", "inter_agent_communication")
+)
+_BARE = frozenset(
+    (
+        *("message", "reasoning", "function_call", "function_call_output", "local_shell_call", "custom_tool_call"),
+        *("custom_tool_call_output", "web_search_call"),
+    )
+)
+_TALK = frozenset(("message", "reasoning", "ghost_snapshot", "web_search_call", "image_generation_call", "compaction"))
+_SHELLS = frozenset(("exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"))
+_FRAME = re.compile(
+    r"(?:Chunk ID: \S+\n)?(?:Exit code: (?P<early>-?\d+)\n)?(?:Wall time: [^\n]*\n)"
+    r"(?:Process exited with code (?P<code>-?\d+)\n)?(?:Process running with session ID [^\n]*\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?\n?(?:Output:\n)?"
+)
+"""What Codex puts before the output of a command."""
+_UNFIT = "apply_patch verification failed"
+
+
+def read(rows: Iterable[Row | Skipped], agent: str = "") -> Iterator[Event]:
+    """What the lines tell, in their order.
+
+    Args:
+        rows: the lines of a transcript.
+        agent: the subagent that it is of; empty for the main one.
+    """
+    reader = _Reader(agent)
+    for row in rows:
+        if isinstance(row, Skipped):
+            yield row
+        else:
+            yield from reader.told(row)
+    yield from (Skipped(NO_RESULT) for _ in reader.waiting)
+
+
+class _Reader:
+    """What has to be kept from one line to the next."""
+
+    def __init__(self, agent: str) -> None:
+        self.waiting: dict[str, tuple[str, object]] = {}
+        self._agent = agent
+        self._cwd = ""
+        self._prompt = ""
+        self._at = 0.0
+
+    def told(self, row: Row) -> Iterator[Event]:
+        """The events of one line."""
+        kind = text(row, "type")
+        payload = fields(row, "payload") if "payload" in row else row
+        self._at = time(row.get("timestamp")) or self._at
+        if not self._cwd and (cwd := text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
+            self._cwd = cwd
+            yield Place(cwd)
+        if kind == "response_item" or kind in _BARE:
+            yield from self._item(payload)
+        elif kind == "event_msg":
+            yield from self._message(payload)
+        elif kind == "compacted":
+            yield Compacted(self._at, self._agent)
+        else:
+            known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
+            yield Skipped(name(kind or "session_meta") if known else f"unknown: {name(kind)}")
+
+    def _item(self, item: Row) -> Iterator[Event]:
+        kind = text(item, "type")
+        if kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+            yield self._wait(item)
+        elif kind in {"function_call_output", "custom_tool_call_output"}:
+            yield from self._result(item)
+        else:
+            yield Skipped(name(kind) if kind in _TALK else f"unknown: response_item {name(kind)}")
+
+    def _wait(self, item: Row) -> Event:
+        self.waiting[text(item, "call_id") or text(item, "id")] = _use(item)
+        if len(self.waiting) > WAITING:
+            del self.waiting[next(iter(self.waiting))]
+        return Asked(self._at, self._agent)
+
+    def _result(self, item: Row) -> Iterator[Event]:
+        call = text(item, "call_id")
+        tool, arguments = self.waiting.pop(call, ("", None))
+        output, ok, code = _outcome(item.get("output"))
+        yield Call(tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, lost=not tool)
+        if not tool:
+            yield Skipped(NO_CALL)
+
+    def _message(self, event: Row) -> Iterator[Event]:
+        kind = text(event, "type")
+        if kind == "token_count":
+            yield from self._cost(fields(event, "info"))
+        elif kind == "turn_aborted":
+            yield Interrupt(self._at, self._agent)
+        elif kind == "context_compacted":
+            yield Compacted(self._at, self._agent)
+        elif kind == "user_message":
+            yield self._typed(text(event, "message"))
+        elif kind == "item_completed" and fields(event, "item").get("type") == "UserMessage":
+            yield self._typed(said(fields(event, "item").get("content")))
+        else:
+            yield Skipped(f"event_msg: {name(kind)}")
+
+    def _typed(self, prompt: str) -> Event:
+        """Newer versions tell a prompt in two events."""
+        once = f"{prompt} {int(self._at)}"
+        if self._agent or once == self._prompt:
+            return Skipped(NOT_BY_THE_USER)
+        self._prompt = once
+        return Prompt(self._at)
+
+    def _cost(self, info: Row) -> Iterator[Event]:
+        usage, room = fields(info, "last_token_usage"), info.get("model_context_window")
+        total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
+        if not isinstance(total, int) or total <= 0:
+            yield Skipped("event_msg: token_count")
+            return
+        fresh = total - min(total, cached) if isinstance(cached, int) else total
+        yield Spent(self._at, total, fresh, room if isinstance(room, int) else 0, self._agent)
+
+
+def _use(item: Row) -> tuple[str, object]:
+    """Tool and arguments as the hook would be told them: a shell is `Bash`, a patch goes by its file."""
+    tool = text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
+    given = _arguments(item)
+    if tool == "apply_patch":
+        patch = given if isinstance(given, str) else text(given, "input") if is_object(given) else ""
+        return tool, {"path": patched(patch), "command": patch}
+    if tool in _SHELLS and is_object(given):
+        return "Bash", {"command": _command(given.get("cmd") or given.get("command"))}
+    return tool, given
+
+
+def _arguments(item: Row) -> object:
+    if item.get("type") == "local_shell_call":
+        return fields(item, "action")
+    written = item.get("arguments", item.get("input"))
+    try:
+        return json.loads(written) if isinstance(written, str) and written.startswith("{") else written
+    except (ValueError, RecursionError):
+        return written
+
+
+def _command(given: object) -> str:
+    """The command itself, without the shell that it is handed to."""
+    if not is_list(given):
+        return given if isinstance(given, str) else ""
+    words = [word for word in given if isinstance(word, str)]
+    return words[-1] if len(words) == 3 and words[1] in {"-lc", "-c"} else " ".join(words)
+
+
+def _outcome(output: object) -> tuple[str, bool | None, int | None]:
+    """What came back, whether it went well, and the exit code, as far as the transcript tells."""
+    if isinstance(output, str) and output.startswith('{"output"'):
+        output = _arguments({"input": output})
+    ok = output.get("success") if is_object(output) else None
+    code = fields(output, "metadata").get("exit_code") if is_object(output) else None
+    told = said(output)
+    if frame := _FRAME.match(told):
+        code = frame["code"] or frame["early"] or code
+        told = told[frame.end() :]
+    number = int(code) if isinstance(code, int | str) and str(code).lstrip("-").isdigit() else None
+    failed = told.startswith(_UNFIT) or ok is False
+    return told, False if failed else None if number is None else number == 0, number

@@ -1,0 +1,139 @@
+"""What transcripts tell, whatever host wrote them: calls, words of the user, and what was not needed or not understood.
+
+A reader is a generator of these, and keeps no more of a transcript than the calls that still wait for their result.
+"""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from insula.step.action import Action
+from insula.step.fingerprint import action
+
+Row = dict[str, Any]
+"""A line of a transcript."""
+
+
+class Call(NamedTuple):
+    """One tool call with its result, as a hook would see it."""
+
+    tool: str
+    input: Any
+    """Its arguments, as JSON holds them, or a text."""
+    output: str
+    at: float
+    ok: bool | None = None
+    """The structured outcome; None where the host knows none."""
+    thought: str = ""
+    """What the agent said before it; some detectors compare it."""
+    refused: bool = False
+    """Whether the host refused the call before the tool ran."""
+    reward: float = 0.0
+    place: int = 0
+    """Which message of a chat the output was, counted from 0."""
+    id: str = ""
+    agent: str = ""
+    code: int | None = None
+    """The exit code, where the transcript tells it."""
+    ran: bool = True
+    """False where the host says that it was cancelled."""
+    lost: bool = False
+    """Whether the result came without the call that it is of, which stands in no line that could be read."""
+
+
+class Asked(NamedTuple):
+    """The agent asks for a tool call; its `Call` follows when there is a result."""
+
+    at: float
+    agent: str = ""
+
+
+class Prompt(NamedTuple):
+    """The user speaks."""
+
+    at: float
+    agent: str = ""
+
+
+class Interrupt(NamedTuple):
+    """The user stops the agent."""
+
+    at: float
+    agent: str = ""
+
+
+class Compacted(NamedTuple):
+    """What was read before has gone from the context."""
+
+    at: float
+    agent: str = ""
+
+
+class Spent(NamedTuple):
+    """What a request to the model cost, as the host counts it."""
+
+    at: float
+    context: int
+    """Tokens in the context after it."""
+    fresh: int
+    """Tokens that were not read from a cache, and those that the model wrote."""
+    room: int = 0
+    agent: str = ""
+
+
+class Place(NamedTuple):
+    """The folder that the session works in."""
+
+    cwd: str
+
+
+class Skipped(NamedTuple):
+    """Something that was not understood, or is not needed, by a name that says what."""
+
+    reason: str
+    broken: bool = False
+    """Whether it is a line that could not be read."""
+
+
+Event = Call | Asked | Prompt | Interrupt | Compacted | Spent | Place | Skipped
+
+
+def acted(call: Call) -> Action:
+    """The action that a call was, as the senses see it."""
+    done = action(
+        tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
+    )
+    return done if call.ran else done.but(ran=False)
+
+
+def time(value: object) -> float:
+    """Seconds since the epoch for a time in ISO 8601; 0 for what is none."""
+    try:
+        return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def name(text: object) -> str:
+    """A word of a transcript as part of a name: short, and nothing but letters, digits and a few signs."""
+    word = "".join(char for char in str(text)[:40] if char.isascii() and (char.isalnum() or char in "-_."))
+    return word or "nameless"
+
+
+class Done(NamedTuple):
+    """A call without its texts: what the senses keep of it."""
+
+    at: float
+    agent: str
+    action: Action
+    output: int
+    """Characters of the output."""
+    failed: bool
+    """Whether the host says that it failed; where it says nothing, whether it looks so."""
+    lost: bool = False
+
+
+def done(call: Call) -> Done:
+    """A call as the senses see it."""
+    action = acted(call)
+    failed = not action.ok if call.ok is None else not call.ok
+    return Done(call.at, call.agent, action, len(call.output), failed, call.lost)

@@ -1,0 +1,75 @@
+"""The lines of a transcript, one at a time: whatever its size, little of it is in memory."""
+
+import json
+import lzma
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from insula.replay.events import Row, Skipped
+from insula.value import is_object
+
+LONGEST = 16 << 20
+"""Bytes of a line that is read. Decoded text may take four times that, twice: for the line and for what it says."""
+HEAD = 1 << 18
+"""Bytes at the beginning that tell what a file is."""
+TOO_LONG = f"line over {LONGEST >> 20} MB"
+CUT = "last line cut short"
+NO_JSON = "line that is no JSON"
+NO_OBJECT = "line that is no JSON object"
+_BOM = b"\xef\xbb\xbf"
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The file, unpacked where it is packed by xz.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return cast(IO[bytes], lzma.open(path)) if path.suffix == ".xz" else path.open("rb")
+
+
+def rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:
+    """Each line as JSON holds it, or why it is none.
+
+    Args:
+        stream: the file.
+        count: told the bytes of each line.
+
+    Raises:
+        OSError, EOFError, lzma.LZMAError: the file cannot be read on.
+    """
+    first = True
+    while line := stream.readline(LONGEST):
+        count(len(line))
+        if len(line) == LONGEST and not line.endswith(b"\n"):
+            _pass_over(stream)
+            yield Skipped(TOO_LONG, broken=True)
+        elif not line.isspace():
+            yield row(line.removeprefix(_BOM) if first else line)
+        first = False
+
+
+def row(line: bytes) -> Row | Skipped:
+    """One line as JSON holds it; characters that are no UTF-8 are replaced."""
+    try:
+        value = json.loads(line)
+    except UnicodeDecodeError:
+        value = _decoded(line)
+    except (ValueError, RecursionError):
+        return Skipped(NO_JSON if line.endswith(b"\n") else CUT, broken=True)
+    if value is None or not is_object(value):
+        return Skipped(NO_OBJECT, broken=True)
+    return value
+
+
+def _decoded(line: bytes) -> object:
+    try:
+        return json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _pass_over(stream: IO[bytes]) -> None:
+    while (rest := stream.readline(LONGEST)) and not rest.endswith(b"\n"):
+        pass

@@ -1,0 +1,128 @@
+"""A look back at a session: its events are folded through the senses, and what matters of them is kept."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any
+
+from insula.replay.agent import Agent, worst
+from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Skipped, Spent
+from insula.replay.model import Moment, Point, Replayed
+from insula.replay.session import Stream
+from insula.step import trace
+from insula.step.patterns import outcomes
+
+POINTS = 5_000
+"""Actions of a session that stand on its timeline."""
+AGENTS = 256
+"""Subagents of a session that are told apart; the others are one."""
+MOMENTS = 50
+"""The worst moments of a session that are kept."""
+BEYOND = "action beyond the timeline"
+REASONS = 200
+"""Names of what was skipped that are told apart: a file may make up any number."""
+OTHERS = "unknown: others"
+
+
+class Look:
+    """A session, and its project.
+
+    Attributes:
+        replayed: what it tells.
+        project: the hash that evidence goes by; empty where the transcript names no folder.
+        wasted_calls: calls by kind of waste.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
+        self.project = ""
+        self.wasted_calls = Counter[str]()
+        self._timed = stream.timed
+        self._agents: dict[str, Agent] = {}
+        self._step = 0
+        handlers: dict[type, Callable[[Any], None]] = {
+            Asked: self._ask,
+            Prompt: self._prompt,
+            Interrupt: self._interrupt,
+            Compacted: self._compact,
+            Spent: self._spend,
+            Place: self._settle,
+            Skipped: self._skip,
+            Done: self._act,
+        }
+        for at, told in stream.events:
+            self._span(at)
+            handlers[type(told)](told)
+        self._finish()
+
+    def _span(self, at: float) -> None:
+        if at and self._timed:
+            self.replayed.began = min(at, self.replayed.began or at)
+            self.replayed.ended = max(at, self.replayed.ended)
+
+    def _agent(self, name: str) -> Agent:
+        name = name if name in self._agents or len(self._agents) < AGENTS else "others"
+        return self._agents.setdefault(name, Agent(name))
+
+    def _ask(self, asked: Asked) -> None:
+        self.replayed.tool_uses += 1
+
+    def _prompt(self, prompt: Prompt) -> None:
+        self.replayed.prompts += 1
+        if len(self.replayed.user_steps) < POINTS:
+            self.replayed.user_steps.append(self._step + 1)
+        self._agent(prompt.agent).listen(prompt.at)
+
+    def _interrupt(self, _: Interrupt) -> None:
+        self.replayed.interrupts += 1
+
+    def _compact(self, compacted: Compacted) -> None:
+        self._agent(compacted.agent).forget()
+
+    def _spend(self, spent: Spent) -> None:
+        self._agent(spent.agent).pay(spent)
+
+    def _settle(self, place: Place) -> None:
+        if not self.replayed.project:
+            self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
+            self.project = trace.project(place.cwd)
+
+    def _skip(self, skipped: Skipped) -> None:
+        counts, reason = self.replayed.skipped, skipped.reason
+        counts[reason if reason in counts or len(counts) < REASONS else OTHERS] += 1
+
+    def _act(self, done: Done) -> None:
+        self.replayed.errors += done.failed
+        if done.lost:
+            return
+        self._step += 1
+        point, sensed = self._agent(done.agent).act(done, self._step, self._timed)
+        for reading in sensed.readings:
+            self.replayed.readings[reading.sense] += 1
+        if sensed.text:
+            self.replayed.rungs[sensed.rung] += 1
+        self._note(point)
+
+    def _note(self, point: Point) -> None:
+        if point.waste:
+            self.replayed.waste[point.waste] += point.wasted
+            self.wasted_calls[point.waste] += 1
+        if len(self.replayed.points) < POINTS:
+            self.replayed.points.append(point)
+        else:
+            self.replayed.skipped[BEYOND] += 1
+
+    def _finish(self) -> None:
+        agents, told = self._agents.values(), self.replayed
+        for agent in agents:
+            agent.close(ended=True)
+        told.tokens = sum(agent.spent for agent in agents)
+        told.patterns = outcomes([agent.actions for agent in agents])
+        moments = [moment for agent in agents for moment in agent.moments]
+        told.moments = [self._named(moment) for moment in worst(moments, MOMENTS)]
+        self._agents = {}
+
+    def _named(self, moment: Moment) -> Moment:
+        told = self.replayed
+        return replace(moment, session=told.id, project=told.project, host=told.host)

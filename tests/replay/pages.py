@@ -1,0 +1,199 @@
+"""Made-up sessions that look like real ones, to be shown on a page."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failure, Moment, Point, Replayed, Totals
+from insula.step.ladder import SOCRATIC
+from insula.step.patterns import PATTERNS
+from insula.step.senses import CHRONOS, NOCICEPTION, VESTIBULAR, Reading
+from insula.step.wording import text
+
+BEGAN = 1_763_110_800.0
+"""14 November 2025."""
+DAY = 86_400.0
+PROJECTS = ("spotter", "atlas-web", "ledger", "notes", "insula")
+WORK = (
+    ("Read", "read", "src/{project}/pipeline/loader.py"),
+    ("Read", "read", "src/{project}/api/routes.py"),
+    ("Grep", "read", "def load_ in src/{project}"),
+    ("Edit", "edit", "src/{project}/pipeline/loader.py"),
+    ("Edit", "edit", "tests/test_loader.py"),
+    ("Bash", "execute", "python -m pytest tests/test_loader.py -x -q"),
+    ("Bash", "execute", "git diff --stat"),
+    ("Bash", "execute", "npm run build -- --mode production"),
+    ("WebFetch", "other", "https://docs.example.org/guides/streaming"),
+)
+ERRORS = (
+    "ModuleNotFoundError: No module named <str>",
+    "Exit code <n>: FAILED tests/test_loader.py::<id>",
+    "String to replace not found in file.",
+)
+
+
+def session(seed: int, steps: int = 240, *, stuck: int = 2, points: bool = True) -> Replayed:
+    """One session: mostly work that goes well, and so many moments in which it does not."""
+    chance = random.Random(seed)
+    project = PROJECTS[seed % len(PROJECTS)]
+    rows = [_point(chance, step, project, BEGAN + seed % 13 * DAY + step * 21.0) for step in range(1, steps + 1)]
+    made = Replayed(
+        id=f"{chance.getrandbits(64):016x}",
+        host=("claude-code", "claude-code", "codex", "gemini")[seed % 4],
+        path=f"~/.claude/projects/{project}/{seed:04d}.jsonl",
+        project=project,
+        began=rows[0].at,
+        ended=rows[-1].at,
+        prompts=max(1, steps // 40),
+        interrupts=stuck // 2,
+        user_steps=[1, *range(37, steps, 41)],
+        skipped=Counter({"summary": 3, "unknown event": seed % 3}),
+    )
+    for _ in range(stuck):
+        _get_stuck(chance, made, rows)
+    made.readings[CHRONOS] += 1
+    return _counted(made, rows, keep=points)
+
+
+def totals(sessions: Sequence[Replayed]) -> Totals:
+    """As the look counts them."""
+    made = Totals(sessions=len(sessions), files=len(sessions) + 1, bytes=1_000_000, seconds=1.5)
+    for one in sessions:
+        made.hosts[one.host] += 1
+        made.began = min(made.began or one.began, one.began)
+        made.ended = max(made.ended, one.ended)
+        for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens"):
+            setattr(made, name, getattr(made, name) + getattr(one, name))
+        for name in ("skipped", "readings", "rungs", "waste"):
+            getattr(made, name).update(getattr(one, name))
+        made.wasted_calls.update({kind: 1 + spent // 3_000 for kind, spent in one.waste.items()})
+        _by_day(made, one)
+    every = [moment for one in sessions for moment in one.moments]
+    made.worst = sorted(every, key=lambda moment: moment.tokens, reverse=True)[:10]
+    made.failures = sorted(_failures(sessions), key=lambda one: one.happened, reverse=True)
+    return made
+
+
+def week(count: int = 50, steps: int = 240) -> list[Replayed]:
+    """So many sessions, most of them healthy, a few of them bad."""
+    return [
+        session(seed, steps + (seed * 37) % 160, stuck=(0, 0, 1, 0, 3, 0, 2)[seed % 7], points=seed % 17 != 11)
+        for seed in range(count)
+    ]
+
+
+def _point(chance: random.Random, step: int, project: str, at: float) -> Point:
+    tool, kind, target = chance.choice(WORK)
+    ok = chance.random() > 0.06
+    spent = int(min(60_000, chance.lognormvariate(6.6 if kind == "edit" else 7.3, 1.1)))
+    waste = HUGE if spent > 16_000 else REREAD if kind == "read" and chance.random() < 0.04 else ""
+    return Point(
+        step=step,
+        at=at,
+        tool=tool,
+        kind=kind,
+        target=target.format(project=project),
+        ok=ok,
+        tokens=spent,
+        error="" if ok else chance.choice(ERRORS),
+        waste=waste,
+        wasted=spent - 10_000 if waste == HUGE else spent // 2 if waste else 0,
+        agent="explorer" if chance.random() < 0.03 else "",
+    )
+
+
+def _get_stuck(chance: random.Random, made: Replayed, rows: list[Point]) -> None:
+    """Errors in a row, or circles: each louder than the one before."""
+    length = chance.randint(5, 24)
+    start = chance.randint(0, max(0, len(rows) - length - 1))
+    sense = NOCICEPTION if chance.random() < 0.6 else VESTIBULAR
+    first, said, rung = rows[start], "", 0
+    for count, place in enumerate(range(start, min(start + length, len(rows))), 1):
+        rung = min(4, 1 + count // 5) if count > 1 else 0
+        reading = Reading(
+            sense=sense, count=count, severe=rung >= SOCRATIC, form="" if sense == NOCICEPTION else "same"
+        )
+        speaks = count in {2, 5, 10, 15}
+        said = text(reading, rung) if speaks else said
+        rows[place] = _failing(rows[place], first, sense, rung if speaks else 0, said if speaks else "")
+        made.readings[sense] += 1
+        made.rungs.update([rung] * speaks)
+    last = rows[min(start + length, len(rows)) - 1]
+    made.moments.append(
+        Moment(
+            session=made.id,
+            first=first.step,
+            last=last.step,
+            at=first.at,
+            seconds=last.at - first.at,
+            tokens=sum(point.tokens for point in rows[start : start + length]),
+            sense=sense,
+            count=length,
+            said=said,
+            rung=rung,
+            what=f"{first.tool} {first.target}",
+            project=made.project,
+            host=made.host,
+            open=last.step == len(rows),
+        )
+    )
+
+
+def _failing(point: Point, first: Point, sense: str, rung: int, said: str) -> Point:
+    return Point(
+        step=point.step,
+        at=point.at,
+        tool=first.tool,
+        kind=first.kind,
+        target=first.target,
+        ok=sense != NOCICEPTION,
+        tokens=point.tokens,
+        error=ERRORS[1] if sense == NOCICEPTION else "",
+        sense=sense,
+        rung=rung,
+        said=said,
+        waste=STALE_EDIT if first.kind == "edit" else FAILURE if sense == NOCICEPTION else REREAD,
+        wasted=point.tokens,
+    )
+
+
+def _counted(made: Replayed, rows: list[Point], *, keep: bool) -> Replayed:
+    made.tool_uses, made.tokens = len(rows), sum(point.tokens for point in rows)
+    made.errors = sum(not point.ok for point in rows)
+    for point in rows:
+        if point.waste:
+            made.waste[point.waste] += point.wasted
+    made.moments.sort(key=lambda moment: moment.tokens, reverse=True)
+    made.patterns = {
+        pattern.id: bool(made.moments) and (made.errors + place) % 3 == 0 for place, pattern in enumerate(PATTERNS[:6])
+    }
+    made.points = rows if keep else []
+    return made
+
+
+def _by_day(made: Totals, one: Replayed) -> None:
+    day = f"2025-11-{14 + int((one.began - BEGAN) // DAY):02d}"
+    made.sessions_by_day[day] += 1
+    happened = made.days.setdefault(day, Counter())
+    happened.update(pattern for pattern, yes in one.patterns.items() if yes)
+
+
+def _failures(sessions: Sequence[Replayed]) -> list[Failure]:
+    found: list[Failure] = []
+    for pattern in PATTERNS:
+        could = [one for one in sessions if pattern.id in one.patterns]
+        did = [one for one in could if one.patterns[pattern.id]]
+        if could:
+            state = "active" if len(did) > 2 else "proposed"
+            projects = len({one.project for one in did})
+            found.append(
+                Failure(
+                    pattern=pattern.id,
+                    advice=pattern.advice,
+                    sessions=len(could),
+                    happened=len(did),
+                    projects=projects,
+                    state=state,
+                )
+            )
+    return found

@@ -1,0 +1,133 @@
+"""`insula replay` as its user meets it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transcripts import RECORDED, Session
+from typer.testing import CliRunner, Result
+
+from insula.cli.main import app
+from insula.errors import InputError
+
+
+def call(*words: object, fails: bool = False) -> Result:
+    result = CliRunner().invoke(app, ["replay", *map(str, words)])
+    if not fails:
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def figures(*words: object) -> dict[str, Any]:
+    return json.loads(call("--json", *words).stdout)
+
+
+@pytest.fixture
+def bad_week(tmp_path: Path) -> Path:
+    """Two sessions that go wrong in the same way, and one that does not."""
+    folder = tmp_path / "week"
+    folder.mkdir()
+    for name in ("one", "two"):
+        Session(name).says("Go.").works(2).fails(6).works(3).written(folder)
+    Session("calm").says("Go.").works(9).written(folder)
+    return folder
+
+
+def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: Path) -> None:
+    said = call(bad_week).output
+    assert "3 sessions (3 of Claude Code)" in said
+    assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
+    assert "6 errors in a row, from Bash cat missing-2.txt" in said
+    assert "would have been told: 4 similar errors in a row." in said
+    assert "Failures" in said
+    assert "error-loop" in said
+    assert "2 of 2" in said
+    assert "insula replay --learn" in said
+    assert "insula install" in said
+
+
+def test_a_healthy_week_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    Session().says("Go.").works(9).written(tmp_path)
+    said = call(tmp_path).output
+    assert "Nowhere did the senses feel an agent stuck" in said
+    assert ", none did." in said
+    assert len(said.splitlines()) < 12
+
+
+def test_the_figures_come_as_json(bad_week: Path) -> None:
+    found = figures(bad_week)
+    assert {name: found[name] for name in ("sessions", "tool_uses", "errors", "prompts", "interrupts")} == {
+        "sessions": 3,
+        "tool_uses": 31,
+        "errors": 12,
+        "prompts": 3,
+        "interrupts": 0,
+    }
+    assert found["readings"] == {"nociception": 8}
+    assert found["rungs"] == {"1": 2, "2": 2}
+    assert found["waste"].keys() == {"failures"}
+    assert found["skipped"] == {}
+    assert found["failures"][0]["pattern"] == "error-loop"
+    assert [moment["session"] for moment in found["worst"]] == ["one", "two"]
+
+
+def test_the_exit_code_tells_whether_all_was_read(bad_week: Path, tmp_path: Path) -> None:
+    assert call(bad_week).exit_code == 0
+    foreign = bad_week / "foreign.jsonl"
+    foreign.write_text('{"rows": 3}\n')
+    result = call(bad_week)
+    assert result.exit_code == 3
+    assert "foreign.jsonl: it holds no session" in result.output.replace("\n", "")
+    assert call(foreign).exit_code == 1
+    cut = tmp_path / "cut.jsonl"
+    cut.write_bytes((RECORDED / "codex.jsonl").read_bytes()[:-40])
+    os.utime(cut, (1, 1))
+    assert call(cut).exit_code == 3
+
+
+def test_where_nothing_is_it_is_said_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "none"))
+    result = call(fails=True)
+    assert isinstance(result.exception, InputError)
+    assert "No transcript of a coding agent was found in" in str(result.exception)
+    assert isinstance(call(tmp_path, fails=True).exception, InputError)
+
+
+def test_learning_shows_the_rules_and_founds_them_once(bad_week: Path, home: Path) -> None:
+    said = call(bad_week, "--learn", "--yes").output
+    assert "3 sessions to learn from." in said
+    assert "error-loop, in the projects where it happened: When the same kind of error" in said
+    assert "Learned from 3 sessions." in said
+    again = figures(bad_week, "--learn", "--yes")["learned"]
+    assert again == {"written": True, "sessions": 0, "known": 3, "running": 0, "rules": []}
+    (log,) = (home / "evidence").glob("*.jsonl")
+    assert len({json.loads(line)["session"] for line in log.read_text().splitlines()}) == 3
+
+
+def test_nothing_is_learned_where_nobody_can_be_asked(bad_week: Path, home: Path) -> None:
+    result = call(bad_week, "--learn", fails=True)
+    assert isinstance(result.exception, InputError)
+    assert "insula replay --learn --yes" in str(result.exception)
+    assert not (home / "evidence").exists()
+
+
+def test_the_timelines_come_as_a_page(bad_week: Path, tmp_path: Path) -> None:
+    page = tmp_path / "replay.html"
+    assert str(page) in call(bad_week, "--html", page).output.replace("\n", "")
+    assert "<html" in page.read_text()
+    result = call(bad_week, "--html", tmp_path / "none/replay.html", fails=True)
+    assert isinstance(result.exception, InputError)
+
+
+def test_text_of_a_transcript_cannot_write_on_the_terminal(tmp_path: Path) -> None:
+    evil = "\x1b[2J\x1b]0;owned\x07[bold red]x[/] \u202egnp.exe\r"
+    session = Session("s", cwd=f"/home/dev/{evil}").says("Go.")
+    for _ in range(5):
+        session.calls("Bash", f"Exit code 1\n{evil}", error=True, command=f"cat {evil}")
+    session.rows.append({"type": evil, "uuid": "x", "timestamp": "2026-01-01T00:00:00Z"})
+    said = call(session.written(tmp_path)).output
+    assert not {"\x1b", "\x07", "\r", "\u202e"} & set(said)
+    assert "[bold red]" in said.replace("\n", "")

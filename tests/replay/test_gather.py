@@ -1,0 +1,101 @@
+"""All sessions together, and what it takes."""
+
+import json
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from transcripts import RECORDED, Session, look
+
+from insula.replay import gather as gathering
+from insula.replay import seen
+from insula.replay.find import find
+from insula.replay.seen import Seen
+
+LEAST_SPEED = 4.0
+"""Megabytes of transcript in a second of CPU; a fifth of what is asked for, since nobody knows what else runs here."""
+MOST_MEMORY = 24.0
+
+
+def test_totals_are_the_sums_and_the_worst_come_first(tmp_path: Path) -> None:
+    Session("calm").says("Go.").works(5).written(tmp_path)
+    Session("bad").says("Go.").fails(9).written(tmp_path)
+    Session("better").says("Go.").fails(4).works(3).written(tmp_path)
+    gathered = look(tmp_path)
+    totals = gathered.totals
+    assert [session.id for session in gathered.sessions] == ["bad", "better", "calm"]
+    assert [moment.session for moment in totals.worst] == ["bad", "better"]
+    assert (totals.sessions, totals.tool_uses, totals.errors, totals.prompts) == (3, 21, 13, 3)
+    assert totals.wasted == sum(session.wasted for session in gathered.sessions)
+    assert totals.sessions_by_day.total() == 3
+
+
+def test_only_the_worst_keep_their_timelines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "KEPT", 3)
+    monkeypatch.setattr(gathering, "ROOM", 20)
+    for number in range(6):
+        Session(f"s{number}").says("Go.").fails(3 + number).written(tmp_path)
+    gathered = look(tmp_path)
+    assert [session.id for session in gathered.sessions] == ["s5", "s4"]  # 8 and 7 actions; 6 more are too many
+    assert gathered.totals.sessions == 6
+
+
+def test_a_failure_in_two_sessions_of_a_project_founds_its_rule(tmp_path: Path) -> None:
+    Session("one").says("Go.").fails(5).written(tmp_path)
+    (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
+    assert (failure.happened, failure.projects, failure.state) == (1, 1, "proposed")
+    Session("two").says("Go.").fails(5).written(tmp_path)
+    Session("calm").says("Go.").works(8).written(tmp_path)
+    totals = look(tmp_path).totals
+    failure = totals.failures[0]
+    assert (failure.pattern, failure.sessions, failure.happened) == ("error-loop", 2, 2)
+    assert failure.state == "active"
+    (found,) = totals.days.values()
+    assert found["error-loop"] == 2
+
+
+def test_a_file_of_titles_is_no_session(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"type":"summary","summary":"A title","leafUuid":"x"}\n')
+    totals = look(tmp_path).totals
+    assert (totals.sessions, totals.skipped) == (0, {"summary": 1})
+
+
+def test_lines_long_past_are_forgotten_and_the_last_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen, "GENERATION", 10)
+    known = Seen()
+    assert all(known.add(str(number)) for number in range(100))
+    assert not any(known.add(str(number)) for number in range(95, 100))
+    assert known.add("0")
+
+
+def large(folder: Path, megabytes: int) -> Path:
+    """One session of that size in the form of a real one, each line of it new."""
+    lines, path, number = (RECORDED / "claude-code.jsonl").read_text("utf-8").splitlines(), folder / "s.jsonl", 0
+    with path.open("w", encoding="utf-8") as file:
+        while file.tell() < megabytes << 20:
+            number += 1
+            for place, line in enumerate(lines):
+                row = json.loads(line)
+                if "uuid" in row:
+                    row["uuid"] = f"{number} {place}"
+                file.write(json.dumps(row).replace('"call_', f'"call_{number}_') + "\n")
+    return path
+
+
+def test_memory_does_not_grow_with_the_transcript(tmp_path: Path) -> None:
+    found = find([large(tmp_path, 12)])
+    tracemalloc.start()
+    gathered = gathering.gather(found)
+    peak = tracemalloc.get_traced_memory()[1] / (1 << 20)
+    tracemalloc.stop()
+    assert gathered.totals.tool_uses > 1_000
+    assert peak < MOST_MEMORY, f"{peak:.1f} MB"
+
+
+def test_reading_is_quick(tmp_path: Path) -> None:
+    found = find([large(tmp_path, 8)])
+    began = time.process_time()
+    totals = gathering.gather(found).totals
+    speed = totals.bytes / 1e6 / (time.process_time() - began)
+    assert speed > LEAST_SPEED, f"{speed:.1f} MB/s"

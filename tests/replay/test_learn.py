@@ -1,0 +1,110 @@
+"""Rules founded on sessions of the past."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from insula.errors import StoreError, StoreFull
+from insula.guidance import ACTIVE, Decision
+from insula.replay.gather import Score
+from insula.replay.learn import plan, write
+from insula.step import digest, evidence, trace
+
+NOW = 1_770_000_000.0
+DAY = 86_400.0
+PROJECT = "a" * 16
+
+
+def score(session: str, *, happened: bool = True, ago: float = DAY, project: str = PROJECT) -> Score:
+    return Score(NOW - ago, session, project, {"stale-edit": happened, "reread": False})
+
+
+def states(home: Path, project: str = PROJECT) -> dict[str, str]:
+    return {rule.id: rule.life.state for rule in digest.compile_rules(str(home), project, NOW)}
+
+
+def logged(home: Path, project: str = PROJECT) -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(evidence.log(str(home), project)).read_text().splitlines()]
+
+
+def test_what_was_planned_is_what_comes_true(tmp_path: Path) -> None:
+    planned = plan(str(tmp_path), [score("one"), score("two"), score("calm", happened=False)], NOW)
+    assert planned.sessions == 3
+    assert [rule.id for rule in planned.told] == ["stale-edit"]
+    assert not (tmp_path / "evidence").exists()  # nothing yet
+    write(str(tmp_path), planned)
+    assert states(tmp_path)["stale-edit"] == ACTIVE
+    assert states(tmp_path)["reread"] != ACTIVE
+
+
+def test_evidence_has_the_form_of_what_the_hook_writes(tmp_path: Path) -> None:
+    write(str(tmp_path), plan(str(tmp_path), [score("one")], NOW))
+    line = {"v": 1, "session": "one", "arm": "none", "t": NOW - DAY, "project": PROJECT}
+    assert logged(tmp_path) == [
+        {**line, "pattern": "reread", "happened": False},
+        {**line, "pattern": "stale-edit", "happened": True},
+    ]
+    (item,) = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
+    assert (item.session, item.kind, item.project) == ("one", "detection", PROJECT)
+
+
+def test_to_learn_twice_is_to_learn_once(tmp_path: Path) -> None:
+    home, scores = str(tmp_path), [score("one"), score("two"), score("two")]
+    write(home, plan(home, scores, NOW))
+    before = logged(tmp_path)
+    again = plan(home, scores, NOW)
+    write(home, again)
+    assert (again.sessions, again.known, again.told) == (0, 3, [])
+    assert logged(tmp_path) == before
+
+
+def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
+    trace.append(trace.folder(str(tmp_path), "watched"), {"e": "start", "at": NOW - DAY})
+    evidence.append(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
+    planned = plan(str(tmp_path), [score("watched"), score("scored"), score("new")], NOW)
+    assert (planned.sessions, planned.known) == (1, 2)
+
+
+def test_a_session_without_an_opportunity_says_nothing(tmp_path: Path) -> None:
+    planned = plan(str(tmp_path), [Score(NOW - DAY, "short", PROJECT, {})], NOW)
+    assert (planned.sessions, planned.records) == (0, {})
+
+
+def test_a_session_that_may_go_on_is_not_learned_from(tmp_path: Path) -> None:
+    planned = plan(str(tmp_path), [score("now", ago=60)], NOW)
+    assert (planned.sessions, planned.running) == (0, 1)
+
+
+def test_names_that_are_no_names_of_files_are_keys_as_for_the_hook(tmp_path: Path) -> None:
+    write(str(tmp_path), plan(str(tmp_path), [score("../../etc/passwd"), score("")], NOW))
+    assert {line["session"] for line in logged(tmp_path)} == {trace.key("../../etc/passwd")}
+
+
+def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    evidence.decide(home, Decision(do="forget", rule="stale-edit", scope="global", at=NOW))
+    planned = plan(home, [score("one"), score("two")], NOW)
+    assert planned.told == []
+    write(home, planned)
+    assert states(tmp_path)["stale-edit"] != ACTIVE
+
+
+def test_imported_rules_get_their_share(tmp_path: Path) -> None:
+    word = Decision(do="import", rule="ours", scope="global", at=1.0, advice="Read first.", pattern="stale-edit")
+    evidence.decide(str(tmp_path), word)
+    planned = plan(str(tmp_path), [score("one"), score("two")], NOW)
+    assert {rule.id for rule in planned.told} == {"stale-edit", "ours"}
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    planned = plan(str(tmp_path), [score("one")], NOW)
+    (tmp_path / "evidence").write_text("in the way")
+    with pytest.raises(StoreFull, match="cannot be written"):
+        write(str(tmp_path), planned)
+
+
+def test_a_folder_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "evidence/a.jsonl").mkdir(parents=True)
+    with pytest.raises(StoreError, match="cannot be read"):
+        plan(str(tmp_path), [score("one")], NOW)

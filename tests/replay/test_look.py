@@ -1,0 +1,125 @@
+"""A session looked back at: what went wrong, what would have been said, what it cost."""
+
+from pathlib import Path
+
+import pytest
+from transcripts import Session, look, write
+
+from insula.replay import look as looking
+from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Replayed
+from insula.replay.waste import HUGE_TOKENS
+
+PAGE = "def load(path):\n    return open(path).read()\n" * 20
+
+
+def replayed(session: Session, folder: Path) -> Replayed:
+    (found,) = look(session.written(folder)).sessions
+    return found
+
+
+def test_a_moment_lasts_from_its_first_reading_to_the_next_progress(tmp_path: Path) -> None:
+    session = replayed(Session().says("Go.").works(4).fails(6).works(5), tmp_path)
+    (moment,) = session.moments
+    assert (moment.first, moment.last) == (7, 10)  # three alike are felt; two successes do not end it, three do
+    assert (moment.count, moment.rung, moment.open) == (6, 2, False)
+    assert moment.seconds == 6.0
+    assert moment.tokens == sum(point.tokens for point in session.points[6:10])
+    assert moment.what == "Bash cat missing-2.txt"
+    assert (moment.session, moment.project, moment.host) == ("s", "project", "claude-code")
+
+
+def test_one_success_between_failures_is_no_progress(tmp_path: Path) -> None:
+    (moment,) = replayed(Session().says("Go.").fails(4).works(1).fails(3).works(3), tmp_path).moments
+    assert (moment.first, moment.last) == (3, 8)
+
+
+def test_a_word_of_the_users_ends_a_moment(tmp_path: Path) -> None:
+    session = replayed(Session().says("Go.").fails(4).says("Use the other file.").fails(3), tmp_path)
+    assert len(session.moments) == 2
+    assert session.user_steps == [1, 5]
+
+
+def test_a_session_may_end_in_the_middle_of_one(tmp_path: Path) -> None:
+    (moment,) = replayed(Session().says("Go.").works(2).fails(4), tmp_path).moments
+    assert moment.open
+
+
+def test_texts_and_readings_stand_at_the_actions_they_come_after(tmp_path: Path) -> None:
+    session = replayed(Session().says("Go.").fails(5), tmp_path)
+    assert [(point.step, point.sense, point.rung) for point in session.points if point.sense] == [
+        (3, "nociception", 1),
+        (4, "nociception", 2),
+        (5, "nociception", 0),
+    ]
+    assert session.points[3].said.startswith("[insula] 4 similar errors in a row.")
+    assert (session.readings, session.rungs) == ({"nociception": 3}, {1: 1, 2: 1})
+
+
+def test_waste_is_told_by_its_kind(tmp_path: Path) -> None:
+    session = Session().says("Go.").calls("Read", PAGE, file_path="a.py").calls("Read", PAGE, file_path="a.py")
+    missed = "<tool_use_error>String to replace not found in file.</tool_use_error>"
+    session.calls("Edit", missed, error=True, file_path="a.py", old_string="x", new_string="y")
+    session.works(1).fails(3).works(1).calls("Bash", "x y z " * 10_000, command="make log")
+    points = replayed(session, tmp_path).points
+    assert [point.waste for point in points] == ["", REREAD, STALE_EDIT, "", "", FAILURE, FAILURE, "", HUGE]
+    assert points[1].wasted == points[1].tokens
+    assert points[-1].wasted == 60_000 // 4 - HUGE_TOKENS
+
+
+def test_a_file_read_again_after_its_change_or_a_compaction_is_no_waste(tmp_path: Path) -> None:
+    session = Session().says("Go.").calls("Read", PAGE, file_path="a.py")
+    session.calls("Edit", "updated", file_path="a.py").calls("Read", PAGE, file_path="a.py")
+    session.add("system", "", subtype="compact_boundary").calls("Read", PAGE, file_path="a.py")
+    assert not replayed(session, tmp_path).wasted
+
+
+def test_a_file_shown_by_the_shell_twice_is_read_twice(tmp_path: Path) -> None:
+    session = Session().says("Go.").calls("Bash", PAGE, command="cat a.py").calls("Bash", PAGE, command="cat a.py")
+    session.calls("Bash", PAGE, command="cat a.py | grep load").calls("Bash", PAGE, command="cat a.py | grep load")
+    assert [point.waste for point in replayed(session, tmp_path).points] == ["", REREAD, "", ""]
+
+
+def test_tokens_are_those_that_the_host_counts(tmp_path: Path) -> None:
+    session = Session().says("Go.")
+    for number in range(3):
+        session.works(1)
+        usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_input_tokens": 5_000}
+        session.rows[-2]["message"] |= {"id": f"m{number}", "usage": usage}
+    assert replayed(session, tmp_path).tokens == 360
+
+
+def test_what_the_user_refused_is_no_failure_of_the_agents(tmp_path: Path) -> None:
+    refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    session = Session().says("Go.")
+    for _ in range(5):
+        session.calls("Bash", refusal, error=True, command="rm -r build")
+    found = replayed(session, tmp_path)
+    assert (found.errors, found.moments, found.wasted) == (5, [], 0)
+
+
+def test_a_run_without_a_clock_has_no_times(tmp_path: Path) -> None:
+    step = {"thought": "", "tool": "bash", "action": "cat x", "obs": "cat: x: No such file or directory", "rc": 1}
+    path = write(tmp_path / "set.jsonl", {"id": "one", "set": "tbench_mini", "steps": [step] * 5})
+    gathered = look(path)
+    (session,) = gathered.sessions
+    assert (session.host, session.id, session.errors, session.began) == ("trajectory", "one", 5, 0.0)
+    assert {point.at for point in session.points} == {0.0}
+    assert session.moments[0].seconds == 0.0
+    assert not gathered.scores  # nobody's sessions: no rule is founded on them
+
+
+def test_a_timeline_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "POINTS", 10)
+    session = replayed(Session().says("Go.").works(15), tmp_path)
+    assert len(session.points) == 10
+    assert session.tool_uses == 15
+    assert session.skipped[looking.BEYOND] == 5
+
+
+def test_secrets_and_home_made_names_stay_out(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    session = Session().says("Go.")
+    for _ in range(3):
+        session.calls("Bash", f"Exit code 1\nbad token {secret}", error=True, command=f"push --token {secret}")
+    found = replayed(session, tmp_path)
+    assert secret not in repr(found)

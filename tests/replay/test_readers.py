@@ -1,0 +1,232 @@
+"""What the transcripts of each host tell."""
+
+import json
+from pathlib import Path
+
+import pytest
+from transcripts import RECORDED, Row, Session, look, naive, stamp, write
+
+from insula.replay import claude_code, codex, gemini
+from insula.replay.events import Call, Compacted, Event, Interrupt, Place, Prompt, Skipped, Spent, acted
+from insula.replay.seen import Seen
+
+HOSTS = ("claude-code", "codex", "gemini")
+READERS = {"codex": codex.read, "gemini": gemini.read}
+
+
+def rows(name: str) -> list[Row]:
+    return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]
+
+
+def told(kind: type[Event], events: list[Event]) -> int:
+    return sum(isinstance(event, kind) for event in events)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_a_real_client_wrote_is_understood(host: str) -> None:
+    gathered = look(RECORDED / f"{host}.jsonl")
+    totals, (session,) = gathered.totals, gathered.sessions
+    assert (totals.hosts, totals.tool_uses, totals.errors, totals.prompts) == ({host: 1}, 17, 8, 1)
+    assert not totals.incomplete
+    assert not [name for name in totals.skipped if name.startswith("unknown")]
+    assert [point.ok for point in session.points].count(False) == 8
+    assert session.tokens == 1870
+    (moment,) = session.moments
+    assert moment.said.startswith("[insula] 4 similar errors in a row.")
+    assert {"stale-edit", "missing-path", "error-loop"} <= {name for name, yes in session.patterns.items() if yes}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_line_is_an_event_or_named_as_skipped(host: str) -> None:
+    for row in rows(f"{host}.jsonl"):
+        told = {
+            "claude-code": claude_code.read([row], Seen()),
+            "codex": codex.read([row]),
+            "gemini": gemini.read([row]),
+        }
+        events = list(told[host])
+        silent = row.get("type") == "assistant" and not events  # words of the agent, whose cost was told before
+        assert events or silent, row
+
+
+@pytest.mark.parametrize("files", [["claude-code.jsonl"], ["subagents"]])
+def test_counts_are_those_of_an_independent_count(files: list[str]) -> None:
+    paths = [RECORDED / name for name in files]
+    every = [one for path in paths for one in (sorted(path.rglob("*.jsonl")) if path.is_dir() else [path])]
+    totals = look(*paths).totals
+    assert {name: getattr(totals, name) for name in ("tool_uses", "errors", "prompts", "interrupts")} == naive(every)
+
+
+def test_subagents_belong_to_their_session_and_have_senses_of_their_own() -> None:
+    gathered = look(RECORDED / "subagents")
+    (session,) = gathered.sessions
+    assert gathered.totals.files == 4
+    assert {point.agent for point in session.points} == {
+        "",
+        "a0a6e547a96472c83",
+        "a15c10ed9426ca042",
+        "a5504cbda66c78f99",
+    }
+    assert [point.step for point in session.points] == list(range(1, len(session.points) + 1))
+    assert [point.at for point in session.points] == sorted(point.at for point in session.points)
+    assert not session.readings  # four agents run into the same error, each once
+
+
+def test_a_sidechain_in_the_same_file_is_an_agent_of_its_own(tmp_path: Path) -> None:
+    main, side = Session().says("Go.").fails(1), Session(name="side").fails(2)
+    aside = [{**row, "isSidechain": True, "sessionId": "s"} for row in side.rows]
+    (session,) = look(write(tmp_path / "s.jsonl", *main.rows, *aside)).sessions
+    assert {point.agent for point in session.points} == {"", "sidechain"}
+
+
+def test_a_resumed_session_counts_only_what_is_new(tmp_path: Path) -> None:
+    first = Session().says("Go.").works(3)
+    first.written(tmp_path)
+    again = [{**row, "sessionId": "t"} for row in first.rows]
+    write(tmp_path / "t.jsonl", *again, *Session("t").works(1).rows)
+    totals = look(tmp_path).totals
+    assert (totals.sessions, totals.tool_uses, totals.prompts) == (2, 4, 1)
+    assert totals.skipped[claude_code.REPEATED] == len(first.rows)
+
+
+def test_claude_tells_prompts_interrupts_and_compactions() -> None:
+    session = Session().says("Go.").says("<command-name>/clear</command-name>").says("[Request interrupted by user]")
+    session.add("user", [{"type": "text", "text": "Go on."}], isMeta=True).works(1)
+    boundary: Row = {"type": "system", "subtype": "compact_boundary", "timestamp": stamp(session.at), "uuid": "c"}
+    events = list(claude_code.read([*session.rows, boundary, {"type": "hologram"}], Seen()))
+    assert [told(kind, events) for kind in (Prompt, Interrupt, Compacted, Call, Place)] == [1, 1, 1, 1, 1]
+    assert Skipped("unknown: hologram") in events
+
+
+def test_a_call_without_a_result_and_a_result_without_a_call_are_named() -> None:
+    session = Session().works(2)
+    events = list(claude_code.read([session.rows[0], session.rows[3]], Seen()))
+    assert [event.reason for event in events if isinstance(event, Skipped)] == [
+        claude_code.NO_CALL,
+        claude_code.NO_RESULT,
+    ]
+
+
+def test_one_request_in_several_lines_is_paid_once() -> None:
+    usage = {"input_tokens": 5, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": 2}
+    session = Session()
+    for _ in range(3):
+        session.add("assistant", [{"type": "text", "text": "I look."}])
+        session.rows[-1]["message"] |= {"id": "m", "usage": usage}
+    (spent,) = [event for event in claude_code.read(session.rows, Seen()) if isinstance(event, Spent)]
+    assert (spent.context, spent.fresh) == (117, 17)
+
+
+def codex_call(payload: Row, output: object) -> Call:
+    given = {"type": "response_item", "timestamp": stamp(1), "payload": {"call_id": "c", **payload}}
+    came = {"type": f"{payload['type']}_output", "call_id": "c", "output": output}
+    if payload["type"] == "local_shell_call":
+        came["type"] = "function_call_output"
+    back = {"type": "response_item", "timestamp": stamp(2), "payload": came}
+    (call,) = [event for event in codex.read([given, back]) if isinstance(event, Call)]
+    return call
+
+
+@pytest.mark.parametrize(
+    ("payload", "output", "command", "said", "ok"),
+    [
+        (
+            {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "ls"}'},
+            "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\nno\n",
+            *("ls", "no\n", False),
+        ),
+        (
+            {"type": "function_call", "name": "shell", "arguments": '{"command": ["bash", "-lc", "ls -l"]}'},
+            '{"output": "a.py", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}',
+            *("ls -l", "a.py", True),
+        ),
+        (
+            {"type": "local_shell_call", "action": {"type": "exec", "command": ["git", "status"]}},
+            "Exit code: 128\nWall time: 0 seconds\nOutput:\nfatal: not a git repository",
+            *("git status", "fatal: not a git repository", False),
+        ),
+        (
+            {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "sleep 99"}'},
+            "Chunk ID: a\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n",
+            *("sleep 99", "", None),
+        ),
+        (
+            {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "false"'},
+            {"content": "failed to parse function arguments", "success": False},
+            *("", "failed to parse function arguments", False),
+        ),
+    ],
+)
+def test_codex_calls_of_all_ages(payload: Row, output: object, command: str, said: str, ok: bool | None) -> None:
+    call = codex_call(payload, output)
+    assert (call.output, call.ok) == (said, ok)
+    if command:
+        assert (call.tool, call.input) == ("Bash", {"command": command})
+
+
+def test_a_patch_of_codex_goes_by_the_file_that_it_changes() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch\n"
+    given: Row = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
+    call = codex_call(given, "apply_patch verification failed: Failed to find expected lines in src/a.py:\nx")
+    assert (call.input, call.ok) == ({"path": "src/a.py", "command": patch}, False)
+
+
+def test_codex_prompts_count_once_however_often_they_are_told() -> None:
+    prompt = {"type": "user_message", "message": "Go."}
+    item = {"type": "item_completed", "item": {"type": "UserMessage", "content": [{"type": "text", "text": "Go."}]}}
+    lines = [{"type": "event_msg", "timestamp": stamp(5), "payload": one} for one in (prompt, item)]
+    aborted = {"type": "event_msg", "timestamp": stamp(6), "payload": {"type": "turn_aborted"}}
+    events = list(codex.read([*lines, aborted]))
+    assert (told(Prompt, events), told(Interrupt, events)) == (1, 1)
+
+
+def test_codex_lines_of_early_versions_have_no_envelope(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "rollout.jsonl",
+        {"id": "early", "timestamp": stamp(1), "instructions": None},
+        {"record_type": "state"},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a.py","metadata":{"exit_code":0}}'},
+    )
+    totals = look(path).totals
+    assert (totals.hosts, totals.tool_uses, totals.errors) == ({"codex": 1}, 1, 0)
+
+
+def test_a_subagent_of_codex_belongs_to_its_parent(tmp_path: Path) -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "root"}}}
+    for name, meta in {"root": {"id": "root"}, "child": {"id": "child", "source": source}}.items():
+        write(
+            tmp_path / f"{name}.jsonl",
+            {"type": "session_meta", "timestamp": stamp(1), "payload": meta},
+            {"type": "event_msg", "timestamp": stamp(2), "payload": {"type": "user_message", "message": "Go."}},
+        )
+    gathered = look(tmp_path)
+    assert (gathered.totals.sessions, gathered.totals.prompts) == (1, 1)
+
+
+def test_gemini_documents_of_early_versions_are_read(tmp_path: Path) -> None:
+    messages = [row for row in rows("gemini.jsonl") if "type" in row]
+    whole = {"sessionId": "old", "projectHash": "x", "startTime": stamp(1), "messages": messages}
+    path = tmp_path / "tmp/hash/chats/session-1.json"
+    write(path, whole)
+    (tmp_path / "tmp/hash/.project_root").write_text("/home/dev/project\n")
+    (session,) = look(tmp_path).sessions
+    assert (session.id, session.project, session.tool_uses, session.errors) == ("old", "project", 17, 8)
+
+
+def test_a_call_of_gemini_that_was_cancelled_never_ran() -> None:
+    call: Row = {"id": "c", "name": "run_shell_command", "args": {"command": "rm x"}, "status": "cancelled"}
+    call["result"] = [{"functionResponse": {"response": {"error": "[Operation Cancelled] Reason: User cancelled."}}}]
+    note = {"id": "n", "type": "info", "timestamp": stamp(3), "content": "Request cancelled."}
+    row = {"id": "m", "type": "gemini", "timestamp": stamp(2), "toolCalls": [call]}
+    events = list(gemini.read([row, note]))
+    assert told(Interrupt, events) == 1
+    assert [acted(event).ran for event in events if isinstance(event, Call)] == [False]
+
+
+def test_results_written_out_of_order_are_put_in_order(tmp_path: Path) -> None:
+    session = Session().says("Go.").works(3)
+    use, result = session.rows[1], session.rows[2]
+    shuffled = [session.rows[0], use, *session.rows[3:], result]
+    (found,) = look(write(tmp_path / "s.jsonl", *shuffled)).sessions
+    assert [point.target for point in found.points] == ["make step-0", "make step-1", "make step-2"]
