@@ -1,21 +1,31 @@
 """`insula rules` as its user meets it."""
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from typer.testing import CliRunner, Result
 
+from insula.cli import lines, listing
 from insula.cli.rules import app
 from insula.errors import InputError, StoreFull
+from insula.guidance import Decision
 from insula.screening import screen
 from insula.step import digest, evidence, trace
 from insula.step.patterns import BY_ID
 
 NOW = time.time()
 OTHER = "b" * 16
+
+
+@pytest.fixture(autouse=True)
+def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No limit to the length of lines."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 def call(*words: str, fails: type[Exception] | None = None, text: str | None = None) -> Result:
@@ -63,21 +73,103 @@ def measured(home: Path) -> None:
 # Looking.
 
 
-def test_an_empty_home_says_that_nothing_was_learned_and_discloses_the_holdout() -> None:
+def test_an_empty_home_says_that_nothing_was_learned_and_how_to_change_the_holdout(home: Path) -> None:
     out = call().stdout
     assert "Nothing has been learned yet" in out
-    assert "Holdout: in 10% of sessions" in out
-    assert "INSULA_HOLDOUT=0" in out
+    assert "Holdout: in 10 % of sessions" in out
+    assert f"`holdout` in {home / 'insula.toml'}, or INSULA_HOLDOUT; then run `insula install` again." in out
     assert shown() == {}
 
 
-def test_the_table_shows_each_rule_with_its_state_counts_and_effect(home: Path) -> None:
+NARROW = snapshot("""\
+reread: retired, in this project; no effect worth while
+  What was read and did not change is still in your context;
+  read again only lines that you will edit.
+  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of
+  80 withheld; effect +0.00 [-0.04, +0.05]; confidence 0.95;
+  last seen 2026-11-20
+
+stale-edit: active, in this project; works
+  Read the passage again right before editing it, and copy
+  the old text exactly.
+  seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of
+  80 withheld; effect +0.34 [+0.24, +0.45]; confidence 0.95;
+  last seen 2026-11-20
+
+error-loop: proposed, in this project; not enough evidence
+  (0 of 30 per arm)
+  When the same kind of error comes a second time, find its
+  cause before you try again.
+  seen in 1 session here; told once it was seen in 2
+  seen 1, kept 0, broken 0; failed 0 of 0 told, 0 of 0
+  withheld; confidence 0.50; last seen 2026-11-20
+
+Holdout: in 10 % of sessions a rule is withheld by lot, to
+  see whether it works. In the newest session: none.
+To change it, or switch it off: set `holdout` in
+  /home/dev/.insula/insula.toml, or INSULA_HOLDOUT; then run
+  `insula install` again.
+""")
+WIDE = snapshot("""\
+reread: retired, in this project; no effect worth while
+  What was read and did not change is still in your context; read again only lines that you will
+  edit.
+  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of 80 withheld; effect +0.00 [-0.04, +0.05];
+  confidence 0.95; last seen 2026-11-20
+
+stale-edit: active, in this project; works
+  Read the passage again right before editing it, and copy the old text exactly.
+  seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of 80 withheld; effect +0.34
+  [+0.24, +0.45]; confidence 0.95; last seen 2026-11-20
+
+error-loop: proposed, in this project; not enough evidence (0 of 30 per arm)
+  When the same kind of error comes a second time, find its cause before you try again.
+  seen in 1 session here; told once it was seen in 2
+  seen 1, kept 0, broken 0; failed 0 of 0 told, 0 of 0 withheld; confidence 0.50; last seen
+  2026-11-20
+
+Holdout: in 10 % of sessions a rule is withheld by lot, to see whether it works. In the newest
+  session: none.
+To change it, or switch it off: set `holdout` in /home/dev/.insula/insula.toml, or INSULA_HOLDOUT;
+  then run `insula install` again.
+""")
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(60, NARROW), (100, WIDE)], ids=["60", "100"])
+def test_a_rule_is_shown_in_lines_that_fit(
+    columns: int, expected: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     measured(home)
-    out = " ".join(call().stdout.split())
-    for part in ("stale-edit", "active", "this project", "32, 290, 10", "10 of 300, 30 of 80", "works", "retired"):
-        assert part in out
-    assert "not enough evidence" in out
-    assert "(0 of 30 per arm)" in out
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(listing, "settings_home", lambda: Path("/home/dev/.insula"))
+    out = re.sub(r"\d{4}-\d\d-\d\d", "2026-11-20", call().stdout)
+    assert out == expected
+    assert max(map(len, out.splitlines())) <= columns
+
+
+def test_a_program_gets_each_part_in_one_line(home: Path) -> None:
+    measured(home)
+    assert len(call().stdout.splitlines()) == 3 * 4 + 1 + 2
+
+
+def test_a_decision_is_labelled_with_where_it_holds(home: Path) -> None:
+    measured(home)
+    call("pin", "missing-path")
+    call("mute", "reread", "--here")
+    out = call().stdout
+    assert "missing-path: pinned, in all projects" in out and "reread: muted, in this project" in out
+    assert (shown()["missing-path"]["scope"], shown()["reread"]["scope"]) == ("global", "project")
+    evidence.decide(str(home), Decision(do="mute", rule="reread", scope=OTHER, at=NOW))
+    out = call("--all").stdout
+    assert "mute reread in this project" in out and "mute reread in another project" in out
+
+
+def test_a_rule_that_is_only_proposed_says_what_it_waits_for(home: Path) -> None:
+    known(home, "reread", "none", True, 5, project=OTHER)
+    known(home, "error-loop", "none", True, 1)
+    out = call().stdout
+    assert "seen in 1 project; told elsewhere once it was seen in 2" in out
+    assert "seen in 1 session here; told once it was seen in 2" in out
 
 
 def test_json_holds_every_figure(home: Path) -> None:
@@ -101,7 +193,7 @@ def test_rules_withheld_in_the_newest_session_are_named(home: Path) -> None:
         if withheld:
             break
     assert json.loads(call("--json").stdout)["holdout"]["withheld_in_newest_session"] == ["stale-edit"]
-    assert "In the newest session: stale-edit." in call().stdout
+    assert "In the newest session: stale-edit." in " ".join(call().stdout.split())
 
 
 def test_a_holdout_that_is_off_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +250,21 @@ def test_what_is_so_already_is_said_and_not_written_again(home: Path) -> None:
 
 def test_a_rule_that_was_forgotten_begins_anew(home: Path) -> None:
     measured(home)
-    assert "no longer counts in all projects" in call("forget", "stale-edit").stdout
+    assert "no longer counts in all projects" in call("forget", "stale-edit", "--yes").stdout
     assert shown("--all")["stale-edit"]["sessions"] == 0
     assert "forget" in (home / "rules.jsonl").read_text()
+
+
+def test_what_cannot_be_undone_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured(home)
+    error = str(call("forget", "stale-edit", fails=InputError).exception)
+    assert "--yes" in error and "cannot be undone" in error
+    monkeypatch.setattr(lines, "is_asked", lambda: True)
+    said = call("forget", "stale-edit", text="\n")
+    assert "cannot be undone" in said.stdout and "Nothing was forgotten" in said.stdout and said.exit_code == 1
+    assert shown()["stale-edit"]["sessions"] > 0
+    call("forget", "stale-edit", text="y\n")
+    assert shown("--all")["stale-edit"]["sessions"] == 0
 
 
 @pytest.mark.parametrize("command", ["mute", "unmute", "pin", "unpin", "forget"])
@@ -207,10 +311,14 @@ def test_an_imported_rule_waits_for_evidence_or_is_pinned(home: Path) -> None:
     rule = next(iter(shown().values()))
     assert (rule["state"], rule["advice"], rule["source"]) == ("proposed", GOOD["advice"], "shared.json")
     assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
-    assert "here already" in call("import", "shared.json").stdout
-    call("pin", rule["id"])
+    again = call("import", "shared.json").stdout
+    assert f"here already as '{rule['id']}'" in again and f"insula rules pin {rule['id']}" in again
+    assert shown()[rule["id"]]["state"] == "proposed"
+    assert "is pinned now" in call("import", "shared.json", "--pin").stdout
+    assert shown()[rule["id"]]["state"] == "pinned"
+    assert "pinned:" in call("import", "shared.json", "--pin").stdout
     assert GOOD["advice"] in digest.open_session(str(home), "two", here(), NOW, 0.0)
-    call("forget", rule["id"])
+    call("forget", rule["id"], "--yes")
     assert shown() == {}
     assert GOOD["advice"] not in (home / "rules.jsonl").read_text()
 

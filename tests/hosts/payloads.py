@@ -16,18 +16,27 @@ PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
 def recorded(name: str) -> list[Payload]:
     """The payloads of one session, in order."""
     lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line)["stdin"] for line in lines]
+    return [_sent(json.loads(line)) if name == "opencode" else json.loads(line)["stdin"] for line in lines]
+
+
+def _sent(record: Payload) -> Payload:
+    """What our plugin tells of what OpenCode tells it."""
+    about: Payload = {"session": record["stdin"]["input"].get("sessionID", ""), "agent": "", "cwd": "/home/dev/project"}
+    return {"event": record["event"].removeprefix("event:"), **about, **record["stdin"]}
 
 
 def failing(payloads: Iterable[Payload]) -> Payload:
     """The one whose shell command failed."""
-    names = {"PostToolUse", "PostToolUseFailure", "AfterTool"}
-    return next(p for p in payloads if p["hook_event_name"] in names and "nonexistent-dir" in str(p["tool_input"]))
+    ended = ("tool_response", "error", "toolResult", "tool_result", "output")
+    return next(p for p in payloads if any(p.get(name) for name in ended) and "nonexistent-dir" in str(p))
 
 
 def again(payload: Payload, number: int) -> Payload:
     """The same once more, as another call."""
-    own = {name: f"{payload[name]}-{number}" for name in ("tool_use_id", "timestamp") if name in payload}
+    own: Payload = {name: f"{payload[name]}-{number}" for name in ("tool_use_id", "timestamp") if name in payload}
+    for place, name in (("tool_result", "id"), ("input", "callID")):
+        if name in payload.get(place, {}):
+            own[place] = payload[place] | {name: f"{payload[place][name]}-{number}"}
     return payload | own
 
 
@@ -63,4 +72,9 @@ def call(home: Path, host: str, payload: Payload | bytes, env: Mapping[str, str]
 
 def told(answer: Payload | None) -> str:
     """The text that the model reads."""
-    return answer["hookSpecificOutput"]["additionalContext"] if answer else ""
+    if not answer:
+        return ""
+    places = ("additionalContext", "text", "contextModification", "additional_context")
+    return answer.get("hookSpecificOutput", answer)[
+        next(p for p in places if p in answer.get("hookSpecificOutput", answer))
+    ]

@@ -10,10 +10,19 @@ from typing import Any
 import pytest
 from payloads import call, failing, recorded
 
-from insula.hosts import claude_code, codex, gemini
+from insula.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
 from insula.hosts.hook import LARGEST, respond
 
-HOSTS = {"claude-code": claude_code, "codex": codex, "gemini": gemini}
+HOSTS = {
+    "claude-code": claude_code,
+    "codex": codex,
+    "gemini": gemini,
+    "copilot": copilot,
+    "qwen": qwen,
+    "opencode": opencode,
+    "cline": cline,
+}
+UNRECORDED = {"cursor": cursor, "droid": droid}
 FUZZED = 100_000
 
 
@@ -136,8 +145,10 @@ def test_a_hundred_thousand_generated_payloads_break_nothing() -> None:
     for host, payload in fuzzed(1, FUZZED):
         event = HOSTS[host].event(payload, 1.0)
         events += event is not None
-        for action in event.actions if event else ():
-            json.dumps(action.as_dict())
+        others = (dialect.event(payload, 1.0) for dialect in UNRECORDED.values())
+        for told in filter(None, (event, *others)):
+            for action in told.actions:
+                json.dumps(action.as_dict())
     assert events > FUZZED / 10
 
 

@@ -14,10 +14,12 @@ from typer.testing import CliRunner
 
 from insula.cli.main import app
 from insula.errors import InputError, InsulaError, SettingsError
-from insula.hosts import files, install, jsonc, places, runtime
+from insula.hosts import files, install, jsonc, places, records, runtime
 from insula.hosts.places import HOSTS, Command
 
 NAMES = sorted(HOSTS)
+SCRIPTED = [name for name in NAMES if HOSTS[name].script]
+EDITED = [name for name in NAMES if not HOSTS[name].script]
 WRITTEN = """\
 {
 \t// the model that I like
@@ -47,7 +49,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def settings(name: str, text: str | bytes = WRITTEN) -> Path:
     file = HOSTS[name].settings()
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return file
 
@@ -70,18 +72,19 @@ def shim(home: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedPro
 # The settings file.
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_that_was_not_there_is_gone_again_with_its_folder(name: str, home: Path) -> None:
+@pytest.mark.parametrize("name", EDITED)
+def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, user: Path) -> None:
+    before = sorted(user.rglob("*"))
     file = HOSTS[name].settings()
     assert insula("install", name)[0] == 0
     hooks = json.loads(file.read_text())["hooks"]
     assert list(hooks) == [on.event for on in HOSTS[name].events]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert insula("uninstall", name)[0] == 0
-    assert not file.parent.exists()
+    assert sorted(user.rglob("*")) == before
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EDITED)
 def test_a_file_is_as_before_to_the_byte(name: str) -> None:
     file = settings(name)
     insula("install", name)
@@ -102,6 +105,17 @@ def test_a_nearly_empty_file_is_as_before_to_the_byte(text: str) -> None:
     assert file.read_bytes() == text.encode()
 
 
+@pytest.mark.parametrize("after", ["{", '"hooks": {', '"Stop": ['])
+def test_a_comment_above_our_hooks_does_not_keep_them_from_being_taken_out(after: str, home: Path) -> None:
+    file = HOSTS["codex"].settings()
+    insula("install", "codex")
+    file.write_text(file.read_text().replace(after, f"{after} // my hooks", 1))
+    code, output = insula("uninstall", "codex")
+    assert code == 0 and "taken out" in output
+    assert "// my hooks\n" in file.read_text()
+    assert not list(install.handlers(jsonc.parse(file.read_text()), HOSTS["codex"], home))
+
+
 def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
     file = settings("gemini", "\ufeff" + WRITTEN.replace("\n", "\r\n"))
     insula("install", "gemini")
@@ -112,7 +126,8 @@ def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_time_changes_no_byte(name: str, user: Path) -> None:
-    settings(name)
+    if name in EDITED:
+        settings(name)
     insula("install", name)
     before = everything(user.parent)
     assert "already" in insula("install", name)[1]
@@ -128,6 +143,15 @@ def test_timeouts_have_the_unit_of_their_host() -> None:
     assert timeouts("claude-code")["PostToolUse"] == 5
     assert timeouts("gemini")["AfterTool"] == 5000
     assert timeouts("codex")["SessionEnd"] == 1  # Codex clamps it
+
+
+def test_a_host_that_wants_a_version_in_its_file_gets_one_there() -> None:
+    for name in ("copilot", "cursor"):
+        install.install(HOSTS[name])
+        assert json.loads(HOSTS[name].settings().read_text())["version"] == 1
+    hook = json.loads(HOSTS["copilot"].settings().read_text())["hooks"]["postToolUse"][0]
+    assert (hook["type"], hook["timeoutSec"]) == ("command", 5)
+    assert hook["bash"].endswith("copilot || true")
 
 
 def test_ours_stand_behind_those_that_codex_knows_by_their_place() -> None:
@@ -251,10 +275,10 @@ def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     code = "import sys; from insula.cli.main import main; sys.argv[1:] = ['install', '{}']; main()"
     running = [subprocess.Popen([sys.executable, "-c", code.format(name)]) for name in [*NAMES, *NAMES]]
     assert [process.wait() for process in running] == [0] * len(running)
-    for name in NAMES:
+    for name in EDITED:
         root = jsonc.parse(HOSTS[name].settings().read_text())
         assert len(list(install.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)
-    assert set(json.loads((home / install.RECORD).read_text())["files"]) == {
+    assert set(json.loads((home / records.FILE).read_text())["files"]) == {
         str(HOSTS[name].settings()) for name in NAMES
     }
     insula("uninstall", "--all")
@@ -332,6 +356,64 @@ def test_a_project_keeps_the_path_of_this_machine_out_of_shared_settings(user: P
     assert "do not commit" in insula("install", "gemini", "--project")[1]
 
 
+def test_a_project_is_the_repository_that_one_stands_in(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (user / "project/.git").mkdir()
+    (user / "project/deep/inner").mkdir(parents=True)
+    monkeypatch.chdir(user / "project/deep/inner")
+    code, output = insula("install", "gemini", "--project")
+    assert code == 0 and f"The project is {user / 'project'}." in output and "there alone" in output
+    assert (user / "project/.gemini/settings.json").exists()
+    assert "trust the folder" in insula("install", "codex", "--project")[1]
+    assert insula("uninstall", "gemini", "--project")[0] == 0
+    assert not (user / "project/.gemini").exists()
+
+
+def test_a_folder_without_a_repository_is_a_project_that_is_named(user: Path) -> None:
+    assert f"{user / 'project'}, which is no git repository" in insula("install", "codex", "--project")[1]
+
+
+@pytest.mark.parametrize("folder", ["/", "."])
+def test_nothing_is_installed_for_a_folder_that_is_no_project(
+    folder: str, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(user / folder)
+    code, output = insula("install", "codex", "--project")
+    assert code == 1 and ("home folder" in output or "root of all" in output) and "git init" in output
+    assert [path for path in user.rglob("*") if path.is_file()] == []
+
+
+def test_where_the_hooks_are_instead_is_said() -> None:
+    insula("install", "codex", "--project")
+    assert "there are: insula uninstall codex --project" in insula("uninstall", "codex")[1]
+    insula("uninstall", "codex", "--project")
+    insula("install", "codex")
+    assert "for all your projects: insula uninstall codex" in insula("uninstall", "codex", "--project")[1]
+
+
+def test_an_installation_that_mends_says_so(home: Path) -> None:
+    insula("install", "codex")
+    assert "hooks are already in" in insula("install", "codex")[1]
+    shutil.rmtree(home / "hook")
+    assert "was missing and is back" in insula("install", "codex")[1]
+    next((home / "hook").glob("lib-*/insula/value.py")).write_text("(")
+    assert "was damaged and is mended" in insula("install", "codex")[1]
+
+
+def test_an_installation_that_is_switched_off_says_so() -> None:
+    insula("off")
+    assert "switched off at present: insula on" in insula("install", "codex")[1]
+    insula("on")
+    insula("off", "--project")
+    assert "in this project at present: insula on --project" in insula("install", "codex")[1]
+
+
+def test_a_dry_run_tells_a_program_what_would_change() -> None:
+    record = json.loads(insula("install", "codex", "--dry-run", "--json")[1])
+    assert (record["changed"], record["would_change"]) == (False, True)
+    insula("install", "codex")
+    assert json.loads(insula("install", "codex", "--dry-run", "--json")[1])["would_change"] is False
+
+
 def test_all_is_taken_out_of_every_project_and_what_was_learned_stays(
     home: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,7 +427,7 @@ def test_all_is_taken_out_of_every_project_and_what_was_learned_stays(
     monkeypatch.chdir(user)
     (home / "rules.jsonl").write_text("{}\n")
     code, output = insula("uninstall", "--all")
-    assert code == 0 and output.count("taken out") == 5 and "purge" in output
+    assert code == 0 and output.count("taken out") == len(NAMES) + 2 and "purge" in output
     assert [path for path in user.rglob("*") if path.is_file()] == []
     assert not (home / "hook").exists() and (home / "rules.jsonl").exists()
 
@@ -374,7 +456,8 @@ def package(tmp_path: Path) -> Path:
     """A small package with a hook, to be broken at will."""
     folder = tmp_path / "source" / "insula"
     (folder / "hosts").mkdir(parents=True)
-    for name in ("__init__", "hosts/__init__", "hosts/claude_code", "hosts/codex", "hosts/gemini", "helper", "typed"):
+    dialects = [host.dialect.replace("insula.", "").replace(".", "/") for host in HOSTS.values()]
+    for name in ("__init__", "hosts/__init__", *dialects, "helper", "typed"):
         (folder / f"{name}.py").write_text("")
     (folder / "hosts/hook.py").write_text(
         "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import insula.typed\n"
@@ -451,6 +534,15 @@ def test_whatever_fails_in_a_hook_its_host_notices_nothing(hook: str, kind: str,
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     noted = json.loads((home / "failures.jsonl").read_text())
     assert (noted["kind"], noted["host"]) == (kind, "codex")
+
+
+def test_the_count_of_failures_goes_on_when_its_file_is_full(home: Path, package: Path) -> None:
+    (package / "hosts/hook.py").write_text("def main(home, argv):\n    1 / 0\n")
+    runtime.write(home, sys.executable, package)
+    (home / "failures.jsonl").write_text("x" * 262144)
+    shim(home, "codex")
+    assert (home / "failures.1.jsonl").stat().st_size == 262144
+    assert json.loads((home / "failures.jsonl").read_text())["kind"] == "ZeroDivisionError"
 
 
 def test_a_hook_that_ends_itself_keeps_its_answer(home: Path, package: Path) -> None:
@@ -536,8 +628,8 @@ def test_a_hook_is_no_part_of_the_environment_that_it_was_installed_from() -> No
 
 
 def test_a_file_of_ours_that_is_damaged_is_as_none(home: Path) -> None:
-    (home / install.RECORD).write_text('{"files": [')
-    assert files.read_json(home / install.RECORD) == {}
+    (home / records.FILE).write_text('{"files": [')
+    assert files.read_json(home / records.FILE) == {}
     file = settings("claude-code")
     insula("install", "claude-code")
     insula("uninstall", "claude-code")

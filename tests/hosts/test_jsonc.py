@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.hosts import jsonc
-from insula.hosts.install import hooked, unhooked
+from insula.hosts.install import handlers, hooked, unhooked
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Command
 
 COMMANDS = {name: Command("/usr/bin/python3", "/home/dev/.insula", name) for name in HOSTS}
 HOUSE = Path("/home/dev/.insula")
+EDITED = sorted(name for name, host in HOSTS.items() if not host.script)
 
 foreign_command = st.sampled_from(
     [
@@ -114,6 +115,71 @@ def test_what_a_person_adds_in_between_survives(file: tuple[str, dict[str, Any]]
     assert jsonc.parse(restored).plain() == {**content, "theirs": addition}
     for mark in ("// note", "/* a */", "// b, c }"):
         assert restored.count(mark) == edited.count(mark)
+
+
+def boundaries(text: str, node: Node, ours: set[int]) -> list[tuple[int, Node | None]]:
+    """Where a person may write something, outside our hooks; with the container where a member may begin."""
+    if node.start in ours or node.kind == "scalar":
+        return []
+    found: list[tuple[int, Node | None]] = [(node.start + 1, node), (node.end - 1, None)]
+    for member in node.members:
+        found += [(member.start, None), (member.node.start, None), (member.node.end, None)]
+        found += boundaries(text, member.node, ours)
+    return found
+
+
+def hooks_of(text: str, name: str) -> set[int]:
+    """Where our hooks begin in a file."""
+    root = jsonc.parse(text)
+    starts: set[int] = set()
+    for found in handlers(root, HOSTS[name], HOUSE):
+        group = root.get("hooks").get(found.event).members[found.group].node  # type: ignore[union-attr]
+        inner = group.get("hooks")
+        starts.add(inner.members[found.index].node.start if inner else group.start)
+    return starts
+
+
+@given(files(), st.sampled_from(EDITED), st.data())
+def test_whatever_a_person_writes_in_between_stays_and_all_of_ours_goes(
+    file: tuple[str, dict[str, Any]], name: str, data: st.DataObject
+) -> None:
+    host = HOSTS[name]
+    text, made = hooked(file[0], host, COMMANDS[name])
+    added: list[str] = []
+    for number in range(data.draw(st.integers(1, 4))):
+        at, box = data.draw(st.sampled_from(boundaries(text, jsonc.parse(text), hooks_of(text, name))))
+        new = data.draw(st.sampled_from([f" // mine{number}\n", f"/* mine{number} */", "\n", "  ", "\r\n", "member"]))
+        if new == "member":
+            key = f'"theirs{number}": ' if box and box.kind == "object" else ""
+            new = f'{key}"mine{number}"{"," if box.members else ""}' if box else ""
+        text = text[:at] + new + text[at:]
+        added += [f"mine{number}"] if "mine" in new else []
+    kept = data.draw(st.sampled_from([made, None]))
+    after = unhooked(text, host, HOUSE, kept)
+    assert not hooks_of(after, name)
+    for mark in (*added, "// note", "/* a */", "// b, c }", "node /x/hook.js", "insula doctor"):
+        assert after.count(mark) == text.count(mark)
+    was: Any = jsonc.parse(text).plain()
+    now: Any = jsonc.parse(after).plain()
+    assert {**now, "hooks": 0} == {**was, "hooks": 0}
+
+
+@pytest.mark.parametrize("kept", [["hooks"], None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{ // c\n"hooks": { } }',
+        '{ // c\n"hooks": { "Stop": [] }, "a": 1 }',
+        '{"a": 1, // c\n"hooks": { } }',
+        '{"hooks": { // c\n"Stop": [ ] } }',
+        '{"hooks": { // c\n"Stop": [ // d\n ] /* e */ } }',
+        '{"hooks": { // c\n"Stop": [ ] /* e\n */, "Other": [] } }',
+    ],
+)
+def test_a_line_comment_never_swallows_what_follows(text: str, kept: list[str] | None) -> None:
+    host, command = HOSTS["codex"], COMMANDS["codex"]
+    after = unhooked(hooked(text, host, command)[0], host, HOUSE, kept)
+    assert jsonc.parse(after) and "// c\n" in after
 
 
 @given(st.text(alphabet='{}[]",:/*\n tru1.-e\\', max_size=30))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from insula.cli import lines
 from insula.cli.main import app
 from insula.errors import InputError, SettingsError
 from insula.hosts import install, switch
@@ -48,7 +49,7 @@ def test_a_project_is_switched_off_with_all_its_folders(home: Path, user: Path) 
     insula("off", "--project")
     assert switch.is_off(home, user / "project/inner")
     assert not switch.is_off(home, user)
-    insula("off", "--project")
+    assert str(user / "project") in insula("off", "--project")[1]
     assert len(json.loads((home / "hook.json").read_text())["projects_off"]) == 1
     insula("on", "--project")
     assert not switch.is_off(home, user / "project")
@@ -86,15 +87,31 @@ def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_setting
     assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.25}
 
 
-def test_a_holdout_that_was_written_by_hand_stays(home: Path) -> None:
-    (home / "hook.json").write_text('{"holdout": 0}')
-    assert "withheld" not in insula("install", "codex")[1]
-    assert json.loads((home / "hook.json").read_text())["holdout"] == 0
+def test_the_settings_have_the_only_word_on_the_holdout(home: Path) -> None:
+    def share() -> float:
+        return json.loads((home / "hook.json").read_text())["holdout"]
+
+    assert "is now" not in insula("install", "codex")[1]
+    (home / "insula.toml").write_text('holdout = "off"')
+    assert "The holdout is now off (was 10 %)." in insula("install", "codex")[1] and share() == 0
+    assert "is now" not in insula("install", "codex")[1]
+    (home / "hook.json").write_text('{"holdout": 0.5}')
+    assert "The holdout is now off (was 50 %)." in insula("install", "codex")[1] and share() == 0
+    (home / "insula.toml").unlink()
+    assert "The holdout is now 10 % (was off)." in insula("install", "codex")[1] and share() == 0.1
 
 
-@pytest.mark.parametrize("damage", ["", "[]", '{"off": "yes", "projects_off": 3}', "{" * 5000])
-def test_a_damaged_file_is_written_anew(damage: str, home: Path, user: Path) -> None:
+@pytest.mark.parametrize("damage", ["", "[]", "{" * 5000])
+def test_a_damaged_file_may_have_said_off_and_is_written_anew(damage: str, home: Path, user: Path) -> None:
     (home / "hook.json").write_text(damage)
+    assert switch.is_off(home, user)
+    assert "switched off at present: insula on" in insula("install", "codex")[1]
+    insula("on")
+    assert not switch.is_off(home, user)
+
+
+def test_a_file_that_says_nonsense_says_nothing(home: Path, user: Path) -> None:
+    (home / "hook.json").write_text('{"off": "yes", "projects_off": 3}')
     assert not switch.is_off(home, user)
     insula("off")
     assert switch.is_off(home, user)
@@ -145,11 +162,50 @@ def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
     assert file.read_text() == "{ // mine\n}"
 
 
-def test_purge_asks_and_takes_no_for_an_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from insula.cli import hooks
+def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, user: Path) -> None:
+    install.install(HOSTS["codex"])
+    (home / "rules.jsonl").write_text("{}")
+    assert "Still in" in insula("uninstall", "--all")[1]
+    assert insula("purge", "--yes")[0] == 0
+    assert not home.exists() and [path for path in user.rglob("*") if path.is_file()] == []
+    insula("purge", "--yes")
+    assert not home.exists()
 
+
+def test_only_an_installation_that_learned_nothing_goes_without_a_word_of_what_stays(home: Path) -> None:
+    install.install(HOSTS["codex"])
+    HOSTS["codex"].settings().unlink()  # so that there is no backup of it
+    assert "Still in" not in insula("uninstall", "--all")[1]
+    assert not home.exists()
+
+
+def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(home: Path) -> None:
+    install.install(HOSTS["codex"])
+    HOSTS["codex"].settings().unlink()
+    output = insula("uninstall", "--all")[1]
+    assert "No settings file has hooks" in output and f"{home / 'hook'}, was removed" in output
+
+
+def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
+    codes = (
+        "from pathlib import Path; from insula.hosts import switch; switch.turn(Path(r'{0}'), True)",
+        "from pathlib import Path; from insula.hosts import switch; switch.purge(Path(r'{0}'))",
+    )
+    running = [subprocess.Popen([sys.executable, "-c", code.format(home)]) for code in codes * 4]
+    assert [process.wait() for process in running] == [0] * len(running)
+
+
+def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
+    (home / "failures.1.jsonl").write_text("{}")
+    (home / "keep").write_text("")
+    insula("purge", "--yes")
+    assert not (home / "failures.1.jsonl").exists() and (home / "keep").exists()
+    assert "backups" in insula("purge", "--help")[1]
+
+
+def test_purge_asks_and_takes_no_for_an_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned(home)
-    monkeypatch.setattr(hooks, "_is_asked", lambda: True)
+    monkeypatch.setattr(lines, "is_asked", lambda: True)
     assert insula("purge", said="\n") == (1, insula("purge", said="n\n")[1])
     assert (home / "rules.jsonl").exists()
     assert insula("purge", said="y\n")[0] == 0

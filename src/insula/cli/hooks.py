@@ -1,36 +1,57 @@
-"""`insula install`, `uninstall`, `on`, `off`, `purge` and `doctor`: the hooks of coding agents."""
+"""`insula install`, `uninstall`, `on`, `off` and `purge`: the hooks of coding agents."""
 
 import json as jsonlib
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from insula.cli import lines
 from insula.errors import InputError
-from insula.hosts import doctor, install, places, switch
-from insula.hosts.doctor import Check
+from insula.hosts import install, places, present, projects, switch
 from insula.hosts.install import Outcome
+from insula.hosts.places import Host
 
-_MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "broken": ("✗", "red")}
+_NO_CHANGE = {
+    "whole": "hooks are already in",
+    "missing": "the hooks' code was missing and is back; they were already in",
+    "damaged": "the hooks' code was damaged and is mended; they were already in",
+    "other": "the hooks run this version from now on; they were already in",
+}
+
+
+_IN_PROJECT = {
+    "codex": ("Codex must trust the project, too: run `codex` there once and trust the folder.",),
+    "gemini": ("Run Gemini CLI from this folder: it reads project settings there alone.",),
+}
+"""What holds for the hooks of a project."""
 
 
 def install_hooks(name: str | None, project: bool, dry_run: bool, json: bool) -> int:
     """Put the hooks in, and say what was done, what remains to do, and what the user should know."""
     host = places.host(name)
-    outcome = install.install(host, Path.cwd() if project else None, dry_run)
+    outcome = install.install(host, projects.checked(projects.root()) if project else None, dry_run)
     if json:
         return _print_json(_record(outcome, dry_run))
     if dry_run:
         return _print_diff([outcome])
-    print(f"{host.name}: hooks {'installed in' if outcome.changed else 'are already in'} {outcome.file}")
-    for note in _notes(outcome, project) if outcome.changed else ():
+    print(f"{host.name}: {'hooks installed in' if outcome.changed else _NO_CHANGE[outcome.code]} {outcome.file}")
+    for note in (*(_notes(outcome, project) if outcome.changed else ()), *_news(outcome)):
         print(f"  {note}")
     return 0
+
+
+def _news(outcome: Outcome) -> Iterator[str]:
+    """What has changed beside the settings file, and what keeps the hooks from running."""
+    was, share = outcome.holdout or (None, 0.0)
+    if was not in (None, share):
+        former = lines.percent(was) if isinstance(was, int | float) else f"{was!r}"
+        yield f"The holdout is now {lines.percent(share)} (was {former})."
+    house = places.home()
+    if switch.read(house)["off"]:
+        yield "The hooks are switched off at present: insula on"
+    elif switch.is_off(house, Path.cwd()):
+        yield "The hooks are switched off in this project at present: insula on --project"
 
 
 def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
@@ -42,14 +63,18 @@ def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
     ]
     if isinstance(share, int | float) and share:
         notes.append(
-            f"To measure whether a learned rule helps, it is withheld in {share:.0%} of sessions (setting `holdout`)."
+            f"To measure whether a learned rule helps, it is withheld in {lines.percent(share)} of sessions "
+            "(setting `holdout`)."
         )
+    if project:
+        notes += [f"The project is {projects.described(projects.root())}.", *_IN_PROJECT.get(host.id, ())]
     if project and outcome.shared:
         notes.append("The command names a path of this machine: do not commit this file.")
     elif project:
         notes.append("The command names a path of this machine, so it stands in your local settings of this project.")
-    if host.trust:
-        notes.append(host.trust)
+    notes += [note for note in (host.trust, host.note) if note]
+    if host.unproven:
+        notes.append(f"{host.name} is experimental: {host.unproven}.")
     if shutil.which(host.binary) is None:
         notes.append(f"{host.binary} is not on PATH; the hooks will be there when it is.")
     notes.append(f"Sessions that run now do not have them yet. Check with: insula doctor {host.id}")
@@ -63,25 +88,48 @@ def uninstall_hooks(name: str | None, everything: bool, project: bool, dry_run: 
             raise InputError("--all takes the hooks out of everything; name no host and no other option with it.")
         return _uninstall_all(json)
     host = places.host(name)
-    outcome = install.uninstall(host, Path.cwd() if project else None, dry_run)
+    outcome = install.uninstall(host, projects.root() if project else None, dry_run)
     if json:
         return _print_json(_record(outcome, dry_run))
     if dry_run:
         return _print_diff([outcome])
     print(f"{host.name}: {'hooks taken out of' if outcome.changed else 'no hooks of Insula in'} {outcome.file}")
+    _print_kept(outcome)
+    if not outcome.changed and not outcome.kept:
+        _print_others(host, outcome.file)
     if outcome.changed and not install.in_use(places.home()):
         print("  No hooks are left; `insula uninstall --all` removes their code, `insula purge` what they learned.")
     return 0
 
 
+def _print_others(host: Host, looked: Path) -> None:
+    """Where the hooks are instead."""
+    for file in present.find(host, Path.cwd()).here:
+        if file == looked:
+            continue
+        if file == host.settings():
+            print(f"  There are some for all your projects: insula uninstall {host.id}")
+        else:
+            root = present.project_of(host, file)
+            print(f"  In this project ({root}) there are: insula uninstall {host.id} --project")
+
+
+def _print_kept(outcome: Outcome) -> None:
+    for path in outcome.kept:
+        print(f"  {path} was changed by hand, so it stays; remove it yourself.")
+
+
 def _uninstall_all(json: bool) -> int:
-    outcomes, failures = install.uninstall_all(Path.cwd())
     house = places.home()
+    had_code = (house / "hook").exists()
+    outcomes, failures = install.uninstall_all(projects.root())
     if json:
         _print_json({"changed": [str(one.file) for one in outcomes], "failures": [str(one) for one in failures]})
         return 1 if failures else 0
     for outcome in outcomes:
-        print(f"{outcome.host.name}: hooks taken out of {outcome.file}")
+        if outcome.changed:
+            print(f"{outcome.host.name}: hooks taken out of {outcome.file}")
+        _print_kept(outcome)
     if not outcomes and not failures:
         print("No settings file has hooks of Insula.")
     for failure in failures:
@@ -89,8 +137,14 @@ def _uninstall_all(json: bool) -> int:
     if failures:
         print(f"insula: {house / 'hook'} stays, because a hook may still run it.", file=sys.stderr)
         return 1
-    if any((house / name).exists() for name in switch.ERASED):
-        print(f"What was learned, and backups of your settings, stay in {house}; `insula purge` erases them.")
+    if had_code and not (house / "hook").exists():
+        print(f"The code that they ran, in {house / 'hook'}, was removed.")
+    left = [
+        *(["what was learned"] if switch.learned(house) else ()),
+        *(["backups of your settings"] if switch.backed_up(house) else ()),
+    ]
+    if left:
+        print(f"Still in {house}: {' and '.join(left)}; `insula purge` erases that.")
     return 0
 
 
@@ -100,8 +154,9 @@ def turn(on: bool, project: bool, json: bool) -> int:
     switch.turn(house, on, here if project else None)
     off = switch.is_off(house, here)
     if json:
-        return _print_json({"on": on, "project": str(here) if project else None, "off_here": off})
-    where = f"in the project of {here}" if project else "everywhere"
+        root = str(projects.root(here)) if project else None
+        return _print_json({"on": on, "project": root, "off_here": off})
+    where = f"in the project {projects.described(projects.root(here))}" if project else "everywhere"
     print(f"The hooks are {'on' if on else 'off'} {where}; this holds from the next event on.")
     if on and off:
         other = "insula on" if project else "insula on --project"
@@ -113,10 +168,10 @@ def purge(yes: bool, json: bool) -> int:
     """Erase what the hooks observed and learned, after asking."""
     house = places.home()
     if not yes:
-        if not _is_asked():
+        if not lines.is_asked():
             raise InputError("Nobody can be asked whether to erase everything; say so with: insula purge --yes")
         print(f"This erases all that the hooks observed and learned, with backups of settings, in {house}.")
-        if input("Erase it? [y/N] ").strip().lower() not in ("y", "yes"):
+        if not lines.confirmed("Erase it? It cannot be undone."):
             print("Nothing was erased.")
             return 1
     erased = switch.purge(house)
@@ -128,44 +183,12 @@ def purge(yes: bool, json: bool) -> int:
     return 0
 
 
-def _is_asked() -> bool:
-    """Whether a person sits before it."""
-    return sys.stdin.isatty()
-
-
-def examine(name: str | None, live: bool, json: bool) -> int:
-    """Say whether the hooks work; 1 where something is broken."""
-    prove: doctor.Prover | None = None
-    if live:
-        from insula.hosts.live import prove
-    checks = doctor.examine(places.host(name) if name else None, prove=prove)
-    broken = any(check.state == "broken" for check in checks)
-    if json:
-        _print_json({"ok": not broken, "checks": [asdict(check) for check in checks]})
-    else:
-        Console(highlight=False).print(_table(checks))
-    return 1 if broken else 0
-
-
-def _table(checks: Sequence[Check]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for check in checks:
-        mark, style = _MARKS[check.state]
-        says = Text(check.says)
-        if check.remedy:
-            says.append(f"\n→ {check.remedy}", style="bold")
-        table.add_row(Text(mark, style=style), Text(" ".join(filter(None, (check.host, check.name)))), says)
-    return table
-
-
 def _record(outcome: Outcome, dry_run: bool) -> dict[str, object]:
     return {
         "host": outcome.host.id,
         "file": str(outcome.file),
         "changed": outcome.changed and not dry_run,
+        **({"would_change": outcome.changed} if dry_run else {}),
         "diff": outcome.diff,
     }
 

@@ -1,6 +1,7 @@
 """The command `insula`. Each command imports what it needs when it runs, so that `--help` stays quick."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,7 +45,8 @@ def chat(
     raise typer.Exit(run(model=model, user=user, session=session, resume=resume, json=json))
 
 
-Host = Annotated[str | None, typer.Argument(metavar="HOST", help="claude-code, codex or gemini.")]
+_HOSTS = "claude-code, codex, gemini, copilot, qwen or opencode; experimental: cline, cursor or droid."
+Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
@@ -78,8 +80,14 @@ def doctor(
     live: Annotated[bool, typer.Option("--live", help="Run the real client against a model on this machine.")] = False,
     json: Json = False,
 ) -> None:
-    """Say whether the hooks work, and what to do where they do not."""
-    from insula.cli.hooks import examine
+    """Say whether the hooks work, and what to do where they do not.
+
+    Exit status 0: they work.
+    Exit status 1: something is broken.
+    Exit status 2: nothing is broken, but they do not run here; they are
+    not installed, switched off, or not trusted by the host.
+    """
+    from insula.cli.diagnosis import examine
 
     raise typer.Exit(examine(host, live, json))
 
@@ -105,10 +113,27 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Erase all that the hooks observed and learned."""
+    """Erase all that the hooks observed and learned, and the backups of your settings from before each change."""
     from insula.cli.hooks import purge as erase
 
     raise typer.Exit(erase(yes, json))
+
+
+@app.command()
+def replay(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Transcripts, or folders of them; by default those of your agents."),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timelines to a page.")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Found rules on these sessions, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Look back at past sessions: where agents were stuck, what they would have been told, what was spent in vain."""
+    from insula.cli.replay import run
+
+    raise typer.Exit(run(paths or (), json, html, learn, yes))
 
 
 app.add_typer(rules, name="rules")

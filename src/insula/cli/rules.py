@@ -4,33 +4,30 @@ import json as jsonlib
 import os
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from insula import guidance
+from insula.cli import lines, listing
 from insula.errors import InputError, StoreFull
-from insula.guidance import EVERYWHERE, MINIMUM, MUTED, PINNED, Decision
+from insula.guidance import EVERYWHERE, MUTED, PINNED, Decision
 from insula.hosts.places import home
 from insula.screening import screen
-from insula.step import digest, evidence, trace
-from insula.step.digest import PROJECT, Rule
-from insula.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
+from insula.step import evidence
+from insula.step.evidence import ADVICE_LIMIT, DECISIONS
 from insula.step.fingerprint import digest as fingerprint
 from insula.step.patterns import BY_ID
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    pass
 
 app = typer.Typer(help="What coding agents are told at the start of a session: look, decide, share.")
 
 FILE_LIMIT = 1 << 20
 """Bytes of a file of rules."""
 ENTRIES = 100
-PIPE_WIDTH = 160
-"""Columns of the table where nobody looks at a terminal."""
 KIND = "insula rules"
 _DONE = {
     "mute": "will not be told",
@@ -57,9 +54,9 @@ def show(
     if context.invoked_subcommand is not None:
         return
     if json:
-        print(jsonlib.dumps(_as_json(everything), indent=2))
+        print(jsonlib.dumps(listing.as_json(everything), indent=2))
     else:
-        _print(everything)
+        listing.print_all(everything)
 
 
 @app.command()
@@ -87,9 +84,17 @@ def unpin(rule: Name, here: Here = False) -> None:
 
 
 @app.command()
-def forget(rule: Name, here: Here = False) -> None:
-    """Begin anew with a rule: what was seen of it so far no longer counts. An imported rule is erased."""
+def forget(
+    rule: Name, here: Here = False, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Begin anew with a rule: what was seen of it so far no longer counts. An imported rule is erased.
+
+    This cannot be undone.
+    """
     _known(rule)
+    if not yes and not _is_confirmed(rule, here):
+        print("Nothing was forgotten.")
+        raise typer.Exit(1)
     _write(Decision(do="forget", rule=rule, scope=_scope(here), at=time.time()))
     if not here:
         _erase_advice(rule)
@@ -101,7 +106,7 @@ def export_rules(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file; - for standard output.")],
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
-    rules = [_exported(rule) for rule in _rules() if rule.life.tally.records or rule.source]
+    rules = [listing.exported(rule) for rule in listing.rules() if rule.life.tally.records or rule.source]
     text = jsonlib.dumps({"v": 1, "kind": KIND, "rules": rules}, indent=2, ensure_ascii=False) + "\n"
     if file == "-":
         sys.stdout.write(text)
@@ -146,6 +151,12 @@ def _decide(do: str, rule: str, here: bool) -> None:
     print(f"{rule!r} {_DONE[do]} {_where(here)}. To undo: insula rules {_UNDO[do]} {rule}{' --here' if here else ''}")
 
 
+def _is_confirmed(rule: str, here: bool) -> bool:
+    if not lines.is_asked():
+        raise InputError(f"Nobody can be asked whether to forget {rule!r}, which cannot be undone; say so with --yes.")
+    return lines.confirmed(f"Forget all that was seen of {rule!r} {_where(here)}? It cannot be undone.")
+
+
 def _known(rule: str) -> None:
     known = [*BY_ID, *evidence.imported(evidence.decisions(str(home())))]
     if rule not in known:
@@ -153,18 +164,11 @@ def _known(rule: str) -> None:
 
 
 def _scope(here: bool) -> str:
-    return _project() if here else EVERYWHERE
+    return listing.project() if here else EVERYWHERE
 
 
 def _where(here: bool) -> str:
     return "in this project" if here else "in all projects"
-
-
-def _project() -> str:
-    try:
-        return trace.project(os.getcwd())  # noqa: PTH109 the hook asks the same way
-    except OSError:
-        return ""  # the working folder is gone
 
 
 def _write(decision: Decision) -> None:
@@ -206,10 +210,6 @@ def _without_advice(line: bytes, rule: str) -> bytes:
 # --- import and export -------------------------------------------------------------------------------------------
 
 
-def _exported(rule: Rule) -> dict[str, Any]:
-    return {"id": rule.id, "pattern": rule.pattern, "advice": rule.advice, "state": rule.life.state, **_counts(rule)}
-
-
 def _entries(file: str) -> list[Any]:
     try:
         record = jsonlib.loads(_text_of(file))
@@ -244,14 +244,26 @@ def _text_of(file: str) -> str:
 def _imported(entry: Any, number: int, source: str, pinned: bool) -> str:
     """Take over one entry, and say so."""
     pattern, advice = _checked(entry, number)
-    if advice in {rule.advice for rule in _rules() if rule.pattern == pattern}:
-        return f"Rule {number} is here already: {advice}"
+    there = [rule for rule in listing.rules() if (rule.pattern, rule.advice) == (pattern, advice)]
+    if there:
+        return _here_already(there[0].id, number, advice, pinned)
     rule = f"{pattern}-{fingerprint(advice, 6)}"
     word = Decision(do="import", rule=rule, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
     _write(word.but(source=screen(source, 60).text))
     if pinned:
         _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
-    return f"Rule {number} is {'pinned' if pinned else 'proposed'} as {rule!r}: {advice}"
+        return f"Rule {number} is pinned as {rule!r}: {advice}"
+    return f"Rule {number} is proposed as {rule!r}: {advice}\n  To have it told at once: insula rules pin {rule}"
+
+
+def _here_already(rule: str, number: int, advice: str, pinned: bool) -> str:
+    """Pin it if that is asked for, and say so."""
+    is_pinned = guidance.mode(evidence.decisions(str(home())).get(rule, []), EVERYWHERE) == PINNED
+    if pinned and not is_pinned:
+        _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
+        return f"Rule {number} is here already as {rule!r}, and is pinned now: {advice}"
+    said = f"Rule {number} is here already as {rule!r}{', pinned' if is_pinned else ''}: {advice}"
+    return said if is_pinned else f"{said}\n  To have it told at once: insula rules pin {rule}"
 
 
 def _checked(entry: Any, number: int) -> tuple[str, str]:
@@ -276,128 +288,3 @@ def _checked(entry: Any, number: int) -> tuple[str, str]:
         why = ", ".join(safe.reasons) or "unprintable characters"
         raise InputError(f"Rule {number} is refused: its advice must not reach an agent ({why}); reword it.")
     return pattern, safe.text
-
-
-# --- what is shown -----------------------------------------------------------------------------------------------
-
-
-def _rules() -> list[Rule]:
-    return digest.compile_rules(str(home()), _project(), time.time())
-
-
-def _counts(rule: Rule) -> dict[str, int]:
-    tally = rule.life.tally
-    return {
-        "sessions": tally.records,
-        "detections": tally.detections,
-        "suppressions": tally.suppressions,
-        "breaches": tally.breaches,
-    }
-
-
-def _as_json(everything: bool) -> dict[str, Any]:
-    share, newest = digest.holdout(str(home())), _newest()
-    return {
-        "v": 1,
-        "project": _project(),
-        "holdout": {"share": share, "withheld_in_newest_session": list(newest.withheld)},
-        "rules": [_row(rule) for rule in _rules() if everything or _worth_a_row(rule)],
-        **({"history": _history()} if everything else {}),
-    }
-
-
-def _row(rule: Rule) -> dict[str, Any]:
-    tally, effect = rule.life.tally, rule.life.effect
-    return {
-        **_exported(rule),
-        "scope": rule.scope,
-        "source": rule.source,
-        "confidence": round(rule.life.confidence, 3),
-        "shown": {"sessions": tally.shown, "failed": tally.breaches},
-        "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
-        "effect": {name: round(value, 4) for name, value in effect.as_dict().items()} if effect else None,
-        "verdict": effect.verdict if effect else guidance.UNKNOWN,
-        "last_seen": _day(tally.last) or None,
-    }
-
-
-def _worth_a_row(rule: Rule) -> bool:
-    return rule.life.tally.detections + rule.life.tally.shown > 0 or rule.source != "" or _decided(rule)
-
-
-def _decided(rule: Rule) -> bool:
-    return rule.life.state in {PINNED, MUTED}
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d") if at else ""
-
-
-def _history() -> list[dict[str, Any]]:
-    words = [word for words in evidence.decisions(str(home())).values() for word in words]
-    return [word.as_dict() for word in sorted(words, key=lambda word: word.at)]
-
-
-def _newest() -> Marker:
-    """The marker of the session that was begun last."""
-    markers = (home() / "sessions").glob(f"*/{evidence.MARKER}")
-    last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
-    return (evidence.marker(str(last.parent)) if last else None) or Marker()
-
-
-def _print(everything: bool) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-    rules = [rule for rule in _rules() if everything or _worth_a_row(rule)]
-    if rules:
-        console.print(_table(rules))
-    else:
-        console.print("Nothing has been learned yet: a rule is proposed once a failure was seen in a past session.")
-    console.print(_disclosure(), soft_wrap=True, markup=False)
-    for word in _history() if everything else []:
-        where = "in all projects" if word["scope"] == EVERYWHERE else f"in project {word['scope']}"
-        console.print(f"{_day(word['at'])}  {word['do']} {word['rule']} {where}", soft_wrap=True, markup=False)
-
-
-def _table(rules: list[Rule]) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("Rule and advice", ratio=1, min_width=24)
-    for name in ("State", "Seen, kept, broken", "Failed: told, withheld", "Confidence", "Effect", "Last seen"):
-        table.add_column(name)
-    for rule in rules:
-        table.add_row(*_cells(rule))
-    return table
-
-
-def _cells(rule: Rule) -> tuple[str, ...]:
-    tally = rule.life.tally
-    return (
-        f"[bold]{rule.id}[/]\n{rule.advice.replace('[', chr(92) + '[')}",
-        f"{rule.life.state}\n{'this project' if rule.scope == PROJECT else 'all projects'}",
-        f"{tally.detections}, {tally.suppressions}, {tally.breaches}",
-        f"{tally.breaches} of {tally.shown}, {tally.withheld_failed} of {tally.withheld}",
-        f"{rule.life.confidence:.2f}",
-        _effect(rule),
-        _day(tally.last) or "never",
-    )
-
-
-def _effect(rule: Rule) -> str:
-    effect = rule.life.effect
-    if effect is None:
-        return f"{guidance.UNKNOWN}\n({rule.life.tally.compared} of {MINIMUM} per arm)"
-    return f"{effect.verdict}\n{effect.estimate:+.2f} [{effect.low:+.2f}, {effect.high:+.2f}]".replace("[", "\\[")
-
-
-def _disclosure() -> str:
-    share, newest = digest.holdout(str(home())), _newest()
-    if not share:
-        return "Holdout is off: no rule is withheld, and none can be shown to work."
-    withheld = ", ".join(newest.withheld) or "none"
-    return (
-        f"Holdout: in {share:.0%} of sessions a rule is withheld by lot, to see whether it works. In the newest "
-        f'session: {withheld}.\nSwitch it off with INSULA_HOLDOUT=0 or "holdout": 0 in {home() / digest.SETTINGS}.'
-    )

@@ -1,7 +1,8 @@
 """Claude Code 2.1: failures come as an event of their own; additional context reaches the model after every tool.
 
 A call that the host itself turns down (an edit whose old text is not there) fires neither of the two events of a tool;
-it stands only in the batch that is told at the end of each turn of the model.
+it stands only in the batch that is told at the end of each turn of the model. Copilot CLI and Cursor run the hooks in
+Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
 """
 
 from insula.hosts.fields import Payload, objects, said, text
@@ -22,7 +23,7 @@ KINDS = {
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
     name, session = text(payload, "hook_event_name"), text(payload, "session_id")
-    if name not in KINDS or not session:
+    if name not in KINDS or not session or _is_of_another(payload):
         return None
     return Event(
         kind=KINDS[name],
@@ -34,6 +35,14 @@ def event(payload: Payload, at: float) -> Event | None:
         transcript=text(payload, "transcript_path"),
         actions=_actions(payload, name, at) if KINDS[name] == "action" else (),
     )
+
+
+def _is_of_another(payload: Payload) -> bool:
+    """Whether Copilot CLI or Cursor sends it: Claude Code names its transcript in each payload, and no time."""
+    if "cursor_version" in payload or "conversation_id" in payload:
+        return True
+    transcript = text(payload, "transcript_path")
+    return "timestamp" in payload and (not transcript or "/.copilot/" in transcript)
 
 
 _TURNED_DOWN = "<tool_use_error>"

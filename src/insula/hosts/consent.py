@@ -1,5 +1,6 @@
 """What a host itself lets run: hooks may be switched off in its settings, or wait for the trust of its user."""
 
+import json
 import os
 import platform
 import tomllib
@@ -11,9 +12,11 @@ from typing import Any, Literal, cast
 from insula.hosts import jsonc
 from insula.hosts.install import Handler
 from insula.hosts.jsonc import Node
-from insula.hosts.places import Host
+from insula.hosts.places import HOSTS, SHIM, Host
+from insula.hosts.present import project_of
 
-State = Literal["ok", "warn", "broken"]
+State = Literal["ok", "note", "idle", "warn", "broken"]
+"""`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +31,28 @@ class Check:
     remedy: str = ""
 
 
-def leave(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> Iterable[Check]:
-    """Whether the host runs these hooks of ours, as far as its files tell."""
+def leave(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here: Path) -> Iterable[Check]:
+    """Whether the host runs these hooks of ours in a project, as far as its files tell."""
+    if not handlers:
+        return ()
     looks: Mapping[str, Callable[[], Iterable[Check]]] = {
-        "claude-code": lambda: _claude(host),
+        "claude-code": lambda: _claude(host, here),
         "codex": lambda: _codex(host, file, handlers),
         "gemini": lambda: _gemini(host, file, root, handlers),
+        "qwen": lambda: _all_disabled(host, [host.settings(), host.settings(here)]),
+        "copilot": lambda: _copilot(host, here),
+        "cursor": lambda: _reads_claude(host, [HOSTS["claude-code"].settings()]),
+        "droid": lambda: _droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
 
 
-def _claude(host: Host) -> Iterator[Check]:
+def _claude(host: Host, project: Path) -> Iterator[Check]:
     managed = {
         "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
         "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
     }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
-    here = Path.cwd() / host.folder
+    here = project / host.folder
     for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
         values = _values(file)
         if values.get("disableAllHooks") is True:
@@ -66,6 +75,11 @@ def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Chec
     features = _table(values, "features")
     if False in (features.get("hooks"), features.get("codex_hooks")):
         yield Check(host.id, "allowed", "broken", f"{config} turns hooks off", "remove hooks = false under [features]")
+    if (folder := project_of(host, file)) and not _is_trusted(values, folder):
+        yield Check(
+            host.id, "project", "idle", f"Codex does not trust the project {folder} and skips its hooks",
+            f"run `codex` in {folder} once and trust the folder",
+        )  # fmt: skip
     states = _table(_table(values, "hooks"), "state")
     found = {handler.event: _trusted(states, file, handler) for handler in handlers}
     untrusted = [event for event, state in found.items() if state != "trusted"]
@@ -75,7 +89,13 @@ def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Chec
         yield Check(host.id, "trust", "broken", f"disabled in Codex: {', '.join(untrusted)}", "open Codex, run /hooks")
     else:
         says = f"Codex has not trusted these hooks and skips them ({', '.join(untrusted)})"
-        yield Check(host.id, "trust", "warn", says, "open Codex and run /hooks")
+        yield Check(host.id, "trust", "idle", says, "open Codex and run /hooks")
+
+
+def _is_trusted(values: Mapping[str, Any], project: Path) -> bool:
+    entries = _table(values, "projects")
+    names = {str(project), os.path.realpath(project)}
+    return any(_table(entries, name).get("trust_level") == "trusted" for name in names)
 
 
 def _trusted(states: Mapping[str, Any], file: Path, handler: Handler) -> str:
@@ -99,6 +119,33 @@ def _gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> 
     names = cast(list[object], disabled) if isinstance(disabled, list) else []
     if any(handler.node.value in names for handler in handlers):
         yield Check(host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini")
+
+
+def _all_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+    for file in settings:
+        if _values(file).get("disableAllHooks") is True:
+            yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
+
+
+def _copilot(host: Host, here: Path) -> Iterator[Check]:
+    yield from _all_disabled(host, [host.settings(), host.settings(here)])
+    yield from _reads_claude(host, [here / ".claude" / name for name in ("settings.json", "settings.local.json")])
+
+
+def _reads_claude(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+    """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
+    for file in settings:
+        if f"/{SHIM}" in json.dumps(_values(file)):
+            yield Check(
+                host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
+            )
+
+
+def _droid(host: Host, file: Path) -> Iterator[Check]:
+    yield from _all_disabled(host, [host.settings(), file])
+    if (other := file.with_name("hooks.json")).exists():
+        says = f"Factory's documents say that {file} is not read for hooks where {other} is"
+        yield Check(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
 def _values(file: Path) -> dict[str, Any]:

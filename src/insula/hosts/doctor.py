@@ -11,14 +11,14 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+import insula
 from insula.errors import InsulaError
-from insula.hosts import install, jsonc, places, probe, runtime, switch
+from insula.hosts import install, jsonc, places, present, probe, projects, records, runtime, scripts, switch
 from insula.hosts.consent import Check, State, leave
-from insula.hosts.install import Handler
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
 
@@ -30,6 +30,15 @@ LONGEST = 2000
 """Characters of an answer; hosts put longer ones into a file."""
 TRIAL = "insula-doctor-"
 """How the session of a trial begins; no host makes such an id."""
+
+
+LIVE = frozenset(("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline"))
+"""Hosts whose real client can be run for a proof; `live` has the same, and much to import."""
+
+
+LEFT = 3600
+"""Seconds after which the session of a trial is nobody's any more."""
+FAILURES = ("failures.1.jsonl", "failures.jsonl")
 
 
 class Proof(Protocol):
@@ -44,40 +53,75 @@ class Proof(Protocol):
 Prover = Callable[[str, Path], Proof]
 
 
-def examine(host: Host | None = None, project: Path | None = None, prove: Prover | None = None) -> list[Check]:
-    """Look at everything that a hook needs.
+def status(checks: Iterable[Check]) -> int:
+    """0 where all is well, 1 where something is broken, 2 where nothing is and yet the hooks do not run here."""
+    states = {check.state for check in checks}
+    return 1 if "broken" in states else 2 if "idle" in states else 0
+
+
+def examine(host: Host | None = None, folder: Path | None = None, prove: Prover | None = None) -> Iterator[Check]:
+    """Look at everything that a hook needs; each check is told when it is known.
 
     Args:
         host: one host; all that have our hooks by default.
-        project: the folder of a project; the present one by default.
+        folder: from where to look; the present one by default.
         prove: runs the real client of a host, and says whether a signal reached its model.
     """
-    house, here = places.home(), project or Path.cwd()
-    found = {one: install.installed(one, here) for one in ([host] if host else HOSTS.values())}
-    if not any(found.values()):
-        state: State = "broken" if host else "warn"
-        wanted = host.id if host else "HOST"
-        return [Check(host.id if host else "", "hooks", state, "none are installed", f"insula install {wanted}")]
-    checks = [*_house(house), *_code(house), *_switches(house, here), *_failures(house, host)]
+    house, here = places.home(), folder or Path.cwd()
+    _sweep(house)
+    found = {one: present.find(one, here) for one in ([host] if host else HOSTS.values())}
+    if any(one.here for one in found.values()):
+        yield from (*_house(house), *_code(house), *_switches(house, here), *_failures(house, host))
+    else:
+        wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
+        yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
     for one, files in found.items():
-        if files:
-            checks += _examine_host(one, files, house, prove)
-    return checks
+        if files.here:  # of a check that two files lead to, one is enough
+            yield from _once(_examine_host(one, files.here, house, projects.root(here), prove))
+    if others := [str(file) for one in found.values() for file in one.elsewhere]:
+        yield Check("", "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
-def _examine_host(host: Host, files: Mapping[Path, bytes], house: Path, prove: Prover | None) -> Iterator[Check]:
+def _sweep(house: Path) -> None:
+    """Remove the sessions of trials that were ended half way."""
+    for session in (house / "sessions").glob(f"{TRIAL}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - session.stat().st_mtime > LEFT:
+                shutil.rmtree(session, ignore_errors=True)
+
+
+def _once(checks: Iterable[Check]) -> Iterator[Check]:
+    seen: set[Check] = set()
+    for check in checks:
+        if check not in seen:
+            seen.add(check)
+            yield check
+
+
+def _examine_host(
+    host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
+) -> Iterator[Check]:
     commands: dict[str, None] = {}
+    allowed = True
     active = 0
+    if host.unproven:
+        yield Check(host.id, "experimental", "warn", host.unproven, _canary(host))
     for file, data in files.items():
-        root, problem = _parsed(host, file, data)
-        if root is None:
-            yield problem
-            continue
-        handlers = list(install.handlers(root, host, house))
-        commands |= dict.fromkeys(str(handler.node.value) for handler in handlers)
-        active += bool(handlers)
-        yield from _entries(host, file, handlers)
-        yield from leave(host, file, root, handlers)
+        if host.script:
+            found = list(scripts.commands(host, file, house))
+        else:
+            root, problem = _parsed(host, file, data)
+            if root is None:
+                yield problem
+                continue
+            handlers = list(install.handlers(root, host, house))
+            found = [(handler.event, handler.command) for handler in handlers]
+            consent = list(leave(host, file, root, handlers, here))
+            allowed = allowed and not any(check.state == "broken" for check in consent)
+            yield from consent
+        commands |= dict.fromkeys(str(command) for _, command in found)
+        active += bool(found)
+        yield _entries(host, file, {event for event, _ in found})
     if active > 1:
         yield Check(
             host.id, "twice", "warn",
@@ -87,7 +131,14 @@ def _examine_host(host: Host, files: Mapping[Path, bytes], house: Path, prove: P
     for command in commands:
         yield from _command(host, command, house)
     if prove is not None:
-        yield _live(host, prove)
+        yield _live(host, prove, allowed)
+
+
+def _canary(host: Host) -> str:
+    """How its user sees whether a signal reaches the model."""
+    if host.id in LIVE:
+        return f"insula doctor {host.id} --live"
+    return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
 
 
 def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
@@ -99,14 +150,13 @@ def _parsed(host: Host, file: Path, data: bytes) -> tuple[Node | None, Check]:
         return None, Check(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
 
 
-def _entries(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Check]:
-    there = {handler.event for handler in handlers}
+def _entries(host: Host, file: Path, there: Set[str]) -> Check:
     missing = [on.event for on in host.events if on.event not in there]
     if not missing:
-        yield Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
-        return
+        return Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
     says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
-    yield Check(host.id, "settings", "broken", says, f"insula install {host.id}")
+    here = " --project" if present.project_of(host, file) else ""
+    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{here}")
 
 
 # What all hooks share.
@@ -135,7 +185,7 @@ def _house(house: Path) -> Iterator[Check]:
 
 
 def _open_to_others(house: Path) -> list[str]:
-    ours = [house, *(house / name for name in ("hook", switch.FILE, install.RECORD, *switch.ERASED))]
+    ours = [house, *(house / name for name in ("hook", switch.FILE, records.FILE, *switch.ERASED))]
     with contextlib.suppress(OSError):
         return ["it" if one == house else one.name for one in ours if one.exists() and one.stat().st_mode & 0o077]
     return []
@@ -144,28 +194,26 @@ def _open_to_others(house: Path) -> list[str]:
 def _code(house: Path) -> Iterator[Check]:
     """Whether the hook's code is there, whole, and that of this version."""
     remedy = "run insula install again for any host"
-    lib = runtime.installed_lib(house)
-    if not lib:
-        yield Check("", "code", "broken", f"{house / places.SHIM} is missing", remedy)
-        return
-    contents = runtime.modules()
-    if not (house / "hook" / lib).is_dir():
-        yield Check("", "code", "broken", f"{house / 'hook' / lib} is missing", remedy)
-    elif lib != runtime.lib_name(contents):
+    lib, condition = runtime.installed_lib(house), runtime.condition(house)
+    where = house / "hook" / lib if lib else house / places.SHIM
+    if condition == "whole":
+        yield Check("", "code", "ok", f"version {insula.__version__}, in {where}")
+    elif condition == "other":
         yield Check("", "code", "warn", "the hook runs another version than this one", remedy)
-    elif not runtime.is_whole(house, lib, contents):
-        yield Check("", "code", "broken", f"{house / 'hook' / lib} is damaged", remedy)
     else:
-        yield Check("", "code", "ok", f"{len(contents)} modules in {house / 'hook' / lib}")
+        yield Check("", "code", "broken", f"{where} is {condition}", remedy)
 
 
 def _switches(house: Path, here: Path) -> Iterator[Check]:
     if os.environ.get("INSULA_OFF", "") not in ("", "0"):
-        yield Check("", "switch", "warn", "switched off by INSULA_OFF", "unset INSULA_OFF")
-    if switch.read(house)["off"]:
-        yield Check("", "switch", "warn", "switched off", "insula on")
+        yield Check("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
+    if not switch.is_readable(house):
+        says = f"{house / switch.FILE} cannot be read, so the hooks are off"
+        yield Check("", "switch", "broken", says, "run insula on or insula off")
+    elif switch.read(house)["off"]:
+        yield Check("", "switch", "idle", "switched off", "insula on")
     elif switch.is_off(house, here):
-        yield Check("", "switch", "warn", f"switched off in {here}", "insula on --project")
+        yield Check("", "switch", "idle", f"switched off in {projects.root(here)}", "insula on --project")
     else:
         yield Check("", "switch", "ok", "on")
 
@@ -174,7 +222,7 @@ def _failures(house: Path, host: Host | None) -> Iterator[Check]:
     """What the hook noted of its own failures, lately."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
-    for line in _lines(house / "failures.jsonl"):
+    for line in (line for name in FAILURES for line in _lines(house / name)):
         with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
             at, failed, kind = _failure(line)
             if at >= since and (host is None or failed == host.id):
@@ -237,7 +285,7 @@ def _trial(host: Host, command: str, house: Path) -> Check:
 def _judged(host: Host, trial: probe.Trial) -> Check:
     remedy = f"run insula install {host.id}, then insula doctor again"
     answers = [*trial.healthy, *trial.failing]
-    texts = [probe.text(answer) for answer in trial.failing]
+    texts = [probe.text(host, answer) for answer in trial.failing]
     wrong = [answer for answer, text in zip(trial.failing, texts, strict=True) if answer.output and not text]
     if bad := [answer for answer in answers if answer.code]:
         says = f"the hook ended with {bad[0].code} at {bad[0].event}"
@@ -255,7 +303,10 @@ def _judged(host: Host, trial: probe.Trial) -> Check:
     return Check(host.id, "command", "broken", says, remedy)
 
 
-def _live(host: Host, prove: Prover) -> Check:
+def _live(host: Host, prove: Prover, allowed: bool) -> Check:
+    if host.id not in LIVE:
+        says = f"{host.name} cannot be run without a person, so nothing was proven"
+        return Check(host.id, "live", "warn", says, _canary(host))
     client = shutil.which(host.binary)
     if client is None:
         return Check(host.id, "live", "warn", f"{host.binary} is not on PATH, so nothing was proven", "install it")
@@ -263,5 +314,7 @@ def _live(host: Host, prove: Prover) -> Check:
         proof = prove(host.id, Path(client))
     except (InsulaError, OSError) as error:
         return Check(host.id, "live", "broken", f"the proof failed: {error}", "run insula doctor without --live")
-    state: State = "ok" if proof.reached else "broken"
-    return Check(host.id, "live", state, proof.reason, "" if proof.reached else "run insula doctor without --live")
+    if not proof.reached:
+        return Check(host.id, "live", "broken", proof.reason, "run insula doctor without --live")
+    forbidden = "" if allowed else "in an empty home, as your own settings forbid hooks: "
+    return Check(host.id, "live", "ok", forbidden + proof.reason)

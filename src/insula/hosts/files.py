@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from insula.errors import SettingsError
 
+LOCK = "lock"
+
 
 def private_folder(path: Path) -> Path:
     """The folder, made for nobody else's eyes where it is missing.
@@ -107,12 +109,22 @@ def alone(folder: Path) -> Generator[None]:
     except ImportError:  # Windows: best effort, without a lock
         yield
         return
-    file = os.open(private_folder(folder) / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    while True:
+        file = os.open(private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_still(folder / LOCK, file):  # the one before us may have tidied it away
+                yield
+                return
+        finally:
+            os.close(file)
+
+
+def _is_still(path: Path, file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except OSError:
+        return False
 
 
 def _why(error: OSError) -> str:

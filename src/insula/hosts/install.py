@@ -6,27 +6,26 @@ A hook is ours when its command runs `hook/run.py` of an Insula folder for this 
 
 import contextlib
 import difflib
-import json
 import os
 import shutil
 import time
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from insula.errors import InsulaError, SettingsError
-from insula.hosts import files, jsonc, places, runtime, switch
+from insula.hosts import files, jsonc, places, records, runtime, scripts, switch
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Command, Host
 
-RECORD = "installed.json"
 BACKUPS = "backups"
 KEPT = 10
 """Backups of one file."""
-EMPTY = "{}\n"
-"""A settings file before anything stands in it."""
+
+Changes = Mapping[Path, tuple[bytes | None, bytes | None]]
+"""What files are and will be; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,12 @@ class Outcome:
     diff: str = ""
     shared: bool = False
     """Whether it is a file that people commit, so that others would get a path of this machine."""
+    kept: tuple[Path, ...] = ()
+    """Scripts of ours that somebody has changed, so that they stay."""
+    code: runtime.Condition = "whole"
+    """What the code was before."""
+    holdout: tuple[object, float] | None = None
+    """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Handler:
     event: str
     group: int
     index: int
+    """Its place in the group; -1 where hooks have no groups."""
     command: Command
     node: Node
     """The text of the command."""
@@ -60,12 +66,17 @@ def handlers(root: Node, host: Host, house: Path) -> Iterator[Handler]:
         if hooks and member.node is not hooks.get(member.key):
             continue  # the same event once more: readers of JSON go by the last
         for number, group in enumerate(member.node.members):
-            inner = group.node.get("hooks")
-            for index, one in enumerate(inner.members if inner else ()):
-                node = one.node.get("command")
+            for index, one in _entries(group.node):
+                node = one.get("command") or one.get("bash")
                 command = places.read_command(node.value) if node else None
                 if node and command and places.is_ours(command, host.id, house):
                     yield Handler(member.key, number, index, command, node)
+
+
+def _entries(group: Node) -> Iterator[tuple[int, Node]]:
+    """The hooks in a group with their places; a hook without a group is at -1."""
+    inner = group.get("hooks")
+    yield from enumerate(one.node for one in inner.members) if inner else ((-1, group),)
 
 
 def hooked(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
@@ -128,17 +139,24 @@ def _widest(text: str, found: Handler, made: Sequence[str] | None) -> tuple[Node
     hooks = cast(Node, root.get("hooks"))
     place = [(root, "hooks"), (hooks, found.event)]
     event = cast(Node, hooks.get(found.event))
-    group = event.members[found.group].node
-    inner = cast(Node, group.get("hooks"))
-    box, index = inner, found.index
-    if not jsonc.holds_only(text, box, index):
-        return box, index
+    if found.index >= 0:
+        group = event.members[found.group].node
+        inner = cast(Node, group.get("hooks"))
+        if not jsonc.holds_only(text, inner, found.index) or not _is_as_made(text, group):
+            return inner, found.index
     box, index = event, found.group  # a group without a hook does nothing, and it was ours
     for outer, key in reversed(place):
-        if not jsonc.holds_only(text, box, index) or not (made is None or key in made or "hooks" in made):
+        above = max(number for number, one in enumerate(outer.members) if one.key == key)
+        alone = jsonc.holds_only(text, box, index) and jsonc.is_plain(text, outer.members[above])
+        if not alone or not (made is None or key in made or "hooks" in made):
             break
-        box, index = outer, max(number for number, one in enumerate(outer.members) if one.key == key)
+        box, index = outer, above
     return box, index
+
+
+def _is_as_made(text: str, group: Node) -> bool:
+    """Whether a person has written nothing of their own into a group."""
+    return {member.key for member in group.members} <= {"matcher", "hooks"} and jsonc.is_bare(text, group)
 
 
 def _checked(text: str, host: Host) -> Node:
@@ -170,25 +188,33 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> O
     """
     house, file = places.home(), host.settings(project)
     command = Command(runtime.interpreter(), str(house), host.id)
-    outcome = _outcome(host, file, _with(file, host, command)[:2], shared=project is not None and host.shared)
+    shared = project is not None and host.shared
+    changes, _ = _planned(house, host, file, command)
     if dry_run:
-        return outcome
+        return _outcome(host, file, changes, shared)
     with files.alone(house):
-        before, after, made = _with(file, host, command)  # again: another process may have been at work
+        changes, made = _planned(house, host, file, command)  # again: another process may have been at work
+        code = runtime.condition(house)
         runtime.write(house, command.python)
-        switch.refresh(house)
-        if before != after:
-            _remember(house, host, file, before, made)
-            _change(house, file, before, after)
-    return _outcome(host, file, (before, after), shared=outcome.shared)
+        holdout = switch.refresh(house)
+        if changes:
+            _remember(house, host, file, changes, made)
+        for path, change in changes.items():
+            _change(house, host, path, *change)
+    return replace(_outcome(host, file, changes, shared), code=code, holdout=holdout)
 
 
-def _with(file: Path, host: Host, command: Command) -> tuple[bytes | None, bytes, list[str]]:
+def _planned(house: Path, host: Host, file: Path, command: Command) -> tuple[Changes, list[str]]:
+    """What an installation changes, and the containers that it makes."""
+    if host.script:
+        after = scripts.wanted(host, command)
+        there = scripts.with_ours(host, file, command, records.digests(house, file))
+        return {path: (data, after) for path, data in there.items()}, []
     before = files.read(file)
     with _named(file, host):
         text = (before or b"").decode()
-        after, made = hooked(text if text.strip("\ufeff \t\r\n") else EMPTY, host, command)
-    return before, after.encode(), made
+        new, made = hooked(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
+    return {file: (before, new.encode())} if new.encode() != before else {}, made
 
 
 def uninstall(host: Host, project: Path | None = None, dry_run: bool = False, file: Path | None = None) -> Outcome:
@@ -204,32 +230,46 @@ def uninstall(host: Host, project: Path | None = None, dry_run: bool = False, fi
         SettingsError: a file cannot be read or written.
     """
     house, file = places.home(), file or host.settings(project)
-    outcome = _outcome(host, file, _without(house, host, file))
-    if dry_run or not (outcome.changed or house.exists()):
-        return outcome
+    changes, kept = _undone(house, host, file)
+    if dry_run or not (changes or house.exists()):
+        return _outcome(host, file, changes, kept=kept)
     with files.alone(house):
-        before, after = _without(house, host, file)
-        known = _records(house).get(_key(file), {})
-        if before != after:
-            _change(house, file, before, after)
-        if before is not None and after is None and known.get("folder"):
-            with contextlib.suppress(OSError):  # somebody put something else there
-                file.parent.rmdir()
-        _forget(house, file)
-    return _outcome(host, file, (before, after))
+        changes, kept = _undone(house, host, file)
+        for path, change in changes.items():
+            _change(house, host, path, *change)
+        if not kept and all(after is None for _, after in changes.values()):
+            _remove_folders(records.of(house, file).get("folders", []))
+        records.forget(house, file)
+    return _outcome(host, file, changes, kept=kept)
+
+
+def _undone(house: Path, host: Host, file: Path) -> tuple[Changes, tuple[Path, ...]]:
+    """What an uninstallation changes, and what it leaves because somebody else has changed it."""
+    if host.script:
+        whole, kept = scripts.without_ours(host, file, house, records.digests(house, file))
+        return {path: (data, None) for path, data in whole.items()}, kept
+    before, after = _without(house, host, file)
+    return {file: (before, after)} if before != after else {}, ()
+
+
+def _remove_folders(made: Sequence[str]) -> None:
+    """Take away the folders that we made, unless somebody put something else there."""
+    for folder in made:
+        with contextlib.suppress(OSError):
+            Path(folder).rmdir()
 
 
 def _without(house: Path, host: Host, file: Path) -> tuple[bytes | None, bytes | None]:
     """The file as it is and as it was before us; None where there is none."""
     if (before := files.read(file)) is None:
         return None, None
-    known = _records(house).get(_key(file), {})
+    known = records.of(house, file)
     with _named(file, host):
         text = before.decode()
         if not text.strip("\ufeff \t\r\n"):
             return before, before
         after = unhooked(text, host, house, known.get("made"))
-    if after == EMPTY and after != text and "before" in known:
+    if after == host.empty and after != text and "before" in known:
         return before, None if known["before"] is None else str(known["before"]).encode()
     return before, after.encode()
 
@@ -252,7 +292,7 @@ def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
     What was learned stays. If a file cannot be mended, the code that its hooks run stays, too.
     """
     house = places.home()
-    known = [(HOSTS[one["host"]], Path(path)) for path, one in _records(house).items() if one.get("host") in HOSTS]
+    known = [(HOSTS[one["host"]], Path(path)) for path, one in records.read(house).items() if one.get("host") in HOSTS]
     usual = [(host, host.settings(where)) for host in HOSTS.values() for where in (None, project)]
     outcomes: list[Outcome] = []
     failures: list[InsulaError] = []
@@ -261,41 +301,30 @@ def uninstall_all(project: Path) -> tuple[list[Outcome], list[InsulaError]]:
             outcomes.append(uninstall(host, file=file))
         except InsulaError as error:
             failures.append(error)
-    if not failures and house.exists():
+    if not failures and house.exists() and not any(outcome.kept for outcome in outcomes):
         with files.alone(house):
             shutil.rmtree(house / "hook", ignore_errors=True)
-            (house / RECORD).unlink(missing_ok=True)
-    return [outcome for outcome in outcomes if outcome.changed], failures
-
-
-def installed(host: Host, project: Path) -> dict[Path, bytes]:
-    """The settings files of a host that speak of our hooks: the user's own, this project's, and those on record.
-
-    Raises:
-        SettingsError: one cannot be read.
-    """
-    house = places.home()
-    known = [Path(path) for path, one in _records(house).items() if one.get("host") == host.id]
-    found: dict[Path, bytes] = {}
-    for file in dict.fromkeys([host.settings(), host.settings(project), *known]):
-        data = files.read(file)
-        if data is not None and (file in known or f"/{places.SHIM}".encode() in data):
-            found[file] = data
-    return found
+            (house / records.FILE).unlink(missing_ok=True)
+            switch.tidy(house)
+    return [outcome for outcome in outcomes if outcome.changed or outcome.kept], failures
 
 
 def in_use(house: Path) -> bool:
     """Whether any settings file is on record."""
-    return bool(_records(house))
+    return bool(records.read(house))
 
 
-def _outcome(host: Host, file: Path, change: tuple[bytes | None, bytes | None], shared: bool = False) -> Outcome:
-    before, after = ((data or b"").decode("utf-8", "replace").splitlines() for data in change)
-    diff = difflib.unified_diff(before, after, str(file), str(file), lineterm="")
-    return Outcome(host, file, change[0] != change[1], "\n".join(diff), shared)
+def _outcome(host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()) -> Outcome:
+    diff = "\n".join(line for path, change in changes.items() for line in _diff(path, *change))
+    return Outcome(host, file, bool(changes), diff, shared, kept)
 
 
-def _change(house: Path, file: Path, before: bytes | None, after: bytes | None) -> None:
+def _diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:
+    old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (before, after))
+    return difflib.unified_diff(old, new, str(path), str(path), lineterm="")
+
+
+def _change(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
     """Keep a copy, then put the new text in its place, unless somebody else has been faster."""
     if before is not None:
         _back_up(house, file, before)
@@ -308,48 +337,38 @@ def _change(house: Path, file: Path, before: bytes | None, after: bytes | None) 
         Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{str(file)!r} cannot be written ({error.strerror}); allow it and try again.") from error
-    files.replace(file, after)
+    files.replace(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
 
 
 def _back_up(house: Path, file: Path, data: bytes) -> None:
     folder = files.private_folder(house / BACKUPS)
-    name = f"{file.parent.name.strip('.')}-{file.name}-{sha256(_key(file).encode()).hexdigest()[:8]}"
+    name = f"{file.parent.name.strip('.')}-{file.name}-{sha256(records.key(file).encode()).hexdigest()[:8]}"
     files.replace(folder / f"{name}-{time.time_ns()}", data, 0o600)
     for old in sorted(folder.glob(f"{name}-*"))[:-KEPT]:
         old.unlink(missing_ok=True)
 
 
-def _records(house: Path) -> dict[str, dict[str, Any]]:
-    """What is remembered of each settings file, by its path."""
-    listed: object = files.read_json(house / RECORD).get("files")
-    found = cast(dict[str, object], listed) if isinstance(listed, dict) else {}
-    return {path: cast(dict[str, Any], one) for path, one in found.items() if isinstance(one, dict)}
+def _remember(house: Path, host: Host, file: Path, changes: Changes, made: list[str]) -> None:
+    """Write down what there was, so that it can be so again."""
+    old = records.of(house, file)
+    fresh: dict[str, Any] = {"host": host.id, "folders": old.get("folders") or _missing(file.parent)}
+    if host.script:
+        written = {path.name: scripts.digest(after or b"") for path, (_, after) in changes.items()}
+        fresh["digests"] = {**records.digests(house, file), **written}
+    else:
+        fresh |= _as_before(house, host, changes[file][0], made, old)
+    records.keep(house, file, fresh)
 
 
-def _remember(house: Path, host: Host, file: Path, before: bytes | None, made: list[str]) -> None:
-    """Write down what the file was like, so that it can be so again."""
-    records = _records(house)
+def _as_before(house: Path, host: Host, before: bytes | None, made: list[str], old: dict[str, Any]) -> dict[str, Any]:
     text = (before or b"").decode()
-    fresh: dict[str, Any] = {"host": host.id, "made": made}
     if before is None or not text.strip("\ufeff \t\r\n"):
-        fresh["before"] = None if before is None else text
-        fresh["folder"] = not file.parent.exists()
-    elif any(handlers(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
-        old = records.get(_key(file), {})
-        fresh = {**old, "host": host.id, **({"made": [*old["made"], *made]} if "made" in old else {})}
-    _keep(house, {**records, _key(file): fresh})
+        return {"made": made, "before": None if before is None else text}
+    if any(handlers(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
+        return {**old, "host": host.id, **({"made": [*old["made"], *made]} if "made" in old else {})}
+    return {"made": made}
 
 
-def _forget(house: Path, file: Path) -> None:
-    records = _records(house)
-    if records.pop(_key(file), None) is not None:
-        _keep(house, records)
-
-
-def _keep(house: Path, records: dict[str, dict[str, Any]]) -> None:
-    data = json.dumps({"v": 1, "files": records}, indent=1).encode()
-    files.replace(files.private_folder(house) / RECORD, data, 0o600)
-
-
-def _key(file: Path) -> str:
-    return str(file.absolute())
+def _missing(folder: Path) -> list[str]:
+    """The folders that there are not yet, the innermost first."""
+    return [str(one) for one in (folder, *folder.parents) if not one.exists()]

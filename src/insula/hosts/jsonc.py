@@ -157,16 +157,24 @@ def append(text: str, box: Node, value: object, key: str = "") -> str:
 
 
 def remove(text: str, box: Node, index: int) -> str:
-    """`text` without one member of an array or object: what `append` did, undone."""
+    """`text` without one member of an array or object: what `append` did, undone.
+
+    What a person wrote around it stays. What was written within it, comments too, goes with it.
+    """
     member = box.members[index]
     previous = box.members[index - 1] if index else None
-    gap = _gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
+    gap, line = _gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
     end = member.node.end
     if member.comma >= 0:
-        return text[:gap] + text[end : member.comma] + text[member.comma + 1 :]
+        return _joined(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
     if previous is not None:
-        return text[: previous.comma] + text[previous.comma + 1 : gap] + text[end:]
-    return text[:gap] + text[end + _closing(text, box, end) :]
+        return _joined(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
+    return _joined(text[:gap], line, text[end if line else end + _closing(text, box, end) :])
+
+
+def _joined(before: str, line: str, after: str) -> str:
+    """Both parts; the end of a line comment before the second, which would become part of the comment without it."""
+    return before + ("" if after.lstrip(" \t").startswith(("\n", "\r")) else line) + after
 
 
 def replace(text: str, node: Node, value: object) -> str:
@@ -176,9 +184,26 @@ def replace(text: str, node: Node, value: object) -> str:
 
 def holds_only(text: str, box: Node, index: int) -> bool:
     """Whether nothing but this member stands in an array or object: no other one, and no comment."""
-    member = box.members[index]
-    around = text[box.start + 1 : member.start] + text[member.node.end : box.end - 1]
-    return not around.strip(" \t\r\n,")
+    return len(box.members) == index + 1 == 1 and is_bare(text, box)
+
+
+def is_bare(text: str, box: Node) -> bool:
+    """Whether no comment stands in an array or object, but for those within its values."""
+    at, around = box.start + 1, ""
+    for member in box.members:
+        around += text[at : member.start] + _before_value(text, member)
+        at = member.node.end
+    return not (around + text[at : box.end - 1]).strip(" \t\r\n,:")
+
+
+def is_plain(text: str, member: Member) -> bool:
+    """Whether no comment stands between the key and the value."""
+    return not _before_value(text, member).strip(" \t\r\n:")
+
+
+def _before_value(text: str, member: Member) -> str:
+    named = member.node.start > member.start
+    return text[_Reader(text).string(member.start)[1] : member.node.start] if named else ""
 
 
 def _closing(text: str, box: Node, end: int) -> int:
@@ -193,11 +218,13 @@ def _closing(text: str, box: Node, end: int) -> int:
     return len(margin) if space.startswith(margin) else 0
 
 
-def _gap(text: str, start: int, end: int) -> int:
-    """Where the white space before `end` begins: after the last comment."""
+def _gap(text: str, start: int, end: int) -> tuple[int, str]:
+    """Where the white space before `end` begins: after the last comment; and what ends that, where it is of a line."""
+    line = ""
     for comment in _comments(text, start, end):
         start = comment.end()
-    return start
+        line = _newline(text) if comment.group().startswith("//") else ""
+    return start, line
 
 
 def _comments(text: str, start: int, end: int) -> "list[re.Match[str]]":

@@ -113,6 +113,94 @@ stream_max_retries = 0
 }
 """,
     ),
+    "copilot": Client(
+        argv=("-p", "Look at the files.", "--allow-all-tools", "--allow-all-paths", "--no-color"),
+        env={
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": "$url/v1",
+            "COPILOT_PROVIDER_TYPE": "openai",
+            "COPILOT_PROVIDER_API_KEY": "dummy",
+            "COPILOT_PROVIDER_WIRE_API": "completions",
+            "COPILOT_MODEL": "gpt-5",
+            "COPILOT_AUTO_UPDATE": "false",
+        },
+        file=".copilot/config.json",
+        settings="{}",
+    ),
+    "qwen": Client(
+        argv=("--approval-mode", "yolo", "--output-format", "json", "-p", "Look at the files."),
+        env={
+            "OPENAI_API_KEY": "dummy",
+            "OPENAI_BASE_URL": "$url/v1",
+            "OPENAI_MODEL": "fake-model",
+            "NO_BROWSER": "1",
+        },
+        file=".qwen/settings.json",
+        settings="""\
+{
+  "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
+  "tools": {"shell": {"enableInteractiveShell": false}},
+  "telemetry": {"enabled": false},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}
+}
+""",
+    ),
+    "opencode": Client(
+        argv=("run", "--format", "json", "Look at the files."),
+        env={
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            "DO_NOT_TRACK": "1",
+            "npm_config_fetch_retries": "0",  # it asks a registry for its types of plugins, for 70 seconds
+        },
+        file=".config/opencode/opencode.json",
+        settings="""\
+{
+  "autoupdate": false,
+  "share": "disabled",
+  "permission": "allow",
+  "model": "fake/fake-model",
+  "small_model": "fake/fake-model",
+  "provider": {
+    "fake": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "fake",
+      "options": {"baseURL": "$url/v1", "apiKey": "dummy"},
+      "models": {
+        "fake-model": {"name": "fake-model", "tool_call": true, "limit": {"context": 200000, "output": 8000}}
+      }
+    }
+  }
+}
+""",
+    ),
+    "cline": Client(
+        argv=("--json", "-P", "openai-compatible", "-m", "fake-model", "-t", "60", "Look at the files."),
+        env={"CLINE_SESSION_BACKEND_MODE": "local", "CLINE_TELEMETRY_DISABLED": "1", "DO_NOT_TRACK": "1"},
+        file=".cline/data/settings/providers.json",
+        settings="""\
+{
+  "version": 1,
+  "lastUsedProvider": "openai-compatible",
+  "providers": {
+    "openai-compatible": {
+      "settings": {
+        "provider": "openai-compatible",
+        "apiKey": "dummy",
+        "model": "fake-model",
+        "baseUrl": "$url/v1"
+      },
+      "updatedAt": "2026-11-20T09:49:43.993Z",
+      "tokenSource": "manual"
+    }
+  }
+}
+""",
+        note=" Cline's editor was not run.",
+    ),
 }
 
 
@@ -177,6 +265,8 @@ class Stage:
 
     def play(self, model: FakeModel, *, trusting: bool = True) -> Run:
         """Has the client do what the fake model says, to the end; without trust, in hooks that nobody has seen."""
+        if "$url" in self.client.settings:
+            (self.home / self.client.file).write_text(Template(self.client.settings).substitute(url=model.url))
         said = [value for value in self.client.argv if trusting or value != self.client.trust]
         argv = [Template(value).substitute(url=model.url) for value in said]
         given = {name: Template(value).substitute(url=model.url) for name, value in self.client.env.items()}
@@ -225,8 +315,8 @@ def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
 
 
 def failing(errors: int) -> list[Shell]:
-    """A script of so many similar errors."""
-    return [Shell(f"cat missing-{number}.txt") for number in range(1, errors + 1)]
+    """A script of so many similar errors; they take their time, because Qwen Code loses what quick commands say."""
+    return [Shell(f"cat missing-{number}.txt || (sleep 0.2; exit 1)") for number in range(1, errors + 1)]
 
 
 def _judged(stage: Stage, model: FakeModel, run: Run) -> Proof:

@@ -57,6 +57,23 @@ def grouped(on: On, command: str, scale: int) -> object:
     return {**({"matcher": on.matcher} if on.matcher else {}), "hooks": [handler]}
 
 
+def flat(on: On, command: str, scale: int) -> object:
+    """A hook as Copilot has it: alone, under the shell that runs it."""
+    return {"type": "command", "bash": command, "timeoutSec": on.seconds * scale}
+
+
+def bare(on: On, command: str, scale: int) -> object:
+    """A hook as Cursor has it: the command alone.
+
+    Without a timeout, as documents and programs disagree whether one is in seconds; the hook ends itself in time.
+    """
+    return {"command": command}
+
+
+EVENT = "{event}"
+"""In the name of a script: one file for each event, named after it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
     """A coding agent, and how its hooks are written down."""
@@ -73,6 +90,8 @@ class Host:
     file: str
     project_file: str
     events: tuple[On, ...]
+    project_folder: str = ""
+    """Its folder in a project, where that has another name."""
     below: str = ""
     """Folder within the one that the variable names."""
     scale: int = 1
@@ -80,17 +99,34 @@ class Host:
     shared: bool = True
     """Whether its project file is one that people commit."""
     entry: Callable[[On, str, int], object] = grouped
+    empty: str = "{}\n"
+    """A settings file in which nothing stands yet."""
+    script: str = ""
+    """Where its hooks are files of their own and no entries in a settings file: what they are made of."""
     trust: str = ""
     """What the user has to do before it runs the hooks."""
+    unproven: str = ""
+    """Of an experimental host: what nobody has seen work."""
+    note: str = ""
+    """What else the user should know."""
 
     def settings(self, project: Path | None = None) -> Path:
-        """Its settings file: the user's own, or that of a project."""
+        """Its settings file, or the first of its scripts: the user's own, or that of a project."""
         if project is not None:
-            return project / self.folder / self.project_file
-        if named := os.environ.get(self.variable):
-            return Path(named).expanduser().absolute() / self.below / self.file
-        return Path.home() / self.folder / self.file
+            path = project / (self.project_folder or self.folder) / self.project_file
+        elif named := os.environ.get(self.variable):
+            path = Path(named).expanduser().absolute() / self.below / self.file
+        else:
+            path = Path.home() / self.folder / self.file
+        return path.with_name(path.name.replace(EVENT, self.events[0].event))
 
+    @property
+    def per_event(self) -> bool:
+        """Whether it has a script for each event."""
+        return self.file.endswith(EVENT)
+
+
+VERSIONED = '{\n  "version": 1\n}\n'
 
 HOSTS = {
     host.id: host
@@ -151,6 +187,116 @@ HOSTS = {
                 On("AfterAgent"),
                 On("SessionEnd"),
             ),
+        ),
+        Host(
+            id="copilot",
+            name="Copilot CLI",
+            binary="copilot",
+            dialect="insula.hosts.copilot",
+            variable="COPILOT_HOME",
+            folder=".copilot",
+            file="hooks/insula.json",
+            project_folder=".github",
+            project_file="hooks/insula.json",
+            entry=flat,
+            empty=VERSIONED,
+            events=(
+                On("sessionStart"),
+                On("userPromptSubmitted"),
+                On("postToolUse"),
+                On("postToolUseFailure"),
+                On("agentStop"),
+                On("sessionEnd"),
+            ),
+        ),
+        Host(
+            id="qwen",
+            name="Qwen Code",
+            binary="qwen",
+            dialect="insula.hosts.qwen",
+            variable="QWEN_HOME",
+            folder=".qwen",
+            file="settings.json",
+            project_file="settings.json",
+            scale=1000,
+            events=(
+                On("SessionStart"),
+                On("UserPromptSubmit"),
+                On("PostToolUse", "*"),
+                On("PostToolUseFailure", "*"),
+                On("Stop"),
+                On("SessionEnd"),
+            ),
+        ),
+        Host(
+            id="opencode",
+            name="OpenCode",
+            binary="opencode",
+            dialect="insula.hosts.opencode",
+            variable="XDG_CONFIG_HOME",
+            below="opencode",
+            folder=".config/opencode",
+            file="plugins/insula.js",
+            project_folder=".opencode",
+            project_file="plugins/insula.js",
+            script="opencode.js",
+            events=(On("chat.message"), On("tool.execute.after"), On("event")),
+        ),
+        Host(
+            id="cline",
+            name="Cline",
+            binary="cline",
+            dialect="insula.hosts.cline",
+            variable="CLINE_DIR",
+            folder=".cline",
+            file="hooks/{event}",
+            project_folder=".clinerules",
+            project_file="hooks/{event}",
+            script="cline.sh",
+            events=(On("PostToolUse"), On("UserPromptSubmit"), On("TaskComplete")),
+            unproven="its editor was never run, and its command line told no prompt of the user's; learned rules are "
+            "not told at the start of a task, because its model does not get to see what is said there",
+        ),
+        Host(
+            id="cursor",
+            name="Cursor",
+            binary="cursor-agent",
+            dialect="insula.hosts.cursor",
+            variable="",
+            folder=".cursor",
+            file="hooks.json",
+            project_file="hooks.json",
+            entry=bare,
+            empty=VERSIONED,
+            events=(
+                On("sessionStart"),
+                On("beforeSubmitPrompt"),
+                On("postToolUse"),
+                On("postToolUseFailure"),
+                On("stop"),
+                On("sessionEnd"),
+            ),
+            unproven="nothing of it was run: payloads and answers are those of its documents, and people report that "
+            "its editor drops what hooks say to the model",
+        ),
+        Host(
+            id="droid",
+            name="Factory droid",
+            binary="droid",
+            dialect="insula.hosts.droid",
+            variable="",
+            folder=".factory",
+            file="settings.json",
+            project_file="settings.local.json",
+            shared=False,
+            events=(
+                On("SessionStart"),
+                On("UserPromptSubmit"),
+                On("PostToolUse", "*"),
+                On("Stop"),
+                On("SessionEnd"),
+            ),
+            unproven="nothing of it was run: payloads and answers are those of its documents",
         ),
     )
 }

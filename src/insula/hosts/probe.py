@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, cast
 
 from insula.hosts.places import Host
@@ -18,9 +19,11 @@ PATIENCE = 10.0
 
 Payload = dict[str, Any]
 
+_CLAUDE: Payload = {"session_id": "$session", "transcript_path": "$cwd/no-transcript.jsonl", "cwd": "$cwd"}
+
 _FORMS: Mapping[str, Mapping[str, Payload]] = {
     "claude-code": {
-        "all": {"permission_mode": "acceptEdits", "prompt_id": "03530768-37eb-40d7-9c18-ce8f997868d7"},
+        "all": {**_CLAUDE, "permission_mode": "acceptEdits", "prompt_id": "03530768-37eb-40d7-9c18-ce8f997868d7"},
         "prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "Please look at the files."},
         "healthy": {
             "hook_event_name": "PostToolUse",
@@ -48,6 +51,7 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
     },
     "codex": {
         "all": {
+            **_CLAUDE,
             "turn_id": "01a1f70b-fc5e-73b1-970d-cd5b131bdb06",
             "model": "gpt-5.2-codex",
             "permission_mode": "bypassPermissions",
@@ -69,7 +73,7 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         },
     },
     "gemini": {
-        "all": {"timestamp": "2026-11-20T03:42:53.025Z"},
+        "all": {**_CLAUDE, "timestamp": "2026-11-20T03:42:53.025Z"},
         "prompt": {"hook_event_name": "BeforeAgent", "prompt": "Please look at the files."},
         "healthy": {
             "hook_event_name": "AfterTool",
@@ -92,7 +96,149 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
             },
         },
     },
+    "copilot": {
+        "all": {"sessionId": "$session", "timestamp": 1795146247561, "cwd": "$cwd"},
+        "prompt": {"prompt": "Please look at the files."},
+        "healthy": {
+            "toolName": "bash",
+            "toolArgs": {"command": "echo hello-from-tool", "description": "Say hello"},
+            "toolResult": {
+                "resultType": "success",
+                "textResultForLlm": "hello-from-tool\n<shellId: 0 completed with exit code 0>",
+            },
+        },
+        "failing": {
+            "toolName": "bash",
+            "toolArgs": {"command": "ls /nonexistent-$n", "description": "List"},
+            "toolResult": {
+                "resultType": "success",
+                "textResultForLlm": "ls: cannot access '/nonexistent-$n': No such file or directory\n"
+                "<shellId: $n completed with exit code 2>",
+            },
+        },
+    },
+    "qwen": {
+        "all": {**_CLAUDE, "timestamp": "2026-11-20T03:46:04.050Z", "permission_mode": "yolo"},
+        "prompt": {
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": "Please look at the files.",
+            "submitted_prompt": "Please look at the files.",
+        },
+        "healthy": {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "run_shell_command",
+            "tool_input": {"command": "echo hello-from-tool", "is_background": False},
+            "tool_response": {
+                "llmContent": "Command: echo hello-from-tool\nDirectory: (root)\nOutput: hello-from-tool\n"
+                "Error: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)",
+                "returnDisplay": "hello-from-tool",
+            },
+            "tool_use_id": "toolu_doctor_healthy",
+        },
+        "failing": {
+            "hook_event_name": "PostToolUseFailure",
+            "tool_name": "run_shell_command",
+            "tool_input": {"command": "ls /nonexistent-$n", "is_background": False},
+            "tool_use_id": "toolu_doctor_$n",
+            "error": "Command: ls /nonexistent-$n\nDirectory: (root)\nOutput: ls: cannot access '/nonexistent-$n': "
+            "No such file or directory\nError: (none)\nExit Code: 2\nSignal: (none)\nProcess Group PGID: (none)",
+            "is_interrupt": False,
+        },
+    },
+    "opencode": {
+        "all": {"session": "$session", "agent": "", "cwd": "$cwd"},
+        "prompt": {"event": "chat.message"},
+        "healthy": {
+            "event": "tool.execute.after",
+            "input": {"tool": "bash", "callID": "call_healthy", "args": {"command": "echo hello-from-tool"}},
+            "output": {"output": "hello-from-tool\n", "metadata": {"exit": 0}},
+        },
+        "failing": {
+            "event": "tool.execute.after",
+            "input": {"tool": "bash", "callID": "call_$n", "args": {"command": "ls /nonexistent-$n"}},
+            "output": {
+                "output": "ls: cannot access '/nonexistent-$n': No such file or directory\n",
+                "metadata": {"exit": 2},
+            },
+        },
+    },
+    "cline": {
+        "all": {"taskId": "$session", "workspaceRoots": ["$cwd"], "agent_id": "agent_1", "parent_agent_id": None},
+        "prompt": {"hookName": "prompt_submit", "userPromptSubmit": {"prompt": "Please look at the files."}},
+        "healthy": {
+            "hookName": "tool_result",
+            "tool_result": {
+                "id": "call_healthy",
+                "name": "run_commands",
+                "input": {"commands": ["echo hello-from-tool"]},
+                "output": [{"query": "echo hello-from-tool", "result": "hello-from-tool\n", "success": True}],
+            },
+            "postToolUse": {"toolName": "run_commands", "success": True},
+        },
+        "failing": {
+            "hookName": "tool_result",
+            "tool_result": {
+                "id": "call_$n",
+                "name": "run_commands",
+                "input": {"commands": ["ls /nonexistent-$n"]},
+                "output": [
+                    {
+                        "query": "ls /nonexistent-$n",
+                        "result": "[Command exited with code 2]\n\n[stderr]\n"
+                        "ls: cannot access '/nonexistent-$n': No such file or directory\n",
+                        "error": "Command exited with code 2",
+                        "success": False,
+                    }
+                ],
+            },
+            "postToolUse": {"toolName": "run_commands", "success": True},
+        },
+    },
+    "cursor": {
+        "all": {"conversation_id": "$session", "workspace_roots": ["$cwd"], "cursor_version": "3.12"},
+        "prompt": {"hook_event_name": "beforeSubmitPrompt", "prompt": "Please look at the files."},
+        "healthy": {
+            "hook_event_name": "postToolUse",
+            "tool_name": "Shell",
+            "tool_input": {"command": "echo hello-from-tool"},
+            "tool_output": '{"exitCode": 0, "stdout": "hello-from-tool"}',
+            "tool_use_id": "call_healthy",
+        },
+        "failing": {
+            "hook_event_name": "postToolUse",
+            "tool_name": "Shell",
+            "tool_input": {"command": "ls /nonexistent-$n"},
+            "tool_output": '{"exitCode": 2, "stdout": "ls: cannot access /nonexistent-$n: No such file or directory"}',
+            "tool_use_id": "call_$n",
+        },
+    },
+    "droid": {
+        "all": {**_CLAUDE, "permission_mode": "auto-high"},
+        "prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "Please look at the files."},
+        "healthy": {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Execute",
+            "tool_input": {"command": "echo hello-from-tool"},
+            "tool_response": "hello-from-tool",
+        },
+        "failing": {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Execute",
+            "tool_input": {"command": "ls /nonexistent-$n"},
+            "tool_response": "ls: cannot access '/nonexistent-$n': No such file or directory",
+        },
+    },
 }
+
+_PLACES = {
+    "copilot": ("additionalContext",),
+    "opencode": ("text",),
+    "cline": ("contextModification",),
+    "cursor": ("additional_context",),
+}
+"""Where a host reads the text for its model, unless it reads it as Claude Code does."""
+_BESIDE = {"cline": {"cancel": False}}
+"""What an answer holds beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +267,30 @@ class Trial:
 def payloads(host: Host, session: str, cwd: str) -> tuple[list[Payload], list[Payload]]:
     """What the host would send: the healthy part, and the errors."""
     form = _FORMS[host.id]
-    common = {"session_id": session, "transcript_path": f"{cwd}/no-transcript.jsonl", "cwd": cwd, **form["all"]}
-    failing = [
-        cast(Payload, json.loads(json.dumps(form["failing"]).replace("$n", str(n)))) for n in range(1, ERRORS + 1)
-    ]
-    return [{**common, **form[part]} for part in ("prompt", "healthy")], [{**common, **one} for one in failing]
+    healthy = [_filled({**form["all"], **form[part]}, session, cwd) for part in ("prompt", "healthy")]
+    failing = {**form["all"], **form["failing"]}
+    return healthy, [_filled(failing, session, cwd, str(number)) for number in range(1, ERRORS + 1)]
+
+
+def _filled(form: Payload, session: str, cwd: str, number: str = "") -> Payload:
+    text = json.dumps(form).replace("$session", session).replace("$cwd", json.dumps(cwd)[1:-1]).replace("$n", number)
+    return cast(Payload, json.loads(text))
+
+
+def event(host: Host, payload: Payload) -> str:
+    """The host's name of the event that a payload tells."""
+    found = import_module(host.dialect).event(payload, 0.0)
+    return str(found.name) if found else ""
 
 
 def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
     """Run an installed command line on the whole sequence, as the host does: by a shell, one call per event."""
-    healthy, failing = payloads(host, session, cwd)
-    return Trial([_call(command, one, cwd, env) for one in healthy], [_call(command, one, cwd, env) for one in failing])
+    parts = payloads(host, session, cwd)
+    healthy, failing = ([_call(command, event(host, one), one, cwd, env) for one in part] for part in parts)
+    return Trial(healthy, failing)
 
 
-def _call(command: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> Answer:
+def _call(command: str, event: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> Answer:
     began = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S602 the point is to run what is installed, as it is run
@@ -148,20 +304,23 @@ def _call(command: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> A
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return Answer(payload["hook_event_name"], -1, b"", time.perf_counter() - began)
-    return Answer(payload["hook_event_name"], done.returncode, done.stdout, time.perf_counter() - began)
+        return Answer(event, -1, b"", time.perf_counter() - began)
+    return Answer(event, done.returncode, done.stdout, time.perf_counter() - began)
 
 
-def text(answer: Answer) -> str:
+def text(host: Host, answer: Answer) -> str:
     """The text that the host would hand to its model; empty where the answer has not the form that it takes.
 
     Codex drops an answer with a field that it does not know, and says nothing; so none may be there.
     """
+    nested = host.id not in _PLACES
+    place = ("hookSpecificOutput", "additionalContext") if nested else _PLACES[host.id]
     try:
-        value = cast(Payload, json.loads(answer.output))
-        inner = cast(Payload, value["hookSpecificOutput"])
-        said: object = inner["additionalContext"]
+        value = said = json.loads(answer.output)
+        for name in place:
+            said = said[name]
     except (ValueError, TypeError, KeyError):
         return ""
-    fits = set(value) == {"hookSpecificOutput"} and set(inner) == {"hookEventName", "additionalContext"}
-    return said if fits and inner["hookEventName"] == answer.event and isinstance(said, str) else ""
+    inner = {"hookEventName": answer.event, "additionalContext": said}
+    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said, **_BESIDE.get(host.id, {})}
+    return said if isinstance(said, str) and value == form else ""

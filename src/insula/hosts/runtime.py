@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import insula
 from insula.errors import SettingsError
@@ -23,6 +24,7 @@ from insula.hosts.places import HOSTS, SHIM
 
 PACKAGE = Path(insula.__file__).parent
 ENTRY = "insula.hosts.hook"
+Condition = Literal["whole", "missing", "damaged", "other"]
 OLDEST = (3, 11)
 """What the package asks for, hence the copy too."""
 PATIENCE = 20.0
@@ -55,9 +57,10 @@ except BaseException as error:
 
         host = "".join(c for c in "".join(sys.argv[1:2]) if c.isalnum() or c == "-")[:40]
         line = '{{"v":1,"t":%d,"host":"%s","event":"","kind":"%s"}}\\n' % (time.time(), host, type(error).__name__)
-        file = os.open(os.path.join(home, "failures.jsonl"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        if os.fstat(file).st_size < 262144:
-            os.write(file, line.encode())
+        path = os.path.join(home, "failures.jsonl")
+        if os.path.exists(path) and os.path.getsize(path) >= 262144:
+            os.replace(path, os.path.join(home, "failures.1.jsonl"))
+        os.write(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), line.encode())
     except BaseException:
         pass
 finally:
@@ -156,6 +159,16 @@ def is_whole(home: Path, lib: str, contents: Mapping[str, bytes]) -> bool:
         return all((folder / path).read_bytes() == data for path, data in contents.items())
     except OSError:
         return False
+
+
+def condition(home: Path) -> Condition:
+    """In what state the installed code is, against that of this package."""
+    lib, contents = installed_lib(home), modules()
+    if not lib or not (home / "hook" / lib).is_dir():
+        return "missing"
+    if lib != lib_name(contents):
+        return "other"
+    return "whole" if is_whole(home, lib, contents) else "damaged"
 
 
 def write(home: Path, python: str, package: Path = PACKAGE) -> None:

@@ -1,5 +1,6 @@
 """What a person may set for the hooks: on and off, here or everywhere; and the erasure of what they wrote down."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -12,13 +13,14 @@ from insula.settings import Settings, load
 from insula.step.trace import project
 
 FILE = "hook.json"
-ERASED = ("sessions", "evidence", "rules.jsonl", "failures.jsonl", "backups", "salt")
+BACKUPS = "backups"
+ERASED = ("sessions", "evidence", "rules.jsonl", "failures.jsonl", "failures.1.jsonl", BACKUPS, "salt")
 """What `purge` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
 
 
 def read(home: Path) -> dict[str, Any]:
-    """The settings of the hook as they stand in its file, whole."""
-    found = files.read_json(home / FILE)
+    """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
+    found = files.read_json(home / FILE) if is_readable(home) else {"off": True}
     listed: object = found.get("projects_off")
     here = cast(list[object], listed) if isinstance(listed, list) else []
     return {
@@ -29,15 +31,28 @@ def read(home: Path) -> dict[str, Any]:
     }
 
 
-def refresh(home: Path) -> None:
-    """Write the file anew with the holdout, where the settings name one, and all else as it is.
+def is_readable(home: Path) -> bool:
+    """Whether the file says something, or there is none."""
+    try:
+        return isinstance(json.loads((home / FILE).read_bytes()), dict)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def refresh(home: Path) -> tuple[object, float]:
+    """Write the file anew with the holdout of the settings, and all else as it is; tells the former holdout and this.
+
+    The settings have the only word on the holdout: what they do not name is at its default.
 
     Raises:
         SettingsError: the settings cannot be used, or the file cannot be written.
     """
-    settings = load()
-    named = {"holdout": settings.holdout} if "holdout" in settings.model_fields_set else {}
-    _write(home, {**read(home), **named})
+    before, holdout = read(home), load().holdout
+    known = (home / FILE).exists() and is_readable(home)
+    _write(home, {**before, "holdout": holdout})
+    return before["holdout"] if known else None, holdout
 
 
 def turn(home: Path, on: bool, cwd: Path | None = None) -> None:
@@ -72,7 +87,34 @@ def purge(home: Path) -> Sequence[str]:
         there = [name for name in ERASED if (home / name).exists() or (home / name).is_symlink()]
         for name in there:
             _erase(home / name)
+        tidy(home)
     return there
+
+
+def learned(home: Path) -> bool:
+    """Whether anything is there that was observed or learned, apart from backups."""
+    return any(_is_something(home / name) for name in ERASED if name != BACKUPS)
+
+
+def backed_up(home: Path) -> bool:
+    """Whether there are backups of settings."""
+    return _is_something(home / BACKUPS)
+
+
+def _is_something(path: Path) -> bool:
+    return any(path.iterdir()) if path.is_dir() else path.exists()
+
+
+def tidy(home: Path) -> None:
+    """Remove the folder where nothing is left in it but a switch for hooks that are gone; under the lock."""
+    for name in ERASED:
+        with contextlib.suppress(OSError):
+            (home / name).rmdir()  # an empty one
+    with contextlib.suppress(OSError):
+        if {path.name for path in home.iterdir()} <= {FILE, files.LOCK}:
+            for name in (FILE, files.LOCK):
+                (home / name).unlink(missing_ok=True)
+            home.rmdir()
 
 
 def _erase(path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from insula.llm.fake_apis import ANTHROPIC, GEMINI, RESPONSES, Api, Call, Reply, example
+from insula.llm.fake_apis import ANTHROPIC, CHAT, GEMINI, RESPONSES, Api, Call, Reply, example
 from insula.llm.loopback import Handler, Json, Loopback
 
 DONE = "All steps are done."
@@ -21,12 +21,13 @@ class Shell:
 
     command: str
 
-    names = ("Bash", "run_shell_command", "exec_command", "shell_command")
+    names = ("Bash", "bash", "run_shell_command", "exec_command", "shell_command", "run_commands")
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """By all the names that clients have for them."""
-        return {"command": self.command, "cmd": self.command, "description": "A step of a script."}
+        said = {"command": self.command, "cmd": self.command, "commands": [self.command]}
+        return {**said, "description": "A step of a script.", "is_background": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,12 @@ class Read:
 
     path: str
 
-    names = ("Read", "read_file", *Shell.names)
+    names = ("Read", "read", "read_file", "view", *Shell.names)
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """By all the names that clients have for them."""
-        return {**Shell(f"cat '{self.path}'").arguments, "file_path": self.path, "absolute_path": self.path}
+        return {**Shell(f"cat '{self.path}'").arguments, **_named(self.path)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,16 @@ class Edit:
     old: str
     new: str
 
-    names = ("Edit", "replace", "apply_patch")
+    names = ("Edit", "edit", "replace", "editor", "apply_patch")
 
     @property
     def arguments(self) -> Mapping[str, Any]:
         """By all the names that clients have for them."""
         change = f"*** Update File: {self.path}\n@@\n-{self.old}\n+{self.new}\n"
         return {
-            "file_path": self.path,
-            "old_string": self.old,
-            "new_string": self.new,
+            **_named(self.path),
+            **dict.fromkeys(("old_string", "oldString", "old_str", "old_text"), self.old),
+            **dict.fromkeys(("new_string", "newString", "new_str", "new_text"), self.new),
             "instruction": "A step of a script.",
             "input": f"*** Begin Patch\n{change}*** End Patch\n",
         }
@@ -69,12 +70,16 @@ class Edit:
 Step = Shell | Read | Edit
 
 
+def _named(path: str) -> Mapping[str, Any]:
+    return dict.fromkeys(("file_path", "absolute_path", "filePath", "path"), path)
+
+
 class FakeModel(Loopback):
     """A model on this machine that has a coding agent play a script, and keeps what the agent sends.
 
-    It speaks the APIs of Anthropic (Messages), OpenAI (Responses) and Google (generateContent). Each turn of the script
-    is found from the number of tool results in the conversation, so that retries and restarts do not confuse it.
-    Requests beside the conversation, such as for a title, get an answer that changes nothing.
+    It speaks the APIs of Anthropic (Messages), OpenAI (Responses, Chat Completions) and Google (generateContent). Each
+    turn of the script is found from the number of tool results in the conversation, so that retries and restarts do not
+    confuse it. Requests beside the conversation, such as for a title, get an answer that changes nothing.
     Use it as a context manager.
 
     Args:
@@ -179,6 +184,8 @@ def _api(path: str) -> Api | None:
         return ANTHROPIC
     if path.endswith("/responses"):
         return RESPONSES
+    if path.endswith("/chat/completions"):
+        return CHAT
     return GEMINI if path.lower().endswith("generatecontent") else None
 
 

@@ -1,4 +1,4 @@
-"""The three APIs that coding agents speak to their models, as far as a fake model needs them.
+"""The four APIs that coding agents speak to their models, as far as a fake model needs them.
 
 Each is written down once, as a value: how a request says which tools there are, how many results of tools it brings and
 which JSON it wants, and how an answer looks, whole and as a stream.
@@ -118,6 +118,57 @@ def _anthropic_parts(block: Json) -> tuple[Json, Json]:
     return start, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
 
 
+# OpenAI Chat Completions
+
+
+def _chat_tools(body: Json) -> dict[str, Json]:
+    functions = [_object(tool, "function") for tool in _objects(body, "tools")]
+    return {function["name"]: _object(function, "parameters") for function in functions if "name" in function}
+
+
+def _chat_results(body: Json) -> int:
+    return sum(message.get("role") == "tool" for message in _objects(body, "messages"))
+
+
+def _chat_schema(body: Json) -> Json | None:
+    return _object(_object(body, "response_format"), "json_schema").get("schema")
+
+
+def _chat_whole(reply: Reply) -> Json:
+    message = {"role": "assistant", **_chat_message(reply)}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else "stop"}
+    return {**_chat_head(reply, "chat.completion"), "choices": [choice], "usage": _CHAT_USAGE}
+
+
+def _chat_events(reply: Reply) -> Iterator[Json]:
+    head = _chat_head(reply, "chat.completion.chunk")
+    delta = {"role": "assistant", **_chat_message(reply)}
+    finish = "tool_calls" if reply.calls else "stop"
+    yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    yield {**head, "choices": [], "usage": _CHAT_USAGE}
+
+
+def _chat_head(reply: Reply, kind: str) -> Json:
+    return {"id": reply.id, "object": kind, "created": 1, "model": _MODEL}
+
+
+def _chat_message(reply: Reply) -> Json:
+    calls = [
+        {
+            "index": index,
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for index, call in enumerate(reply.calls)
+    ]
+    return {"content": None, "tool_calls": calls} if calls else {"content": reply.text}
+
+
+_CHAT_USAGE: Json = {"prompt_tokens": _READ, "completion_tokens": _WRITTEN, "total_tokens": _READ + _WRITTEN}
+
+
 # OpenAI Responses
 
 
@@ -219,6 +270,7 @@ def _gemini_events(reply: Reply) -> Iterator[Json]:
 
 
 ANTHROPIC = Api(_anthropic_tools, _anthropic_results, _anthropic_schema, _anthropic_whole, _anthropic_events)
+CHAT = Api(_chat_tools, _chat_results, _chat_schema, _chat_whole, _chat_events)
 RESPONSES = Api(_responses_tools, _responses_results, _responses_schema, _responses_whole, _responses_events)
 GEMINI = Api(_gemini_tools, _gemini_results, _gemini_schema, _gemini_whole, _gemini_events)
 

@@ -1,0 +1,187 @@
+"""What `insula rules` shows: the rules as they stand, in lines that fit."""
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from insula import guidance
+from insula.cli.lines import fold, percent, width
+from insula.guidance import CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
+from insula.hosts.places import home
+from insula.settings import FILE
+from insula.settings import home as settings_home
+from insula.step import digest, evidence, trace
+from insula.step.digest import PROJECT, Rule
+from insula.step.evidence import Marker
+
+_TOGETHER = "\N{NO-BREAK SPACE}"
+"""A blank at which no line is broken."""
+
+
+def rules() -> list[Rule]:
+    """All rules as they stand in the project of the working folder."""
+    return digest.compile_rules(str(home()), project(), time.time())
+
+
+def project() -> str:
+    """What stands for the project of the working folder; empty where that is gone."""
+    try:
+        return trace.project(os.getcwd())  # noqa: PTH109 the hook asks the same way
+    except OSError:
+        return ""
+
+
+def exported(rule: Rule) -> dict[str, Any]:
+    """What may be shared of a rule: no session, project, path or time."""
+    tally = rule.life.tally
+    return {
+        "id": rule.id,
+        "pattern": rule.pattern,
+        "advice": rule.advice,
+        "state": rule.life.state,
+        "sessions": tally.records,
+        "detections": tally.detections,
+        "suppressions": tally.suppressions,
+        "breaches": tally.breaches,
+    }
+
+
+def as_json(everything: bool) -> dict[str, Any]:
+    """Every figure."""
+    share, newest = digest.holdout(str(home())), _newest()
+    return {
+        "v": 1,
+        "project": project(),
+        "holdout": {"share": share, "withheld_in_newest_session": list(newest.withheld)},
+        "rules": [_row(rule) for rule in rules() if everything or _worth_a_row(rule)],
+        **({"history": _history()} if everything else {}),
+    }
+
+
+def _row(rule: Rule) -> dict[str, Any]:
+    tally, effect = rule.life.tally, rule.life.effect
+    return {
+        **exported(rule),
+        "scope": _scope(rule),
+        "source": rule.source,
+        "confidence": round(rule.life.confidence, 3),
+        "shown": {"sessions": tally.shown, "failed": tally.breaches},
+        "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
+        "effect": {name: round(value, 4) for name, value in effect.as_dict().items()} if effect else None,
+        "verdict": effect.verdict if effect else UNKNOWN,
+        "last_seen": _day(tally.last) or None,
+    }
+
+
+def _worth_a_row(rule: Rule) -> bool:
+    return rule.life.tally.detections + rule.life.tally.shown > 0 or rule.source != "" or _is_decided(rule)
+
+
+def _is_decided(rule: Rule) -> bool:
+    return rule.life.state in {PINNED, MUTED}
+
+
+def _scope(rule: Rule) -> str:
+    """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
+    if _is_decided(rule):
+        here = [word for word in evidence.decisions(str(home())).get(rule.id, []) if word.scope == project()]
+        return PROJECT if guidance.mode(here, project()) == rule.life.state else EVERYWHERE
+    return rule.scope if rule.life.tally.records else EVERYWHERE
+
+
+def _history() -> list[dict[str, Any]]:
+    words = [word for words in evidence.decisions(str(home())).values() for word in words]
+    return [word.as_dict() for word in sorted(words, key=lambda word: word.at)]
+
+
+def _newest() -> Marker:
+    """The marker of the session that was begun last."""
+    markers = (home() / "sessions").glob(f"*/{evidence.MARKER}")
+    last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
+    return (evidence.marker(str(last.parent)) if last else None) or Marker()
+
+
+# --- in lines ----------------------------------------------------------------------------------------------------
+
+
+def print_all(everything: bool) -> None:
+    """Print them, with what is withheld, and with what was decided where all is asked for."""
+    shown = [rule for rule in rules() if everything or _worth_a_row(rule)]
+    for rule in shown:
+        _print(*_record(rule), "")
+    if not shown:
+        _print("Nothing has been learned yet: a rule is proposed once a failure was seen in a past session.")
+    _print(*_disclosure())
+    if everything:
+        _print(*(f"{_day(word['at'])}  {word['do']} {word['rule']} {_where(word['scope'])}" for word in _history()))
+
+
+def _print(*texts: str) -> None:
+    """Each text in lines that fit, the further ones as indented as the first."""
+    columns = width("COLUMNS")
+    for text in texts:
+        indent = " " * (len(text) - len(text.lstrip()))
+        print("\n".join(fold(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
+
+
+def _record(rule: Rule) -> list[str]:
+    """A rule in three lines: where it stands; its advice; its counts."""
+    effect = rule.life.effect
+    verdict = effect.verdict if effect else f"{UNKNOWN} ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    return [
+        f"{rule.id}: {rule.life.state}, {_where(_scope(rule))}; {verdict}",
+        f"  {rule.advice}",
+        *([f"  {why}"] if (why := _waits_for(rule)) else []),
+        f"  {_counts(rule)}",
+    ]
+
+
+def _counts(rule: Rule) -> str:
+    tally, effect = rule.life.tally, rule.life.effect
+    if not tally.records:
+        return "no session has had the opportunity to fail at it"
+    measured = f" effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}];" if effect else ""
+    return (
+        f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}; "
+        f"failed {tally.breaches} of {tally.shown} told, {tally.withheld_failed} of {tally.withheld} withheld;"
+        f"{measured} confidence {rule.life.confidence:.2f}; last seen {_day(tally.last) or 'never'}"
+    )
+
+
+def _waits_for(rule: Rule) -> str:
+    """Why a rule is only proposed, however often it may have been seen."""
+    tally = rule.life.tally
+    if rule.life.state != PROPOSED:
+        return ""
+    if not tally.detections:
+        return "not seen here yet" if rule.source or tally.records else ""
+    if rule.scope == PROJECT:
+        return f"seen in {_number(tally.detections, 'session')} here; told once it was seen in {CORROBORATED}"
+    return f"seen in {_number(tally.places, 'project')}; told elsewhere once it was seen in {CORROBORATED}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _where(scope: str) -> str:
+    if scope == EVERYWHERE:
+        return "in all projects"
+    return "in this project" if scope in (PROJECT, project()) else "in another project"
+
+
+def _disclosure() -> list[str]:
+    share, newest = digest.holdout(str(home())), _newest()
+    change = f"`holdout` in {settings_home() / FILE}, or INSULA_HOLDOUT; then run `insula install` again."
+    if not share:
+        return [f"Holdout is off: no rule is withheld, and none can be shown to work. To change it: set {change}"]
+    return [
+        f"Holdout: in {percent(share)} of sessions a rule is withheld by lot, to see whether it works. In the newest "
+        f"session: {', '.join(newest.withheld) or 'none'}.",
+        f"To change it, or switch it off: set {change}",
+    ]
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d") if at else ""

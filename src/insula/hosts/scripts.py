@@ -1,0 +1,106 @@
+"""Hooks that are files of their own: OpenCode's plugin, Cline's programs. Each is ours whole, or not at all."""
+
+import json
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from insula.errors import SettingsError
+from insula.hosts import files, places
+from insula.hosts.places import EVENT, Command, Host
+
+_QUOTED = '"$command"'
+"""Where a program has the command as a text."""
+_ASSIGNED = "const COMMAND = "
+
+
+def paths(host: Host, first: Path) -> Mapping[Path, tuple[str, ...]]:
+    """The files of a host beside the first of them, with the events that each is for."""
+    events = [on.event for on in host.events]
+    if not host.per_event:
+        return {first: tuple(events)}
+    return {first.with_name(Path(host.file).name.replace(EVENT, event)): (event,) for event in events}
+
+
+def wanted(host: Host, command: Command) -> bytes:
+    """What stands in each of them."""
+    text = Path(__file__).with_name(host.script).read_text("utf-8")
+    return text.replace(_QUOTED, json.dumps(str(command))).replace("$command", str(command)).encode()
+
+
+def digest(data: bytes) -> str:
+    """What stands for a text of ours on record."""
+    return sha256(data).hexdigest()
+
+
+def command_in(data: bytes, host: Host, house: Path) -> Command | None:
+    """The command that a script of ours runs; None where the script is of another."""
+    for line in data.decode("utf-8", "replace").splitlines():
+        command = places.read_command(_unquoted(line))
+        if command and places.is_ours(command, host.id, house):
+            return command
+    return None
+
+
+def _unquoted(line: str) -> object:
+    if not line.startswith(_ASSIGNED):
+        return line
+    try:
+        return json.loads(line.removeprefix(_ASSIGNED))
+    except ValueError:
+        return ""
+
+
+def commands(host: Host, first: Path, house: Path) -> Iterator[tuple[str, Command]]:
+    """Each event that a script of ours is there for, and its command.
+
+    Raises:
+        SettingsError: one cannot be read.
+    """
+    for path, events in paths(host, first).items():
+        if command := command_in(files.read(path) or b"", host, house):
+            yield from ((event, command) for event in events)
+
+
+def with_ours(host: Host, first: Path, command: Command, kept: Mapping[str, str]) -> Mapping[Path, bytes | None]:
+    """The files that would be written, with what stands there now.
+
+    Args:
+        host: whose they are.
+        first: the first of them.
+        command: what they run.
+        kept: digests of what was written last, by the name of the file.
+
+    Raises:
+        SettingsError: one is of another or was changed by hand, so none may be overwritten; or cannot be read.
+    """
+    found = {path: files.read(path) for path in paths(host, first)}
+    for path, data in found.items():
+        if data is not None and not _is_whole(data, path, host, Path(command.home), kept):
+            ours = command_in(data, host, Path(command.home))
+            why = "was changed by hand" if ours else "is not of Insula's making"
+            raise SettingsError(f"{str(path)!r} {why} and would be overwritten; move it away and try again.")
+    after = wanted(host, command)
+    return {path: data for path, data in found.items() if data != after}
+
+
+def without_ours(
+    host: Host, first: Path, house: Path, kept: Mapping[str, str]
+) -> tuple[Mapping[Path, bytes], tuple[Path, ...]]:
+    """The files that would be removed, with what stands there; and those of ours that a person has changed.
+
+    Raises:
+        SettingsError: one cannot be read.
+    """
+    found = {path: data for path in paths(host, first) if (data := files.read(path)) is not None}
+    whole = {path: data for path, data in found.items() if _is_whole(data, path, host, house, kept)}
+    changed = (path for path, data in found.items() if path not in whole and command_in(data, host, house))
+    return whole, tuple(changed)
+
+
+def _is_whole(data: bytes, path: Path, host: Host, house: Path, kept: Mapping[str, str]) -> bool:
+    """Whether it is as we wrote it, now or with an earlier version."""
+    if kept.get(path.name) == digest(data):
+        return True
+    command = command_in(data, host, house)
+    return command is not None and data == wanted(host, command)

@@ -1,0 +1,77 @@
+"""The Claude Agent SDK: the hooks of Claude Code in the process of the agent, without a process per call.
+
+    options = ClaudeAgentOptions(hooks=insula.integrations.claude_agent_sdk.hooks())
+
+The SDK has no callback for the start of a session, so learned rules are not told there: they are with the hooks that
+`insula install claude-code` puts into the settings, where `setting_sources` names those. With both, each call still
+counts and is answered once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from insula.hosts import hook, places
+from insula.hosts.files import private_folder
+
+if TYPE_CHECKING:
+    HookMatcher = Any
+    """Of the SDK, which need not be installed."""
+
+HOST = "claude-code"
+"""The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
+EVENTS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
+
+Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[dict[str, Any]]]
+
+
+def hooks(home: Path | None = None) -> "dict[str, list[HookMatcher]]":
+    """What `ClaudeAgentOptions(hooks=...)` takes.
+
+    Args:
+        home: the folder of hook state; `INSULA_HOME`, else `~/.insula`, by default.
+
+    Raises:
+        SettingsError: the folder cannot be made.
+        ImportError: the SDK is not installed.
+    """
+    matcher = _matcher()
+    callback = _callback(str(private_folder(home or places.home())))
+    return {event: [matcher(hooks=[callback], timeout=2 * hook.PATIENCE)] for event in EVENTS}
+
+
+def _matcher() -> "Callable[..., HookMatcher]":
+    try:
+        from claude_agent_sdk import HookMatcher  # pyright: ignore
+    except ImportError as error:
+        raise ImportError(
+            "The Claude Agent SDK is not installed; install it with: pip install 'insula[claude-agent-sdk]'"
+        ) from error
+    return cast("Callable[..., HookMatcher]", HookMatcher)
+
+
+def _callback(home: str) -> Callback:
+    async def tell(payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
+        """Answers one event; whatever goes wrong, the agent goes on as without it (law 4)."""
+        from anyio import move_on_after, to_thread
+
+        with move_on_after(hook.PATIENCE):
+            return await to_thread.run_sync(partial(_answer, home, dict(payload)), abandon_on_cancel=True)
+        return {}
+
+    return tell
+
+
+def _answer(home: str, payload: dict[str, Any]) -> dict[str, Any]:
+    try:
+        if hook.off(home, os.environ.get("INSULA_OFF", "")):
+            return {}
+        told = hook.respond(home, HOST, payload, time.time())
+        return json.loads(told) if told else {}
+    except Exception as error:  # the edge of law 4: counted, and told by `insula doctor`
+        hook.count(home, HOST, error)
+        return {}

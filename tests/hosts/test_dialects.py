@@ -1,0 +1,150 @@
+"""What is peculiar to a host: what comes twice, what is no message, what another host sends."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from payloads import Payload, again, call, failing, recorded, told
+
+from insula.hosts import cline, copilot, cursor, droid, opencode, qwen
+from insula.hosts.hook import respond
+from insula.step import trace
+
+SOCRATIC = "State the assumption you are working on. What would falsify it?"
+MISSING = "cat: missing.txt: No such file or directory"
+
+
+def records(home: Path) -> list[Payload]:
+    return [record for folder in (home / "sessions").glob("*") for record in trace.read(str(folder))[0]]
+
+
+def did(event: Any) -> Any:
+    """The one action of an event."""
+    assert event is not None
+    (action,) = event.actions
+    return action
+
+
+# Copilot CLI.
+
+
+def test_copilot_gives_calls_no_id_so_one_that_comes_twice_is_known_by_its_time(tmp_path: Path) -> None:
+    """Two hooks get the same time for one call (seen with 1.0.102), and two equal calls never."""
+    payload = failing(recorded("copilot"))
+    answers = [call(tmp_path, "copilot", again(payload, number // 2)) for number in range(8)]
+    assert [SOCRATIC in told(answer) for answer in answers] == [False] * 6 + [True, False]
+    assert len({record["id"] for record in records(tmp_path) if record["e"] == "action"}) == 4
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "said"),
+    [
+        ("one\n<shellId: 1 completed with exit code 0>", 0, "one\n"),
+        ("one\n<shellId: 1 completed with exit code -9>\n", -9, "one\n"),
+        ("one\n<shellId: 1 is still running>", None, "one\n<shellId: 1 is still running>"),
+        ("one\n<shellId: 1 completed with exit code x>", None, "one\n<shellId: 1 completed with exit code x>"),
+        ("", None, ""),
+    ],
+)
+def test_copilot_tells_the_exit_code_in_the_last_line(output: str, code: int | None, said: str) -> None:
+    assert copilot._shell(output) == (said, code)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_tool_that_copilot_s_user_refused_did_not_run_and_one_that_asks_how_it_goes_waits() -> None:
+    payload = failing(recorded("copilot"))
+    refused = payload | {"toolResult": {"resultType": "denied", "textResultForLlm": "The user denied it."}}
+    assert did(copilot.event(refused, 1.0)).ran is False
+    assert did(copilot.event(payload | {"toolName": "read_bash"}, 1.0)).waits is True
+
+
+@pytest.mark.parametrize("name", ["copilot-claude-style"])
+def test_what_copilot_sends_to_the_hooks_of_claude_code_is_left_to_its_own(tmp_path: Path, name: str) -> None:
+    assert [call(tmp_path, "claude-code", payload) for payload in recorded(name)] == [None] * len(recorded(name))
+    assert not (tmp_path / "sessions").exists() and not (tmp_path / "failures.jsonl").exists()
+
+
+def test_what_cursor_sends_to_the_hooks_of_claude_code_is_left_to_its_own(tmp_path: Path) -> None:
+    for payload in recorded("claude-code"):
+        assert respond(str(tmp_path), "claude-code", payload | {"cursor_version": "3.12"}, 1.0) == ""
+    assert not (tmp_path / "sessions").exists()
+
+
+# Qwen Code.
+
+
+def test_a_round_of_tools_is_no_message_of_qwen_s_user() -> None:
+    prompt = next(p for p in recorded("qwen") if p["hook_event_name"] == "UserPromptSubmit")
+    after_tools = {name: value for name, value in prompt.items() if name != "submitted_prompt"} | {"prompt": ""}
+    assert qwen.event(prompt, 1.0) is not None
+    assert qwen.event(after_tools, 1.0) is None
+
+
+def test_the_frame_that_qwen_puts_round_an_output_is_no_part_of_an_error() -> None:
+    action = did(qwen.event(failing(recorded("qwen")), 1.0))
+    assert action.error == "ls: cannot access <quoted>: no such file or directory"
+    found = "Command: grep x a\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 1\nSignal: (none)"
+    call = failing(recorded("qwen")) | {"tool_input": {"command": "grep x a"}, "error": found}
+    assert did(qwen.event(call, 1.0)).ok is True, "grep found nothing"
+
+
+# OpenCode.
+
+
+def test_the_exit_code_of_opencode_s_shell_decides() -> None:
+    payload = failing(recorded("opencode"))
+    fine = payload | {"output": {"output": MISSING, "metadata": {"exit": 0}}}
+    assert [did(opencode.event(each, 1.0)).ok for each in (payload, fine)] == [False, True]
+
+
+def test_a_tool_of_opencode_s_that_threw_failed() -> None:
+    call = {"tool": "read", "callID": "call_1", "args": {"filePath": "/a"}}
+    threw = failing(recorded("opencode")) | {"event": "tool.error", "input": call, "output": {"error": "Not found"}}
+    action = did(opencode.event(threw, 1.0))
+    assert (action.ok, action.target, action.error) == (False, "/a", "not found")
+
+
+# Cline, Cursor and Factory droid: experimental.
+
+
+def test_cline_tells_several_commands_in_one_call_and_a_failure_within_the_result() -> None:
+    action = did(cline.event(failing(recorded("cline")), 1.0))
+    assert (action.target, action.ok) == ("ls /nonexistent-dir", False)
+    assert action.error == "ls: cannot access <quoted>: no such file or directory"
+
+
+def test_a_subagent_of_cline_s_is_one_of_the_session_that_started_it() -> None:
+    payload = failing(recorded("cline"))
+    event = cline.event(payload | {"taskId": "other", "parent_agent_id": "agent_1", "agent_id": "agent_2"}, 1.0)
+    assert event is not None
+    assert (event.session, event.agent) == (payload["sessionContext"]["rootSessionId"], "agent_2")
+
+
+CURSOR = {"conversation_id": "c", "workspace_roots": ["/p"], "cursor_version": "3", "tool_name": "Shell"}
+
+
+def cursor_call(number: int, event: str = "postToolUse", **more: object) -> Payload:
+    given = {"tool_input": {"command": f"cat missing-{number}.txt"}, "tool_use_id": f"call_{number}"}
+    return {**CURSOR, "hook_event_name": event, **given, **more}
+
+
+def test_cursor_reads_its_own_form_and_tells_the_exit_code_in_a_text(tmp_path: Path) -> None:
+    failed = f'{{"exitCode": 1, "stdout": "{MISSING}"}}'
+    answers = [call(tmp_path, "cursor", cursor_call(number, tool_output=failed)) for number in range(4)]
+    assert answers[3] is not None
+    assert list(answers[3]) == ["additional_context"] and SOCRATIC in told(answers[3])
+    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "error: in a text"}')
+    assert did(cursor.event(fine, 1.0)).ok is True
+
+
+def test_what_cursor_may_not_hear_after_a_failed_tool_is_held_for_the_next(tmp_path: Path) -> None:
+    for number in range(4):
+        assert call(tmp_path, "cursor", cursor_call(number, "postToolUseFailure", error_message=MISSING)) is None
+    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "fine"}')
+    assert SOCRATIC in told(call(tmp_path, "cursor", fine))
+
+
+def test_a_failure_in_factory_droid_is_told_by_its_words(tmp_path: Path) -> None:
+    base = {"session_id": "d", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Execute"}
+    calls = [base | {"tool_input": {"command": f"cat m-{n}"}, "tool_response": MISSING} for n in range(4)]
+    assert did(droid.event(calls[0], 1.0)).ok is False
+    assert SOCRATIC in told([call(tmp_path, "droid", each) for each in calls][3])

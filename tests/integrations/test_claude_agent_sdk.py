@@ -1,0 +1,112 @@
+"""The Agent SDK's callbacks answer as the hooks do, in the process, and break nothing whatever happens to them."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+
+from insula.hosts import hook
+from insula.integrations.claude_agent_sdk import EVENTS, Callback, hooks
+
+pytestmark = pytest.mark.anyio
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "payloads" / "sdk.jsonl"
+SOCRATIC = "State the assumption you are working on. What would falsify it?"
+
+
+@dataclass
+class HookMatcher:
+    """What the SDK has by that name."""
+
+    matcher: str | None = None
+    hooks: list[Callback] = field(default_factory=list[Callback])
+    timeout: float | None = None
+
+
+@pytest.fixture(autouse=True)
+def sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = ModuleType("claude_agent_sdk")
+    fake.__dict__["HookMatcher"] = HookMatcher
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", fake)
+
+
+def recorded() -> list[dict[str, Any]]:
+    return [json.loads(line)["stdin"] for line in FIXTURE.read_text("utf-8").splitlines()]
+
+
+def failing(number: int) -> dict[str, Any]:
+    payload = next(p for p in recorded() if p["hook_event_name"] == "PostToolUseFailure")
+    return payload | {"tool_use_id": f"toolu_{number}"}
+
+
+async def tell(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What the SDK does with an event."""
+    matchers: list[HookMatcher] = hooks().get(payload["hook_event_name"], [])
+    answers = [await callback(payload, payload.get("tool_use_id"), None) for one in matchers for callback in one.hooks]
+    return answers[0] if answers else {}
+
+
+def failures(home: Path) -> list[str]:
+    file = home / "failures.jsonl"
+    return [json.loads(line)["kind"] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+async def test_similar_errors_bring_the_question_and_a_healthy_session_nothing(home: Path) -> None:
+    assert [await tell(payload) for payload in recorded()] == [{}] * len(recorded())
+    answers = [answer for number in range(4) if (answer := await tell(failing(number)))]
+    told = [answer["hookSpecificOutput"].pop("additionalContext") for answer in answers]
+    assert answers == [{"hookSpecificOutput": {"hookEventName": "PostToolUseFailure"}}] * 2
+    assert [SOCRATIC in text for text in told] == [False, True]
+    assert not failures(home)
+
+
+def test_each_event_has_a_matcher_for_all_tools() -> None:
+    made: dict[str, list[HookMatcher]] = hooks()
+    assert set(made) == set(EVENTS)
+    assert all(one.matcher is None and one.timeout and one.timeout > hook.PATIENCE for (one,) in made.values())
+
+
+async def test_a_failure_of_ours_is_counted_and_the_agent_goes_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(hook, "respond", broken)
+    assert await tell(failing(1)) == {}
+    assert failures(home) == ["ZeroDivisionError"]
+
+
+async def test_a_slow_disk_does_not_hold_the_agent_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> str:
+        time.sleep(0.5)
+        return ""
+
+    monkeypatch.setattr(hook, "respond", slow)
+    monkeypatch.setattr(hook, "PATIENCE", 0.05)
+    with anyio.fail_after(0.4):
+        assert await tell(failing(1)) == {}
+
+
+async def test_parallel_events_lose_no_action(home: Path) -> None:
+    async with anyio.create_task_group() as group:
+        for number in range(20):
+            group.start_soon(tell, failing(number))
+    (trace,) = home.glob("sessions/*/trace.jsonl")
+    assert len(trace.read_text().splitlines()) >= 20
+
+
+async def test_switched_off_it_does_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_OFF", "1")
+    assert [await tell(failing(number)) for number in range(5)] == [{}] * 5
+    assert not (home / "sessions").exists()
+
+
+def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    with pytest.raises(ImportError, match=r"pip install 'insula\[claude-agent-sdk\]'"):
+        hooks()
