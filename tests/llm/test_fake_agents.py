@@ -112,6 +112,29 @@ def test_gemini_is_answered_whole_and_in_a_stream(method: str) -> None:
     assert last["candidates"][0]["content"]["parts"] == [{"text": DONE}]
 
 
+CHAT_TOOLS: list[Json] = [
+    {"type": "function", "function": {"name": "bash", "parameters": {"properties": {"command": {}}}}},
+    {"type": "function", "function": {"name": "edit", "parameters": {"properties": {"filePath": {}, "oldString": {}}}}},
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_clients_of_chat_completions_are_answered_whole_and_in_a_stream(stream: bool) -> None:
+    done: list[Json] = [{"role": "tool", "tool_call_id": "x", "content": "out"}] * 2
+    with FakeModel([[Shell("ls"), Edit("/a", "x", "y")]]) as model:
+        url = f"{model.url}/v1/chat/completions"
+        bodies: list[Json] = [{"messages": each, "tools": CHAT_TOOLS, "stream": stream} for each in ([], done)]
+        told = [events(post(url, body)) if stream else [json.loads(post(url, body))] for body in bodies]
+    first, last = (answer[0]["choices"][0]["delta" if stream else "message"] for answer in told)
+    calls = [call["function"] for call in first["tool_calls"]]
+    assert [(call["name"], json.loads(call["arguments"])) for call in calls] == [
+        ("bash", {"command": "ls"}),
+        ("edit", {"filePath": "/a", "oldString": "x"}),
+    ]
+    assert [choice["finish_reason"] for answer in told for part in answer for choice in part["choices"]][-1] == "stop"
+    assert last["content"] == DONE
+
+
 def test_requests_beside_the_conversation_get_an_answer_that_fits_and_are_no_part_of_it() -> None:
     route = {
         "type": "object",
