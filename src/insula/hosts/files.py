@@ -110,7 +110,10 @@ def alone(folder: Path) -> Generator[None]:
         yield
         return
     while True:
-        file = os.open(private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            file = os.open(private_folder(folder) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:  # the folder went away at this very moment
+            continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_still(folder / LOCK, file):  # the one before us may have tidied it away
