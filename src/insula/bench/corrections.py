@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rapidfuzz import fuzz
 from rich.console import Console
@@ -30,6 +30,7 @@ _PAIR = frozenset({"first", "second", "agent_response", "label"})
 _COLUMNS = 4
 _ROLES = ("USER", "SYSTEM")
 _CHUNK = 500
+_OURS = ("insula", "without repairs")
 _APOLOGY = re.compile(r"sorry|not sure|don't (?:know|understand)|unfortunately|apolog", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:no|not|never|nothing|wrong|\w+n't)\b", re.IGNORECASE)
 
@@ -57,7 +58,7 @@ def run(data: Sequence[str], json: bool) -> int:
     return 0
 
 
-def measure(data: Sequence[str]) -> Figures:
+def measure(data: Iterable[str | Path]) -> Figures:
     """The figures of each set under `data`."""
     sets: dict[str, list[Pair]] = {}
     for pair in pairs(data):
@@ -103,10 +104,10 @@ def _read(path: Path) -> list[Pair]:
 
 
 def _pair(line: str) -> Pair:
-    record = jsonlib.loads(line)
-    if not isinstance(record, dict) or not record.keys() >= _PAIR:
+    record = cast(dict[str, Any], jsonlib.loads(line))
+    if not record.keys() >= _PAIR:
         raise ValueError(f"a record lacks one of {', '.join(sorted(_PAIR))}")
-    response = record["agent_response"].replace("\\", "").strip()
+    response = str(record["agent_response"]).replace("\\", "").strip()
     return Pair("saif", record["second"], record["first"], response, record["label"] > 0)
 
 
@@ -143,9 +144,15 @@ def judged(found: Sequence[Pair]) -> Figures:
         "base_rate": _rounded(statistics.fmean(truth)),
         "ms": _rounded(taken),
         "insula": detector([one.score for one in ours], truth, THRESHOLD),
+        "without repairs": detector([_said(one) for one in ours], truth, THRESHOLD),
         "baselines": {name: detector([rule(one) for one in found], truth, at) for name, (rule, at) in _RULES.items()},
         "kinds": {kind: _kind(ours, truth, kind) for kind in ("correction", "rejection", "repair", "instruction")},
     }
+
+
+def _said(one: Correction) -> float:
+    """The score of what a user says is wrong or wanted; a request said anew says neither."""
+    return 0.0 if one.kind == "repair" else one.score
 
 
 def detector(scores: Sequence[float], truth: Sequence[bool], threshold: float) -> Figures:
@@ -217,10 +224,14 @@ def _rounded(value: float) -> float:
 def _show(figures: Figures) -> None:
     console = Console()
     for name, one in figures["sets"].items():
-        console.print(f"[bold]{name}[/]: {one['n']} messages, {_percent(one['base_rate'])} positive, {one['ms']} ms each")
+        console.print(
+            f"[bold]{name}[/]: {one['n']} messages, {_percent(one['base_rate'])} positive, {one['ms']} ms each"
+        )
         table = Table("detector", "AUROC", "precision", "recall", "F1", box=None, header_style="dim")
-        for label, row in {"insula": one["insula"], **one["baselines"]}.items():
-            table.add_row(label, str(row["auroc"]), _interval(row["precision"]), _interval(row["recall"]), str(row["f1"]))
+        for label, row in ({name: one[name] for name in _OURS} | one["baselines"]).items():
+            table.add_row(
+                label, str(row["auroc"]), _interval(row["precision"]), _interval(row["recall"]), str(row["f1"])
+            )
         console.print(table)
         kinds = (f"{kind} {row['right']} of {row['n']}" for kind, row in one["kinds"].items())
         console.print(f"right: {', '.join(kinds)}")

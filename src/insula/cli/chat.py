@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.status import Status
@@ -40,7 +40,7 @@ LOG_FILE = "insula.log"
 HISTORY_LENGTH = 1_000
 SHOWING = ("/why", "/memory", "/status", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
-HELP = """/why       what was recalled for the last message, and what the monitor saw in the response
+HELP = """/why       what was recalled and learned for the last message, and what the monitor saw in the response
 /memory    what is remembered of you, latest first
 /status    the session, the model, and what was spent
 /session   /session NAME begins or goes on with a session
@@ -114,7 +114,7 @@ async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
     weights = weights_of(name)
     controls = _controls(settings, weights)
     return Chat(
-        Metacognition(store, identity=identity, controls=controls),
+        Metacognition(store, identity=identity, controls=controls, holdout=settings.holdout),
         llm,
         base=weights.brief if weights else "",
         history_chars=weights.history_chars if weights else HISTORY_CHARS,
@@ -233,7 +233,7 @@ def _command(talk: Conversation, line: str) -> bool:
             if not talk.json:
                 talk.console.print(f"session {talk.session}", style="dim")
         case "/why":
-            talk.console.print(render.why(talk.last) if talk.last else "Nothing was said yet.")
+            talk.console.print(talk.runner.run(_why(talk, talk.last)) if talk.last else "Nothing was said yet.")
         case "/memory":
             kept = talk.runner.run(talk.chat.metacognition.store.remembered(talk.user, 20))
             talk.console.print(render.memories(kept))
@@ -244,6 +244,16 @@ def _command(talk: Conversation, line: str) -> bool:
         case _:
             raise InputError(f"There is no command {name!r}; /help lists them.")
     return True
+
+
+async def _why(talk: Conversation, reply: Reply) -> RenderableType:
+    """What was recalled and seen, and the lessons that were told or withheld, with what they were learned from."""
+    store = talk.chat.metacognition.store
+    place = await store.place(talk.user, reply.session)
+    kept = {lesson.id: lesson for lesson in await store.lessons(place.user_id)} if reply.lessons else {}
+    used = [(one, kept[one.id]) for one in reply.lessons if one.id in kept]
+    cited = await store.cited(place.user_id, [message for _, lesson in used for message in lesson.citations])
+    return render.why(reply, used, cited)
 
 
 async def _status(talk: Conversation) -> object:

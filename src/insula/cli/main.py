@@ -138,6 +138,45 @@ def replay(
 
 app.add_typer(rules, name="rules")
 
+User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER")]
+memory = typer.Typer(help="What is remembered: list it, bring it back, erase it.")
+app.add_typer(memory, name="memory")
+
+
+@memory.callback(invoke_without_command=True)
+def memory_list(context: typer.Context, user: User = "me", json: Json = False) -> None:
+    """The latest memories, newest first."""
+    if context.invoked_subcommand is None:
+        from insula.cli.memory import listing
+
+        raise typer.Exit(listing(user, json))
+
+
+@memory.command("show")
+def memory_show(number: int, user: User = "me", json: Json = False) -> None:
+    """One memory, where it is from and what became of it."""
+    from insula.cli.memory import show
+
+    raise typer.Exit(show(user, number, json))
+
+
+@memory.command("restore")
+def memory_restore(number: int, user: User = "me") -> None:
+    """Bring back a memory that the night merged or forgot."""
+    from insula.cli.memory import restore
+
+    raise typer.Exit(restore(user, number))
+
+
+@memory.command("erase")
+def memory_erase(
+    number: int, user: User = "me", yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Erase a memory for good, with the line it came from and what quotes it."""
+    from insula.cli.memory import erase
+
+    raise typer.Exit(erase(user, number, yes))
+
 
 @bench.command("turn")
 def bench_turn(
@@ -169,6 +208,17 @@ def bench_stuck(
 ) -> None:
     """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
     from insula.bench.stuck import run
+
+    raise typer.Exit(run(data, json))
+
+
+@bench.command("corrections")
+def bench_corrections(
+    data: Annotated[list[str], typer.Option(help="A file of labelled messages, or a folder of such; repeatable.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Whether a message that corrects the assistant is told from one that goes on."""
+    from insula.bench.corrections import run
 
     raise typer.Exit(run(data, json))
 

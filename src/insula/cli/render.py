@@ -7,11 +7,17 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.agent.chat import Reply
+from insula.guidance import SHOWN as TOLD
 from insula.llm.budget import Account
+from insula.memory.lessons import Cited
+from insula.memory.nights import Kept
+from insula.turn.lessons import Used
 from insula.types import Memory
 
 SHOWN = 90
 """Characters of a memory in a table."""
+CITED = 6
+"""Messages named for a lesson."""
 
 
 def greeting(model: str, session: str) -> str:
@@ -38,13 +44,14 @@ def quiet_line(reply: Reply) -> Text:
     return text
 
 
-def why(reply: Reply) -> RenderableType:
-    """What was recalled with scores, and what the monitor saw."""
+def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
+    """What was recalled with scores, what was learned, and what the monitor saw."""
     sure = reply.confidence
     lines: list[RenderableType] = [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
     lines += [Text(f"  {reason}") for reason in sure.reasons]
     if reply.recalled:
         lines.append(_recalled(reply))
+    lines += [line for one in used for line in _lesson(*one, cited)]
     if (judged := reply.assessment) is not None:
         parts = judged.parts
         lines.append(Text(f"Response: {judged.score:.2f}, {'passed' if judged.passed else 'did not pass'}"))
@@ -58,6 +65,16 @@ def why(reply: Reply) -> RenderableType:
         lines += [Text(f"  {flag}") for flag in judged.flags]
         lines += [Text(f'  unanswered: "{text}"') for text in judged.unanswered]
     return Group(*lines)
+
+
+def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[RenderableType]:
+    """A lesson, whether the model was told of it, and the messages that it was learned from."""
+    told = "told" if used.arm == TOLD else "withheld in this session, to see whether it helps"
+    sources = [one for one in cited if one.id in lesson.citations][-CITED:]
+    return [
+        Text(f"Lesson {used.id}, {told}: {lesson.advice}"),
+        *(Text(f"  learned from {one.session}, message {one.id}: {_short(one.content)}") for one in sources),
+    ]
 
 
 def _recalled(reply: Reply) -> Table:

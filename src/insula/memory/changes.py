@@ -41,7 +41,8 @@ class Insight(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """Guidance that was learned; one with the same key gains the citations."""
+    """Guidance that was learned; one with the same key gains the citations, and a lesson takes the trigger and advice,
+    which say what all its citations have in common."""
 
     key: str
     advice: str

@@ -54,6 +54,8 @@ class Line(NamedTuple):
     content: str
     at: float
     score: float | None
+    speaker: str = ""
+    """`user` for the user; a name where others talk."""
 
 
 class Held(NamedTuple):
@@ -81,6 +83,16 @@ class Summarised(NamedTuple):
     topics: tuple[str, ...]
     messages: int
     ended_at: float
+
+
+class Understood(NamedTuple):
+    """An insight as it stands, with the sessions that bear it out."""
+
+    id: int
+    content: str
+    sessions: tuple[int, ...]
+    importance: float
+    confidence: float
 
 
 class Noticed(NamedTuple):
@@ -133,7 +145,7 @@ def transcript(connection: sa.Connection, user_id: int, session_id: int, limit: 
     """The last lines of a session, oldest first."""
     said = messages.c
     query = (
-        sa.select(said.id, said.turn, said.provenance, said.content, said.said_at, said.score)
+        sa.select(said.id, said.turn, said.provenance, said.content, said.said_at, said.score, said.speaker)
         .where(said.user_id == user_id, said.session_id == session_id)
         .order_by(said.id.desc())
         .limit(limit)
@@ -157,6 +169,33 @@ def summaries_of(connection: sa.Connection, user_id: int, limit: int) -> list[Su
         .limit(limit)
     )
     return [Summarised(r[0], r[1], tuple(r[2]), r[3], r[4] or 0.0) for r in connection.execute(query).all()[::-1]]
+
+
+def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Understood]:
+    """The latest insights, newest first: one that was written anew counts once, with all its sessions."""
+    mine, source = memories.alias("mine"), memories.alias("source")
+    query = (
+        sa.select(mine.c.id, mine.c.content, mine.c.importance, mine.c.confidence)
+        .where(mine.c.user_id == user_id, mine.c.kind == "insight", mine.c.retired_at.is_(None))
+        .order_by(mine.c.id.desc())
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()
+    cited = (
+        sa.select(relations.c.source_id, source.c.session_id)
+        .join(source, source.c.id == relations.c.target_id)
+        .where(relations.c.user_id == user_id, relations.c.kind == DERIVES)
+        .where(relations.c.source_id.in_([row.id for row in rows]))
+    )
+    of = {row.id: row.content for row in rows}
+    latest = {row.content: row for row in reversed(rows)}
+    sessions: dict[str, set[int]] = {content: set() for content in latest}
+    for insight, session in connection.execute(cited):
+        sessions[of[insight]].add(session)
+    return [
+        Understood(row.id, content, tuple(sorted(sessions[content])), row.importance, row.confidence)
+        for content, row in sorted(latest.items(), key=lambda item: -item[1].id)
+    ]
 
 
 def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
@@ -322,7 +361,8 @@ def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> Non
         connection.execute(sa.insert(lessons).values(user_id=user_id, created_at=at, **values))
         return
     together = sorted({*found.citations, *change.citations})
-    connection.execute(sa.update(lessons).where(mine).values(citations=together))
+    sharper = {} if change.section else {"trigger": list(change.trigger), "advice": change.advice}
+    connection.execute(sa.update(lessons).where(mine).values(citations=together, **sharper))
 
 
 @apply.register

@@ -15,11 +15,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
-from insula.memory import index, nights, statements
+from insula.memory import erasure, index, nights, statements
 from insula.memory.changes import Changes
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
+from insula.memory.lessons import Cited, Version, cited, version
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.schema import VERSION
 from insula.memory.statements import Place, Said
@@ -253,6 +254,10 @@ class Store:
         """The latest summaries, oldest first."""
         return await self._run(nights.summaries_of, user_id, limit)
 
+    async def insights(self, user_id: int, limit: int) -> list[nights.Understood]:
+        """The latest insights, newest first."""
+        return await self._run(nights.insights_of, user_id, limit)
+
     async def held(self, user_id: int, limit: int) -> list[nights.Held]:
         """The latest items of long-term memory that somebody said, newest first."""
         return await self._run(nights.held, user_id, limit)
@@ -261,6 +266,14 @@ class Store:
         """A user's lessons and guidelines, with what sessions say of them."""
         return await self._run(nights.kept, user_id)
 
+    async def lessons_version(self, user_id: int) -> Version:
+        """What changes whenever a user's lessons do."""
+        return await self._run(version, user_id)
+
+    async def cited(self, user_id: int, ids: Sequence[int]) -> list[Cited]:
+        """Some of a user's messages, oldest first."""
+        return await self._run(cited, user_id, ids)
+
     async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[nights.Noticed]:
         """The signals of some kinds since a moment, oldest first."""
         return await self._run(nights.noticed, user_id, kinds, since)
@@ -268,6 +281,14 @@ class Store:
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
         return await self._run(nights.restore, user_id, memory_id, self.now())
+
+    async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
+        """A memory, how it stands, and its history as (author, why); None where there is none such."""
+        return await self._run(erasure.shown, user_id, memory_id)
+
+    async def erase(self, user_id: int, memory_id: int) -> bool:
+        """Erase a memory and what quotes it; False where there is none such."""
+        return await self._run(erasure.erase, user_id, memory_id, self.now())
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""

@@ -1,0 +1,131 @@
+"""`insula memory`: look at what is remembered, bring back what was let go, erase what should never have been kept."""
+
+import asyncio
+import json as jsonlib
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from insula import settings
+from insula.errors import InputError
+
+if TYPE_CHECKING:
+    from insula.memory.store import Store
+    from insula.types import Memory
+
+T = TypeVar("T")
+SHOWN = 50
+
+
+def listing(user: str, json: bool) -> int:
+    """The latest memories, newest first."""
+    rows = _with(lambda store: store.remembered(user, SHOWN))
+    if json:
+        print(jsonlib.dumps([_record(memory, "long-term" if held else "working") for memory, held in rows], indent=2))
+        return 0
+    if not rows:
+        print(f"Nothing is remembered of {user!r} yet.")
+    for memory, held in rows:
+        line = memory.line if held else f"(working) {memory.line}"
+        print(f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  {line}")
+    return 0
+
+
+def show(user: str, number: int, json: bool) -> int:
+    """One memory with where it is from and what became of it.
+
+    Raises:
+        InputError: there is none such.
+    """
+    memory, stands, history = _found(user, number, _with(lambda store: _shown(store, user, number)))
+    if json:
+        print(jsonlib.dumps({**_record(memory, stands), "history": [list(each) for each in history]}, indent=2))
+        return 0
+    print(memory.content or "(erased)")
+    print(f"  said by {memory.speaker} on {memory.said_at:%Y-%m-%d %H:%M} in session {memory.session!r}")
+    print(
+        f"  {memory.kind}, {memory.provenance}, {stands}; used {memory.uses} times; importance {memory.importance:.2f}"
+    )
+    if memory.withheld:
+        print(f"  never shown to a model: {', '.join(memory.withheld)}")
+    for author, why in history:
+        print(f"  {author}: {why}")
+    return 0
+
+
+def restore(user: str, number: int) -> int:
+    """Bring a merged or forgotten memory back."""
+
+    async def work(store: "Store") -> bool:
+        return await store.restore(await _known(store, user), number)
+
+    if not _with(work):
+        raise InputError(
+            f"There is no retired memory {number} of {user!r}; `insula memory show {number}` says how it stands."
+        )
+    print(f"Memory {number} is back in long-term memory.")
+    return 0
+
+
+def erase(user: str, number: int, yes: bool) -> int:
+    """Erase a memory for good, after asking."""
+    memory, _, _ = _found(user, number, _with(lambda store: _shown(store, user, number)))
+    if not yes and not _agreed(memory.line or memory.content[:80]):
+        print("Nothing was erased.")
+        return 1
+
+    async def work(store: "Store") -> bool:
+        return await store.erase(await _known(store, user), number)
+
+    _with(work)
+    print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
+    return 0
+
+
+def _agreed(line: str) -> bool:
+    if not sys.stdin.isatty():
+        raise InputError("Erasing asks first, and nobody can be asked here; give --yes.")
+    return input(f"Erase for good: {line!r}? [y/N] ").strip().lower() in {"y", "yes"}
+
+
+async def _shown(store: "Store", user: str, number: int) -> "tuple[Memory, str, list[tuple[str, str]]] | None":
+    return await store.shown(await _known(store, user), number)
+
+
+def _found(user: str, number: int, found: T | None) -> T:
+    if found is None:
+        raise InputError(f"There is no memory {number} of {user!r}; `insula memory` lists them.")
+    return found
+
+
+async def _known(store: "Store", user: str) -> int:
+    if (user_id := await store.sleeper(user)) is None:
+        raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
+    return user_id
+
+
+def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
+    from insula.cli.chat import DATABASE
+    from insula.memory.store import Store
+
+    async def run() -> T:
+        async with await Store.open(settings.home() / DATABASE) as store:
+            return await work(store)
+
+    return asyncio.run(run())
+
+
+def _record(memory: "Memory", stands: str) -> dict[str, object]:
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "provenance": memory.provenance,
+        "speaker": memory.speaker,
+        "kind": memory.kind,
+        "session": memory.session,
+        "said_at": memory.said_at.isoformat(),
+        "stands": stands,
+        "uses": memory.uses,
+        "importance": round(memory.importance, 4),
+        "withheld": list(memory.withheld),
+    }

@@ -1,0 +1,53 @@
+"""Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from insula.memory.nights import Noticed
+from insula.sleep.cycle import Night, Result
+from insula.stats import slope
+
+TURN = "meta:turn"
+DAYS = 90
+"""Days that a trend looks back on."""
+TURNS = 500
+"""The latest assessments that it is made of: pairs of them are compared, each with each."""
+FEWEST = 20
+"""Assessments below which no trend is spoken of."""
+_DAY = 86_400.0
+
+
+async def trend(night: Night) -> Result:
+    """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
+    turns = await night.store.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    scores = assessed(turns)[-TURNS:]
+    if len(scores) < FEWEST:
+        why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
+        return Result({"assessments": len(scores)}, skipped=why)
+    return Result(told(scores))
+
+
+def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
+    """Day and score of the responses that were assessed."""
+    found: list[tuple[float, float]] = []
+    for turn in turns:
+        assessment: Any = turn.data.get("assessment")
+        if isinstance(assessment, dict) and isinstance(score := assessment.get("score"), int | float):  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            found.append((turn.at / _DAY, float(score)))
+    return found
+
+
+def told(scores: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """The trend in figures: change of the score per 30 days, and what may be said of it."""
+    per_day, low, high = slope([day for day, _ in scores], [score for _, score in scores])
+    verdict = "rising" if low > 0 else "falling" if high < 0 else "no trend that can be told from chance"
+    return {
+        "assessments": len(scores),
+        "per_30_days": round(30 * per_day, 4),
+        "interval": [_finite(30 * low), _finite(30 * high)],
+        "verdict": verdict,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return round(value, 4) if abs(value) < 1e9 else None

@@ -1,0 +1,98 @@
+"""`insula memory`: what is remembered can be seen, brought back and erased."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from insula.cli.main import main
+from insula.memory.changes import Forget, Insight, Lesson, Summary
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+
+SECRET = "Ana had an operation in May."
+
+
+@pytest.fixture
+def remembered(home: Path) -> Path:
+    """A home in which a few things were said, and something was derived of them."""
+
+    async def talk() -> None:
+        async with await Store.open(home / "insula.db") as store:
+            metacognition = Metacognition(store)
+            for line in (SECRET, "My brother Ben lives in Porto.", "We meet on Friday."):
+                async with metacognition.turn("me", "monday", line) as turn:
+                    turn.finish("Noted.")
+            user = await store.sleeper("me")
+            assert user is not None
+            (session,) = await store.sessions_to_sleep_on(user)
+            await store.record(
+                user, "d", "s", {}, [Summary(session.id, "An operation of Ana.", ("ana",), 6, session.last)]
+            )
+            insight = Insight("Operations worry the user.", ("operation",), (session.id,), 0.5, 0.5)
+            lesson = Lesson("k", "Ask after the operation.", ("operation",), "", "derived", (1,))
+            await store.record(user, "d", "r", {}, [insight, lesson])
+
+    asyncio.run(talk())
+    return home
+
+
+def insula(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["insula", "memory", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    output = capsys.readouterr()
+    return int(ended.value.code or 0), output.out, output.err
+
+
+def test_memories_are_listed_and_shown(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = insula(monkeypatch, capsys)
+    assert code == 0
+    assert "My brother Ben lives in Porto." in out
+    _, out, _ = insula(monkeypatch, capsys, "show", "1")
+    assert out.startswith(SECRET)
+    assert "said by user" in out
+
+
+def test_what_was_forgotten_comes_back(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def forget() -> None:
+        async with await Store.open(remembered / "insula.db") as store:
+            user = await store.sleeper("me")
+            assert user is not None
+            await store.record(user, "e", "c", {}, [Forget(1, "not used for 200 days")])
+
+    asyncio.run(forget())
+    assert "night: not used for 200 days" in insula(monkeypatch, capsys, "show", "1")[1]
+    assert insula(monkeypatch, capsys, "restore", "1")[0] == 0
+    assert insula(monkeypatch, capsys, "restore", "1")[0] == 1
+    assert "long-term" in insula(monkeypatch, capsys, "show", "1")[1]
+
+
+def test_what_is_erased_stands_nowhere(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = insula(monkeypatch, capsys, "erase", "1")
+    assert (code, "give --yes" in err) == (1, True)
+    assert insula(monkeypatch, capsys, "erase", "1", "--yes")[0] == 0
+    with sqlite3.connect(remembered / "insula.db") as raw:
+        dump = "\n".join(raw.iterdump())
+    raw.close()
+    for word in ("operation", "Operation"):
+        assert word not in dump
+    assert "(erased)" in insula(monkeypatch, capsys, "show", "1")[1]
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "99"), ("erase", "99", "--yes"), ("restore", "99"), ("show", "1", "--user", "x")]
+)
+def test_what_is_not_there_is_said(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    code, _, err = insula(monkeypatch, capsys, *words)
+    assert code == 1
+    assert err.startswith("insula: ")
