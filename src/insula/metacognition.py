@@ -22,6 +22,7 @@ from insula.errors import InputError, InsulaError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
+from insula.memory.lessons import Version
 from insula.memory.store import Place, Recollection, Said, Store
 from insula.memory.vectors import Embed, Vector
 from insula.redaction import redact, without_markers
@@ -29,7 +30,7 @@ from insula.screening import screen
 from insula.telemetry import Telemetry
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, monitor
+from insula.turn import confidence, impasse, lessons, monitor
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose
 from insula.types import (
@@ -98,6 +99,7 @@ class Metacognition:
         assess: the self-monitor; another function of the same form may replace it (K10).
         embed: makes an embedding of a text, which then counts in the score of what is proposed; none is needed.
         telemetry: where counts go.
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
     """
 
     def __init__(
@@ -110,8 +112,10 @@ class Metacognition:
         assess: Assess = monitor.assess,
         embed: Embed | None = None,
         telemetry: Telemetry | None = None,
+        holdout: float = 0.1,
     ) -> None:
         self.embed = embed
+        self.holdout = holdout
         self.store = store
         self.identity = identity or Identity()
         self.controls = controls or Controls()
@@ -121,6 +125,7 @@ class Metacognition:
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
+        self._advice: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...]]] = OrderedDict()
 
     @classmethod
     async def open(
@@ -211,6 +216,14 @@ class Metacognition:
         if place.user_id in self._languages:
             _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
 
+    async def advice(self, place: Place) -> tuple[lessons.Advice, ...]:
+        """What a user's lessons advise, read anew after a night or a person's word on one of them."""
+        version = await self.store.lessons_version(place.user_id)
+        known = self._advice.get(place.user_id)
+        if known is None or known[0] != version:
+            known = version, lessons.advised(await self.store.lessons(place.user_id), self.store.now())
+        return _kept(self._advice, place.user_id, known)[1]
+
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
         for signal in signals:
@@ -250,6 +263,7 @@ class Turn:
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
+        lessons: those that the message brought up, each with whether it was told or withheld.
         controls: what this turn may use.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -266,6 +280,7 @@ class Turn:
         self.controls = owner.controls
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
+        self.lessons: tuple[lessons.Used, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions = compose(owner.identity, self.confidence, ())
         self.number = 0
@@ -320,7 +335,14 @@ class Turn:
         await owner.resume(place)
         found = await owner.store.recall(place, asked, limit, lines=HISTORY_LINES, vector=self._vector)
         self.recalled, self.history = found.recalled, found.said
-        self._prepare(asked, found)
+        self._prepare(asked, found, await self._learned(place, self._analysis))
+
+    async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
+        """The lessons that the message brings up; none where they cannot be read."""
+        with self.kept_from_host("lessons"):
+            advice = lessons.triggered(await self._owner.advice(place), asked.terms)
+            return lessons.drawn(advice, place.session_id, self._owner.holdout)
+        return ()
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -333,7 +355,7 @@ class Turn:
         )
         self._owner.saw(self._place, self._analysis.language)
 
-    def _prepare(self, asked: Cue, found: Recollection) -> None:
+    def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
         self.confidence = confidence.estimate(
             asked,
@@ -343,7 +365,9 @@ class Turn:
             calibration=self._owner.calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        self.instructions = compose(identity, self.confidence, self.recalled, guidance=guidance)
+        told = lessons.told(learned)
+        self.instructions = compose(identity, self.confidence, self.recalled, guidance=guidance, lessons=told)
+        self.lessons = learned
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -385,7 +409,9 @@ class Turn:
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
+        learned = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
         return {
+            **learned,
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
             "assessment": {"score": round(judged.score, 4), "flags": list(judged.flags)},
             "hedged": hedged,

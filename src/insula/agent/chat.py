@@ -10,6 +10,7 @@ from insula.llm.budget import Account
 from insula.llm.client import generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn
 from insula.text.analysis import clean
+from insula.turn.lessons import Used
 from insula.types import Assessment, Confidence, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Reply:
     added_ms: float
     error: str | None = None
     """Why there is no response, in a sentence; the message is kept all the same."""
+    lessons: tuple[Used, ...] = ()
+    """What was learned for such a message, each with whether the model was told of it."""
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
 
@@ -68,6 +71,7 @@ class Reply:
             "hedged": self.hedged,
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
             "recalled": [{"id": one.memory.id, "score": round(one.score, 4)} for one in self.recalled],
+            "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
             "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
             "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
             "error": self.error,
@@ -185,5 +189,6 @@ def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
         model_ms=usage.seconds * 1000,
         added_ms=turn.added * 1000,
         error=error,
+        lessons=turn.lessons,
         troubles=tuple(turn.troubles),
     )

@@ -266,6 +266,38 @@ def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since
     return [Noticed(*row) for row in connection.execute(query)]
 
 
+class Revised(NamedTuple):
+    """A state of something derived."""
+
+    id: int
+    author: str
+    content: str
+    evidence: Mapping[str, Any]
+    at: float
+
+
+def names(connection: sa.Connection) -> list[str]:
+    """The names of all users."""
+    return list(connection.execute(sa.select(users.c.name).order_by(users.c.id)).scalars())
+
+
+def revisions_of(connection: sa.Connection, user_id: int, subject: str, limit: int) -> list[Revised]:
+    """The latest states of something derived, newest first."""
+    mine = revisions.c
+    query = (
+        sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
+        .where(mine.user_id == user_id, mine.subject == subject)
+        .order_by(mine.id.desc())
+        .limit(limit)
+    )
+    return [Revised(*row) for row in connection.execute(query)]
+
+
+def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
+    """Add a state of something derived."""
+    apply(revision, connection, user_id, at)
+
+
 # The journal.
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
 from insula.memory import erasure, index, nights, statements
-from insula.memory.changes import Changes
+from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
@@ -281,6 +281,18 @@ class Store:
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
         return await self._run(nights.restore, user_id, memory_id, self.now())
+
+    async def users(self) -> list[str]:
+        """The names of all users."""
+        return await self._run(nights.names)
+
+    async def revisions(self, user_id: int, subject: str, limit: int = 50) -> list[nights.Revised]:
+        """The latest states of something derived, newest first."""
+        return await self._run(nights.revisions_of, user_id, subject, limit)
+
+    async def revise(self, user_id: int, revision: Revision) -> None:
+        """Add a state of something derived, by a person's hand."""
+        await self._run(nights.revise, user_id, revision, self.now())
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""

@@ -1,0 +1,284 @@
+"""What went wrong in a session, told by the user's own words and by the signals of the day (K5, K6).
+
+Only what the user said is read for what they want; a response is the context of what was corrected, and nothing that
+was derived is looked at (law 2). A message that may hold something pasted is not the user's own plain words, and
+nothing is taken from it.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, get_args
+
+from insula.memory.nights import Line, Noticed
+from insula.redaction import without_markers
+from insula.text.analysis import LANGUAGES, Analysis, analyse, detect
+from insula.text.corrections import Correction, correction
+from insula.text.grammar import UNSPACED
+
+Category = Literal["repetition", "missing", "unasked", "language", "length", "tone", "format", "misread", "fact"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+Origin = Literal["wish", "asked", "corrected", "flagged", "stuck"]
+"""A standing wish ("always …"); a wish for now ("no emojis, please"); a correction; a response that the
+monitor flagged; an impasse."""
+MANNER: frozenset[str] = frozenset({"language", "length", "tone", "format"})
+"""How one wants to be answered, which may be the same whatever it is about."""
+OWN: frozenset[Origin] = frozenset({"wish", "asked"})
+"""What is the user's own wish on how to be answered, and not a judgement of ours."""
+
+CONFIDENCE_LOW, IMPASSE, TURN = "meta:confidence-low", "meta:impasse", "meta:turn"
+"""The signals that are read."""
+PLAIN_CHARS = 400
+"""A longer message may hold something pasted."""
+TRIGGER_TERMS = 8
+WORDS_CHARS = 160
+"""Characters of the user's words that are kept."""
+QUOTED_WORDS = 2
+"""A quotation or a piece of code of so many words is a name; a longer one was said by somebody else."""
+PASTED = "it may hold something pasted"
+ECHO_WORDS = 4
+"""So many words that a tool said before are the tool's, whoever repeats them."""
+
+_FLAGGED: dict[str, Category] = {
+    "wrong_language": "language",
+    "too_long": "length",
+    "too_short": "length",
+    "repetition": "repetition",
+    "off_tone": "tone",
+    "forbidden_pattern": "tone",
+    "incomplete": "missing",
+    "empty": "missing",
+    "off_topic": "misread",
+}
+_BY_KIND: dict[str, Category] = {"correction": "fact", "instruction": "format"}
+_BLOCK = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w+)[^>\n]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_CITED = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]*\"?|“[^”\n]*”?|„[^“”\n]*[“”]?|«[^»\n]*»?|「[^」\n]*」?|『[^』\n]*』?|`[^`\n]*`?"
+    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
+)
+_OPENED = re.compile(r":(?=\s|$)|：")
+_NAMELESS = frozenset({"", "user"})
+
+
+class Mistake(NamedTuple):
+    """One thing that went wrong, or that the user wants."""
+
+    origin: Origin
+    category: Category
+    trigger: tuple[str, ...]
+    """Terms of the message that was answered badly, rarest first; empty where it is wanted always."""
+    topic: Mapping[str, str]
+    """The same terms as the user wrote them, in their order."""
+    wanted: str
+    """The user's own words; empty where a signal alone tells of it."""
+    citations: tuple[int, ...]
+    """Ids of the user's messages."""
+    refused: str = ""
+    """Why nothing may be learned from it."""
+
+
+def found(
+    lines: Sequence[Line], signals: Iterable[Noticed], rarity: Mapping[str, int] | None = None
+) -> tuple[Mistake, ...]:
+    """What went wrong in one session.
+
+    Args:
+        lines: its transcript, oldest first.
+        signals: what was noticed in it.
+        rarity: term -> in how many of the user's messages it stands; without it, long words are taken for rare.
+    """
+    heard = tuple(signals)
+    said = tuple(_corrected(lines, _flags(heard), rarity or {}))
+    corrected = {mistake.citations[0] for mistake in said if mistake.origin == "corrected"}
+    return said + tuple(one for one in _noticed(lines, heard, rarity or {}) if one.citations[0] not in corrected)
+
+
+def is_users(line: Line) -> bool:
+    """Whether the user said a line to the agent; what others say to each other is no wish."""
+    return line.provenance == "user" and line.speaker in _NAMELESS
+
+
+# What the user said.
+
+
+def _corrected(
+    lines: Sequence[Line], flags: Mapping[int, tuple[str, ...]], rarity: Mapping[str, int]
+) -> Iterator[Mistake]:
+    """The corrections and wishes, each with the last message before it that was none."""
+    asked: Line | None = None
+    previous, response, tools = "", "", ""
+    for line in lines:
+        if line.provenance == "assistant":
+            response = line.content
+        elif line.provenance == "tool":
+            tools += "\n" + _flat(line.content)
+        elif is_users(line):
+            judged = correction(line.content, previous, response)
+            if judged.kind:
+                yield _mistake(line, asked, previous, response, tools, flags, rarity)
+            if asked is None or not judged.kind or judged.kind == "repair":
+                asked = line
+            previous, response = line.content, ""
+
+
+def _mistake(
+    line: Line,
+    asked: Line | None,
+    previous: str,
+    response: str,
+    tools: str,
+    flags: Mapping[int, tuple[str, ...]],
+    rarity: Mapping[str, int],
+) -> Mistake:
+    """What one message of the user's says, read from their own plain words alone."""
+    own = own_words(line.content)
+    judged = correction(own, previous, response)
+    analysis = analyse(own, default=detect(previous, "en"))
+    category = _category(own, judged, analysis.language, flags.get(asked.turn, ()) if asked else ())
+    wanted = _wanted(judged, category, analysis)
+    origin = _origin(judged)
+    about = _condition(wanted, analysis) if origin == "wish" else own_words(asked.content) if asked else ""
+    topic = _topic(analyse(about, default=analysis.language), rarity)
+    if origin == "wish":
+        topic = {term: text for term, text in topic.items() if text.lower() not in _generic(analysis.language)}
+    cited = (line.id,) if origin in OWN or asked is None else (asked.id, line.id)
+    return Mistake(origin, category, tuple(topic), topic, wanted, cited, _refused(bool(judged.kind), wanted, tools))
+
+
+def _origin(judged: Correction) -> Origin:
+    if judged.kind == "instruction":
+        return "wish" if "standing" in judged.cues else "asked"
+    return "corrected"
+
+
+def _wanted(judged: Correction, category: Category, analysis: Analysis) -> str:
+    """The clause that says it; where there is none, the complaint, if it says more than that something is wrong."""
+    if judged.wanted or category in ("fact", "misread"):
+        return judged.wanted[:WORDS_CHARS]
+    language = analysis.language
+    return next((one.text for one in analysis.sentences if _says(category, one.text, language)), "")[:WORDS_CHARS]
+
+
+def _category(own: str, judged: Correction, language: str, flags: Sequence[str]) -> Category:
+    """By the user's words, else by what the monitor saw, else by the kind of correction."""
+    for text in (judged.wanted, own):
+        for category in CATEGORIES:
+            if text and category != "fact" and _says(category, text, language):
+                return category
+    return _seen(flags, _BY_KIND.get(judged.kind, "misread"))
+
+
+def _seen(flags: Iterable[str], otherwise: Category) -> Category:
+    """What the monitor's first flag says went wrong."""
+    for flag in flags:
+        if flag in _FLAGGED:
+            return _FLAGGED[flag]
+    return otherwise
+
+
+def _condition(wanted: str, analysis: Analysis) -> str:
+    """What follows "when" in the sentence of a wish: what it is about. Nothing where it holds always."""
+    language = analysis.language
+    for sentence in analysis.sentences:
+        if wanted and wanted in sentence.text and (match := _pattern("when", _known(language)).search(sentence.text)):
+            rest = sentence.text if language in UNSPACED else sentence.text[match.end() :]
+            return re.split(r"[,;，、]", rest, maxsplit=1)[0]
+    return ""
+
+
+def _refused(plain: bool, wanted: str, tools: str) -> str:
+    """Why nothing is learned from a message that corrects; `plain` where the user's own words alone do."""
+    if not plain:
+        return PASTED
+    if without_markers(wanted) != wanted:
+        return "secret"
+    if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in tools:
+        return "it repeats what a tool said"
+    return ""
+
+
+def own_words(message: str) -> str:
+    """The plain words of the user's own in a message: without code, quotations and what follows a colon.
+
+    Nothing where more than one line, or `PLAIN_CHARS`, are left: then somebody else's words may be among them, and
+    nobody can tell which.
+    """
+    left = _CITED.sub("", _BLOCK.sub(" ", message.replace("\r", "\n")))
+    left = _QUOTED.sub(lambda found: found[0] if len(found[0].split()) <= QUOTED_WORDS else " ", left)
+    left = _OPENED.split(left, maxsplit=1)[0].strip()
+    return left if len(left) <= PLAIN_CHARS and "\n" not in left else ""
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+# What was noticed.
+
+
+def _flags(signals: Iterable[Noticed]) -> dict[int, tuple[str, ...]]:
+    """Turn -> the flags of a response that was assessed as low."""
+    return {one.turn: tuple(one.data.get("flags", ())) for one in signals if one.kind == CONFIDENCE_LOW}
+
+
+def _noticed(lines: Sequence[Line], signals: Iterable[Noticed], rarity: Mapping[str, int]) -> Iterator[Mistake]:
+    """The responses that the monitor flagged, and the impasses."""
+    heard = tuple(signals)
+    asked = {line.turn: line for line in lines if is_users(line)}
+    flags = _flags(heard)
+    for signal in heard:
+        line = asked.get(signal.turn)
+        if line is None or signal.kind not in (CONFIDENCE_LOW, IMPASSE):
+            continue
+        own = own_words(line.content)
+        category = _seen(flags.get(signal.turn, ()), "misread")
+        topic = _topic(analyse(own), rarity)
+        origin: Origin = "stuck" if signal.kind == IMPASSE else "flagged"
+        refused = "" if own else PASTED
+        yield Mistake(origin, category, tuple(topic), topic, "", (line.id,), refused)
+
+
+# Words.
+
+
+def _topic(analysis: Analysis, rarity: Mapping[str, int]) -> dict[str, str]:
+    """The rarest terms of a message, each as it was written; rarest first."""
+    written: dict[str, str] = {}
+    for sentence in analysis.sentences:
+        for word in sentence.words:
+            if word.term:
+                written.setdefault(word.term, word.text)
+    rare = sorted(written, key=lambda term: (rarity.get(term, 0), -len(term)))
+    return {term: written[term] for term in rare[:TRIGGER_TERMS]}
+
+
+def terms_of(line: Line) -> frozenset[str]:
+    """The terms of a line, as the day analyses it."""
+    return frozenset(analyse(without_markers(line.content[: 10 * PLAIN_CHARS])).terms)
+
+
+def _known(language: str) -> str:
+    return language if language in LANGUAGES else "en"
+
+
+def _says(what: str, text: str, language: str) -> bool:
+    return bool(_pattern(what, _known(language)).search(text.replace("’", "'")))
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.text") / "mistakes.json").read_text("utf-8"))
+
+
+@cache
+def _pattern(what: str, language: str) -> re.Pattern[str]:
+    phrases = _data()[language][what]
+    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _generic(language: str) -> frozenset[str]:
+    return frozenset(_data()[_known(language)]["generic"].split())

@@ -1,0 +1,22 @@
+"""Whether what a message is about brings a lesson up: the terms that they share, by day and by night alike."""
+
+from collections.abc import Collection
+
+TRIGGERED = 0.5
+"""Share of a trigger's terms that a message must hold to bring its lesson up."""
+SAME = 0.25
+"""Share of the shorter of two triggers that the other must hold, for both to be about the same."""
+
+
+def appears(trigger: Collection[str], terms: Collection[str]) -> bool:
+    """Whether a message with these terms brings up what has this trigger; what has none comes up always."""
+    if not trigger:
+        return True
+    held = set(terms)
+    return sum(term in held for term in trigger) >= TRIGGERED * len(trigger)
+
+
+def overlap(one: Collection[str], other: Collection[str]) -> float:
+    """The terms that two triggers share, as a share of the shorter one; 0 where one is empty."""
+    least = min(len(set(one)), len(set(other)))
+    return len(set(one) & set(other)) / least if least else 0.0

@@ -1,0 +1,37 @@
+"""`/why` names the lessons of a turn, and the messages that they were learned from."""
+
+import asyncio
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from insula.cli import chat as command
+from insula.memory.store import Store
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.lessons import learn, reinforce
+
+WISH = "From now on, always answer in metric units."
+
+
+def said(monkeypatch: pytest.MonkeyPatch, session: str, *lines: str) -> None:
+    piped = io.TextIOWrapper(io.BytesIO("\n".join(lines).encode()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", piped)
+    command.run(model="test", user="me", session=session, resume=False, json=False)
+
+
+async def night(path: Path) -> None:
+    async with await Store.open(path) as store:
+        await sleep_cycle(store, "me", [("learn", learn), ("reinforce", reinforce)], force=True)
+
+
+def test_why_shows_the_lessons_and_what_they_were_learned_from(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    said(monkeypatch, "monday", WISH)
+    asyncio.run(night(home / command.DATABASE))
+    said(monkeypatch, "tuesday", "How far is it to Porto?", "/why")
+    out = capsys.readouterr().out
+    assert 'Lesson 1, told: The user always wants this: "always answer in metric units"' in out
+    assert f"learned from monday, message 1: {WISH}" in out
