@@ -27,6 +27,8 @@ from insula.memory.store import Place, Recollection, Said, Store
 from insula.memory.vectors import Embed, Vector
 from insula.redaction import redact, without_markers
 from insula.screening import screen
+from insula.sleep import soul
+from insula.sleep.told import prompt_text
 from insula.telemetry import Telemetry
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
@@ -64,6 +66,8 @@ SPEAKER_CHARS = 40
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 TURN, CONFIDENCE_LOW, IMPASSE = "meta:turn", "meta:confidence-low", "meta:impasse"
+SOUL = "soul"
+"""Subject of the revisions of SOUL.md."""
 _REMEMBERED_USERS = 10_000
 
 
@@ -125,7 +129,7 @@ class Metacognition:
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
-        self._advice: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...]]] = OrderedDict()
+        self._learned: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...], str]] = OrderedDict()
 
     @classmethod
     async def open(
@@ -216,13 +220,15 @@ class Metacognition:
         if place.user_id in self._languages:
             _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
 
-    async def advice(self, place: Place) -> tuple[lessons.Advice, ...]:
-        """What a user's lessons advise, read anew after a night or a person's word on one of them."""
+    async def learned(self, place: Place) -> tuple[tuple[lessons.Advice, ...], str]:
+        """What a user's lessons advise, and their guidelines; read anew after a night or a person's word on either."""
         version = await self.store.lessons_version(place.user_id)
-        known = self._advice.get(place.user_id)
+        known = self._learned.get(place.user_id)
         if known is None or known[0] != version:
-            known = version, lessons.advised(await self.store.lessons(place.user_id), self.store.now())
-        return _kept(self._advice, place.user_id, known)[1]
+            advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
+            latest = await self.store.revisions(place.user_id, SOUL, 1)
+            known = version, advice, prompt_text(soul.parse(latest[0].content)) if latest else ""
+        return _kept(self._learned, place.user_id, known)[1:]
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
@@ -289,6 +295,7 @@ class Turn:
         self.promoted = 0
         self.added = 0.0
         self.troubles: list[str] = []
+        self._guidelines = ""
         self._usage = Usage()
         self._place: Place | None = None
         self._content = ""
@@ -340,8 +347,8 @@ class Turn:
     async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
         """The lessons that the message brings up; none where they cannot be read."""
         with self.kept_from_host("lessons"):
-            advice = lessons.triggered(await self._owner.advice(place), asked.terms)
-            return lessons.drawn(advice, place.session_id, self._owner.holdout)
+            advice, self._guidelines = await self._owner.learned(place)
+            return lessons.drawn(lessons.triggered(advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
     async def _write(self) -> None:
@@ -366,7 +373,9 @@ class Turn:
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         told = lessons.told(learned)
-        self.instructions = compose(identity, self.confidence, self.recalled, guidance=guidance, lessons=told)
+        self.instructions = compose(
+            identity, self.confidence, self.recalled, guidelines=self._guidelines, guidance=guidance, lessons=told
+        )
         self.lessons = learned
 
     def _questions_before(self) -> tuple[Ask, ...]:

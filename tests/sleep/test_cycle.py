@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.memory import nights
+from insula.memory import journal, nights
 from insula.memory.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -128,7 +128,7 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
     with sqlite3.connect(tmp_path / "memory.db") as raw:
         assert raw.execute("SELECT kind, confidence FROM relations ORDER BY id").fetchall() == [
             (nights.DERIVES, 0.9),
-            (nights.MERGES, 1.0),
+            (journal.MERGES, 1.0),
         ]
         assert raw.execute("SELECT count(*) FROM revisions WHERE subject LIKE 'memory:%'").fetchone() == (2,)
     raw.close()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json as jsonlib
-import logging
 import secrets
 import sys
 import time
@@ -23,20 +22,19 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat, Reply
 from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
-from insula.errors import InputError, InsulaError, SettingsError
-from insula.llm.budget import Account, Budget, Prices
+from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.errors import InputError, InsulaError
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, warm_up
 from insula.redaction import redact
 from insula.settings import Settings
+from insula.sleep.guidelines import adopt
 from insula.text.analysis import clean
 from insula.types import Controls
 
-DATABASE = "insula.db"
 HISTORY_FILE = "history"
-LOG_FILE = "insula.log"
 HISTORY_LENGTH = 1_000
 SHOWING = ("/why", "/memory", "/status", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
@@ -66,7 +64,7 @@ class Conversation:
 def run(*, model: str | None, user: str, session: str | None, resume: bool, json: bool) -> int:
     """Hold a conversation until the input ends; returns the exit code: 0, or 1 where a message went unanswered."""
     settings = settings_module.load()
-    _log_to(settings_module.home() / LOG_FILE)
+    log_to(settings_module.home() / LOG_FILE)
     name = model or settings.model
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     with asyncio.Runner() as runner:
@@ -74,6 +72,7 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
         try:
             with _waiting():
                 chat = runner.run(_open(stack, settings, name))
+                runner.run(_adopt(chat, user))
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
             talk = Conversation(chat, runner, user, begun, name, console, json)
@@ -81,17 +80,6 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
         finally:
             runner.run(stack.aclose())
     return int(talk.failed)
-
-
-def _log_to(path: Path) -> None:
-    """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
-    handler: logging.Handler = logging.NullHandler()
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler = logging.FileHandler(path, delay=True)
-    logging.basicConfig(
-        handlers=[handler], level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", force=True
-    )
 
 
 def new_session() -> str:
@@ -105,7 +93,7 @@ async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
     store = await stack.enter_async_context(await Store.open(home / DATABASE))
     identity = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
     llm = await stack.enter_async_context(resolve(name, settings.weights))
-    account = _account(settings)
+    account = account_of(settings)
     assessor = None
     if settings.assessor_model:
         judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
@@ -126,24 +114,18 @@ async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
     )
 
 
+async def _adopt(chat: Chat, user: str) -> None:
+    """Take in what a person wrote into SOUL.md since; a file that cannot be read is no reason not to talk."""
+    try:
+        await adopt(chat.metacognition.store, user, soul_of(user))
+    except InsulaError as error:
+        print(f"insula: {error}", file=sys.stderr)
+
+
 def _controls(settings: Settings, weights: Weights | None) -> Controls:
     """The settings' controls, with no more memories than a small embedded model can use."""
     items = min(settings.max_context_items, weights.memories) if weights else settings.max_context_items
     return replace(settings.controls, max_context_items=items)
-
-
-def _account(settings: Settings) -> Account:
-    budget = Budget(
-        calls=settings.max_calls,
-        tokens=settings.max_total_tokens,
-        seconds=settings.max_seconds,
-        cost=settings.max_cost,
-    )
-    priced = settings.price_input or settings.price_output
-    if settings.max_cost is not None and not priced:
-        raise SettingsError("A cap on cost needs prices; set price_input and price_output, for a million tokens each.")
-    prices = Prices(input_per_million=settings.price_input, output_per_million=settings.price_output)
-    return Account(budget=budget, prices=prices if priced else None)
 
 
 async def _last(chat: Chat, user: str) -> str | None:

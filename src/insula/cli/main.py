@@ -139,6 +139,94 @@ def replay(
 app.add_typer(rules, name="rules")
 
 User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER")]
+
+
+@app.command()
+def sleep(
+    user: User = "me",
+    everybody: Annotated[bool, typer.Option("--all", help="The nights of all users.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Though the last night was less than 20 hours ago.")] = False,
+    json: Json = False,
+) -> None:
+    """Run the night now: summaries, consolidation, lessons, SOUL.md; what was learned is shown."""
+    from insula.cli.sleep import run
+
+    raise typer.Exit(run(user=user, everybody=everybody, model=model, force=force, json=json))
+
+
+soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
+app.add_typer(soul, name="soul")
+Revision = Annotated[int | None, typer.Argument(help="A revision of `insula soul history`; by default the one before.")]
+
+
+@soul.callback(invoke_without_command=True)
+def soul_show(context: typer.Context, user: User = "me", json: Json = False) -> None:
+    """SOUL.md as it stands."""
+    if context.invoked_subcommand is None:
+        from insula.cli.soul import show
+
+        raise typer.Exit(show(user, json))
+
+
+@soul.command("show")
+def soul_shown(user: User = "me", json: Json = False) -> None:
+    """SOUL.md as it stands."""
+    from insula.cli.soul import show
+
+    raise typer.Exit(show(user, json))
+
+
+@soul.command("diff")
+def soul_diff(revision: Revision = None, user: User = "me") -> None:
+    """What changed since the revision before, or since the one named."""
+    from insula.cli.soul import diff
+
+    raise typer.Exit(diff(user, revision))
+
+
+@soul.command("history")
+def soul_history(user: User = "me", json: Json = False) -> None:
+    """Every revision, newest first."""
+    from insula.cli.soul import history
+
+    raise typer.Exit(history(user, json))
+
+
+@soul.command("undo")
+def soul_undo(revision: Revision = None, user: User = "me") -> None:
+    """Go back to the revision before, or to the one named."""
+    from insula.cli.soul import undo
+
+    raise typer.Exit(undo(user, revision))
+
+
+@soul.command("propose")
+def soul_propose(user: User = "me") -> None:
+    """The change that waits for you, if any."""
+    from insula.cli.soul import propose
+
+    raise typer.Exit(propose(user))
+
+
+@soul.command("accept")
+def soul_accept(user: User = "me") -> None:
+    """Accept the change that waits."""
+    from insula.cli.soul import decide
+
+    raise typer.Exit(decide(user, True))
+
+
+@soul.command("reject")
+def soul_reject(user: User = "me") -> None:
+    """Reject the change that waits."""
+    from insula.cli.soul import decide
+
+    raise typer.Exit(decide(user, False))
+
+
 memory = typer.Typer(help="What is remembered: list it, bring it back, erase it.")
 app.add_typer(memory, name="memory")
 
@@ -210,6 +298,18 @@ def bench_stuck(
     from insula.bench.stuck import run
 
     raise typer.Exit(run(data, json))
+
+
+@bench.command("night")
+def bench_night(
+    users: Annotated[int, typer.Option(help="Users with a session each.")] = 1_000,
+    model: Annotated[bool, typer.Option("--model/--no-model", help="With a scripted model, or without any.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """How many nights a second, inline on SQLite, and whether memory stays flat."""
+    from insula.bench.night import run
+
+    raise typer.Exit(run(users, model, json))
 
 
 @bench.command("corrections")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOWN = 50
+LINE = 160
+"""Characters of what is derived, which has no line for a prompt."""
 
 
 def listing(user: str, json: bool) -> int:
@@ -26,7 +28,8 @@ def listing(user: str, json: bool) -> int:
     if not rows:
         print(f"Nothing is remembered of {user!r} yet.")
     for memory, held in rows:
-        line = memory.line if held else f"(working) {memory.line}"
+        said = memory.line or memory.content[:LINE]
+        line = said if held else f"(working) {said}"
         print(f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  {line}")
     return 0
 
@@ -105,7 +108,7 @@ async def _known(store: "Store", user: str) -> int:
 
 
 def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
-    from insula.cli.chat import DATABASE
+    from insula.cli.common import DATABASE
     from insula.memory.store import Store
 
     async def run() -> T:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory.schema import lessons, messages, nights, sessions
+from insula.memory.schema import lessons, messages, nights, revisions, sessions
 
 Version = tuple[tuple[int, str], ...]
 """What changes whenever a night, or a person, changes what is told."""
@@ -22,9 +22,14 @@ class Cited(NamedTuple):
 
 def version(connection: sa.Connection, user_id: int) -> Version:
     """The lessons of a user with what a person said of each, and the last entry of the nights' journal."""
-    last = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
     mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user_id, lessons.c.retired_at.is_(None))
-    query = mine.union_all(last.where(nights.c.user_id == user_id))
+    night = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
+    soul = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("soul"))
+    query = sa.union_all(
+        mine,
+        night.where(nights.c.user_id == user_id),
+        soul.where(revisions.c.user_id == user_id, revisions.c.subject == "soul"),
+    )
     return tuple((row[0], row[1]) for row in connection.execute(query))
 
 

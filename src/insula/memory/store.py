@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
-from insula.memory import erasure, index, nights, statements
+from insula.memory import erasure, index, journal, nights, statements
 from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
@@ -230,17 +230,17 @@ class Store:
 
     async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
         """The last night in which a phase was done, and when."""
-        return await self._run(nights.last_night, user_id, phase)
+        return await self._run(journal.last_night, user_id, phase)
 
     async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
         """The reports of the phases of a night that are done."""
-        return await self._run(nights.journal, user_id, night)
+        return await self._run(journal.journal, user_id, night)
 
     async def record(
         self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
     ) -> bool:
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
-        return await self._run(nights.record, user_id, night, phase, report, changes, self.now())
+        return await self._run(journal.record, user_id, night, phase, report, changes, self.now())
 
     async def sessions_to_sleep_on(self, user_id: int) -> list[nights.Session]:
         """A user's sessions, oldest first."""
@@ -280,7 +280,7 @@ class Store:
 
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
-        return await self._run(nights.restore, user_id, memory_id, self.now())
+        return await self._run(journal.restore, user_id, memory_id, self.now())
 
     async def users(self) -> list[str]:
         """The names of all users."""
@@ -292,7 +292,7 @@ class Store:
 
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
-        await self._run(nights.revise, user_id, revision, self.now())
+        await self._run(journal.revise, user_id, revision, self.now())
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""

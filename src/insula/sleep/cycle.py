@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from insula.errors import InsulaError
@@ -39,6 +40,8 @@ class Result(NamedTuple):
     changes: Changes = ()
     skipped: str = ""
     """Why there was nothing to do, in a sentence."""
+    after: Callable[[], object] | None = None
+    """What is left to do outside the store once the changes stand: a file to be written, which can be done again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class Night:
     identity: Identity
     model: "Model | None" = None
     account: Account = field(default_factory=Account)
+    soul: Path | None = None
+    """The user's SOUL.md; None where it is kept in the store alone."""
     done: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Reports of what is journalled already."""
 
@@ -102,7 +107,7 @@ class SleepReport:
         return tuple(phase for phase in self.phases if phase.state == "failed")
 
 
-async def sleep_cycle(
+async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing that a night may need
     store: Store,
     user: str,
     phases: Sequence[tuple[str, Phase]],
@@ -111,6 +116,7 @@ async def sleep_cycle(
     identity: Identity | None = None,
     model: "Model | None" = None,
     account: Account | None = None,
+    soul: Path | None = None,
     force: bool = False,
     on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
@@ -124,6 +130,7 @@ async def sleep_cycle(
         identity: who the agent is.
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
+        soul: the user's SOUL.md; None keeps it in the store alone.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
     """
@@ -144,6 +151,7 @@ async def sleep_cycle(
         identity=identity or Identity(),
         model=model,
         account=account or Account(),
+        soul=soul,
         done=done,
     )
     return SleepReport(user=user, date=date, phases=await _through(night, phases, on_phase))
@@ -182,6 +190,8 @@ async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
     try:
         result = await phase(night)
         await night.store.record(night.user_id, night.date, name, result.report, result.changes)
+        if result.after:
+            result.after()
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error))

@@ -1,0 +1,53 @@
+"""What commands that open the memory have in common."""
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from insula import settings as settings_module
+from insula.errors import SettingsError
+from insula.llm.budget import Account, Budget, Prices
+from insula.settings import Settings
+from insula.sleep.soul_file import FILE
+from insula.step.fingerprint import digest
+
+DATABASE = "insula.db"
+LOG_FILE = "insula.log"
+PLAIN = 40
+"""Characters of a user's name that may name a folder."""
+
+
+def soul_of(user: str) -> Path:
+    """Where a user's SOUL.md lies: in a folder of their own."""
+    plain = user.isascii() and user.replace("-", "").replace("_", "").isalnum() and len(user) <= PLAIN
+    return settings_module.home() / "users" / (user if plain else f"x{digest(user, 16)}") / FILE
+
+
+def log_to(path: Path) -> None:
+    """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
+    handler: logging.Handler = logging.NullHandler()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handler = logging.FileHandler(path, delay=True)
+    logging.basicConfig(
+        handlers=[handler], level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", force=True
+    )
+
+
+def account_of(settings: Settings) -> Account:
+    """The caps that a person set.
+
+    Raises:
+        SettingsError: a cap on cost without prices.
+    """
+    budget = Budget(
+        calls=settings.max_calls,
+        tokens=settings.max_total_tokens,
+        seconds=settings.max_seconds,
+        cost=settings.max_cost,
+    )
+    priced = settings.price_input or settings.price_output
+    if settings.max_cost is not None and not priced:
+        raise SettingsError("A cap on cost needs prices; set price_input and price_output, for a million tokens each.")
+    prices = Prices(input_per_million=settings.price_input, output_per_million=settings.price_output)
+    return Account(budget=budget, prices=prices if priced else None)

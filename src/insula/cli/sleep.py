@@ -1,0 +1,122 @@
+"""`insula sleep`: run the night now, and see what was learned."""
+
+import asyncio
+import json as jsonlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict
+from typing import Any
+
+from insula import settings as settings_module
+from insula.agent import identity as identity_module
+from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.llm.models import resolve
+from insula.memory.store import Store
+from insula.settings import Settings
+from insula.sleep.cycle import PhaseReport, SleepReport, sleep_cycle
+from insula.sleep.phases import PHASES
+
+EMBEDDED = "embedded"
+
+
+def run(*, user: str, everybody: bool, model: str | None, force: bool, json: bool) -> int:
+    """Run the night of a user, or of all; returns the exit code: 0, or 1 where a phase failed."""
+    settings = settings_module.load()
+    log_to(settings_module.home() / LOG_FILE)
+    reports = asyncio.run(_nights(settings, user, everybody, model, force, _quiet if json else _show))
+    if json:
+        print(jsonlib.dumps([asdict(report) for report in reports], indent=2, default=str))
+    else:
+        _end(reports)
+    return int(any(report.failed for report in reports))
+
+
+async def _nights(
+    settings: Settings,
+    user: str,
+    everybody: bool,
+    model: str | None,
+    force: bool,
+    show: Callable[[PhaseReport], None],
+) -> list[SleepReport]:
+    home = settings_module.home()
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(await Store.open(home / DATABASE))
+        identity = identity_module.load(
+            settings.identity or home / identity_module.FILE, required=bool(settings.identity)
+        )
+        name = model or settings.model
+        # The embedded model writes fluently and not truly: by itself it is not asked to understand anybody.
+        llm = None if name == EMBEDDED else await stack.enter_async_context(resolve(name, settings.weights))
+        users = await store.users() if everybody else [user]
+        return [
+            await sleep_cycle(
+                store,
+                each,
+                PHASES,
+                identity=identity,
+                model=llm,
+                account=account_of(settings),
+                soul=soul_of(each),
+                force=force,
+                on_phase=show,
+            )
+            for each in users
+        ]
+
+
+def _quiet(_: PhaseReport) -> None:
+    """Says nothing."""
+
+
+def _show(phase: PhaseReport) -> None:
+    mark = {"done": "✓", "before": "·", "skipped": "–"}.get(phase.state, "✗")
+    why = "done before, in this same night" if phase.state == "before" else phase.why
+    said, *more = [why] if why else list(told(phase))
+    print(f"{mark}  {phase.name:<14} {said}", flush=True)
+    for line in more:
+        print(f"{'':<17} {line}")
+
+
+def told(phase: PhaseReport) -> Iterator[str]:
+    """What a phase found, in words: a line, and one for each thing that was learned."""
+    found: Any = phase.found
+    match phase.name:
+        case "summaries":
+            made = found.get("summarised", {})
+            yield f"{sum(made.values())} sessions: {', '.join(f'{n} {how}' for how, n in made.items() if n) or 'none'}"
+        case "consolidation":
+            yield f"{len(found['merged'])} merged, {len(found['forgotten'])} forgotten, of {found['looked_at']}"
+        case "mistakes":
+            kinds = ", ".join(f"{count} {kind}" for kind, count in found["mistakes"].items())
+            yield f"{found['sessions']} sessions: {kinds or 'none'}; {found['quarantined']} refused"
+            yield from (f"• {one['advice']} (from messages {_list(one['citations'])})" for one in found["lessons"])
+        case "reflection":
+            yield f"{found['insights']} insights, {len(found['candidates'])} principles, {found['by']}"
+            yield from (f"• {one['advice']} (sessions {_list(one['sessions'])})" for one in found["candidates"])
+        case "lessons":
+            counted = ", ".join(f"{count} {kind}s" for kind, count in found["counted"].items())
+            yield f"{len(found['lessons'])} lessons: {counted or 'nothing new'}"
+            yield from (f"• {one['key']}: {one['state']}, {one['effect']}" for one in found["lessons"])
+        case "soul":
+            yield f"{len(found['changes'])} changes" + ("; one waits: insula soul propose" if found["waiting"] else "")
+            yield from (f"{change['kind']}: {change['text'] or change['before']}" for change in found["changes"])
+        case "trends":
+            low, high = found["interval"]
+            yield f"{found['verdict']}: {found['per_30_days']:+.3f} in 30 days [{low}, {high}]"
+        case _:
+            yield "done"
+
+
+def _list(numbers: Sequence[object]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _end(reports: Sequence[SleepReport]) -> None:
+    for report in reports:
+        if report.skipped:
+            print(f"No night for {report.user}: {report.skipped} (--force sleeps all the same)")
+        elif report.failed:
+            names = ", ".join(phase.name for phase in report.failed)
+            print(f"insula: {names} failed; `insula sleep --user {report.user}` goes on from there.", file=sys.stderr)

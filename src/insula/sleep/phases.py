@@ -1,0 +1,19 @@
+"""The phases of a night, in their order."""
+
+from insula.sleep.consolidation import consolidate
+from insula.sleep.cycle import Phase
+from insula.sleep.guidelines import guide
+from insula.sleep.lessons import learn, reinforce
+from insula.sleep.reflection import reflect
+from insula.sleep.summaries import summarise
+from insula.sleep.trends import trend
+
+PHASES: tuple[tuple[str, Phase], ...] = (
+    ("summaries", summarise),
+    ("consolidation", consolidate),
+    ("mistakes", learn),
+    ("reflection", reflect),
+    ("lessons", reinforce),
+    ("soul", guide),
+    ("trends", trend),
+)

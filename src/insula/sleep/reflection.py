@@ -1,0 +1,316 @@
+"""What is understood of how the agent worked (R2, R3): one look back over the sessions since the last night.
+
+A model proposes, or the sessions are counted without one (K6). Either way only what stands in the cited sessions is
+kept (R7), what may act in a prompt is not (R9), and what was known already gains support instead of a second life.
+Nothing that a night wrote but the summaries is read here, and those only as the place where a model looks: an item must
+stand in what was said.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+
+from pydantic import BaseModel, Field
+
+from insula.errors import ModelRefused
+from insula.guidance import CAP, START, STRENGTH
+from insula.memory.changes import Insight
+from insula.memory.nights import Summarised, Understood
+from insula.screening import screen
+from insula.sleep import prompts
+from insula.sleep.agreement import same
+from insula.sleep.asking import ask, total
+from insula.sleep.cycle import Night, Result
+from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, sift
+from insula.sleep.topics import Reading, learned
+from insula.sleep.transcript import READ
+from insula.text.analysis import analyse
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+LATEST, CONTEXT = 50, 50
+"""Summaries that are reflected on, and earlier ones beside them."""
+ROOMS = (40_000, 6_000)
+"""Characters of records in the prompt, and in a second one where the model refuses the first: the embedded model reads
+4,096 tokens in all. The oldest records that do not fit are left out."""
+LOOKED_THROUGH = 200
+"""Messages of a session that are searched for corrections without a model, the last ones."""
+EVIDENCE_CHARS = 40_000
+"""Characters of the user's lines of a session that an item is looked for in, the latest."""
+KNOWN = 500
+"""Insights that a new one is compared with, the latest."""
+MAX_TOKENS = 1_500
+TEMPERATURE = 0.3
+"""The original's."""
+TOPICS = 5
+"""Topics of an insight."""
+SHOWN_CHARS = 160
+"""Characters of what was dropped, in the report."""
+PURPOSE = "reflection"
+ANSWER = "reflection:answer"
+TURN, TROUBLE = "meta:turn", ("meta:confidence-low", "meta:impasse")
+"""Signals on the ledger: a turn, and one that went badly."""
+
+Text = Annotated[str, Field(min_length=1, max_length=ITEM_CHARS + 1)]
+"""One character more than is allowed: a text that was cut is seen to be too long."""
+Sessions = Annotated[list[int], Field(max_length=LATEST + CONTEXT)]
+
+
+class Point(BaseModel):
+    """Something understood, and the sessions that show it."""
+
+    text: Text
+    sessions: Sessions
+
+
+class Principle(BaseModel):
+    """Something to do or not to do, and the sessions that show it."""
+
+    text: Text
+    section: Literal["interaction", "personality", "patterns", "growth"]
+    sessions: Sessions
+
+
+class Reflection(BaseModel):
+    """What there is to learn."""
+
+    explanation: Annotated[list[Point], Field(max_length=5)]
+    principles: Annotated[list[Principle], Field(max_length=8)]
+    procedures: Annotated[list[Point], Field(max_length=5)]
+    advice: Annotated[list[Point], Field(max_length=5)]
+
+
+class Records(NamedTuple):
+    """What a night looks back on."""
+
+    new: tuple[Summarised, ...]
+    earlier: tuple[Summarised, ...]
+    trouble: Mapping[int, int]
+    """Session -> responses that went badly since the last night."""
+
+    @property
+    def all(self) -> dict[int, Summarised]:
+        """By session."""
+        return {one.session_id: one for one in (*self.earlier, *self.new)}
+
+
+class Proposed(NamedTuple):
+    """What is to be sifted, and what that took."""
+
+    items: Sequence[Item]
+    usage: dict[str, int]
+    left_out: int = 0
+    """Summaries for which there was no room."""
+
+
+class Kept(NamedTuple):
+    """What is written of the insights that were kept."""
+
+    changes: tuple[Insight, ...]
+    added: int
+    merged: int
+    """Said the same as another of this night, or as one that was there."""
+
+
+async def reflect(night: Night) -> Result:
+    """The phase: look back, keep what is grounded, propose principles.
+
+    Raises:
+        InsulaError: the model did not answer, or not with anything of use: nothing is stored, and the next start asks
+            again.
+    """
+    found = await _records(night)
+    if not found.new:
+        return Result(
+            {"sessions": {"new": 0, "earlier": len(found.earlier)}}, (), "No new summary since the last night."
+        )
+    proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
+    held = await _evidence(night, found, proposed.items)
+    items, dropped = sift(proposed.items, held)
+    known = await night.store.insights(night.user_id, KNOWN)
+    kept = insights([item for item in items if not item.section], known, found)
+    principles = candidates([item for item in items if item.section])
+    report = _report(proposed.items, items, dropped) | {
+        "by": "model" if night.model else "without a model",
+        "sessions": {"new": len(found.new), "earlier": len(found.earlier), "left_out": proposed.left_out},
+        "insights": kept.added,
+        "merged": kept.merged,
+        "candidates": principles,
+        "usage": proposed.usage,
+    }
+    return Result(report, kept.changes, "" if items else "There was nothing to learn that its sessions bear out.")
+
+
+# What is looked at
+
+
+async def _records(night: Night) -> Records:
+    found = [one for one in await night.store.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
+    signals = await night.store.noticed(night.user_id, TROUBLE, night.since)
+    new = [one for one in found if one.ended_at > night.since][-LATEST:]
+    earlier = [one for one in found if one.ended_at <= night.since][-CONTEXT:]
+    trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
+    return Records(tuple(new), tuple(earlier), trouble)
+
+
+def fitting(found: Records, room: int) -> Records:
+    """The latest records that fit into so many characters, the new ones before the earlier; at least one."""
+    kept: set[int] = set()
+    for one in (*reversed(found.new), *reversed(found.earlier)):
+        room -= len(prompts.line(record(one, 0)))
+        if room < 0 and kept:
+            break
+        kept.add(one.session_id)
+    new, earlier = (tuple(one for one in part if one.session_id in kept) for part in (found.new, found.earlier))
+    return found._replace(new=new, earlier=earlier)
+
+
+def _safe(one: Summarised) -> bool:
+    """Whether a summary may be quoted: it was screened when it was written, by the patterns of that day."""
+    text = " ".join((one.content, *one.topics))
+    return not screen(text, max(1, len(text))).reasons
+
+
+def record(one: Summarised, weak: int) -> dict[str, object]:
+    """A summary as the model reads it."""
+    found: dict[str, object] = {"session": one.session_id, "messages": one.messages, "topics": list(one.topics)}
+    return found | ({"weak": weak} if weak else {}) | {"summary": one.content}
+
+
+async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict[int, Evidence]:
+    """What the cited sessions hold: the lines of the user, and the summary; no other session is read."""
+    cited = {session for item in items for session in item.sessions}
+    held = {session: evidence((), one.content) for session, one in found.all.items() if session not in cited}
+    for session, one in found.all.items():
+        if session in cited:
+            held[session] = evidence(await _said(night, session), one.content)
+    return held
+
+
+async def _said(night: Night, session: int) -> list[str]:
+    """The user's lines, the latest first, up to `EVIDENCE_CHARS`."""
+    room, texts = EVIDENCE_CHARS, list[str]()
+    for line in reversed(await night.store.lines_of(night.user_id, session, READ)):
+        if line.provenance == "user" and room > 0:
+            texts.append(line.content[:room])
+            room -= len(line.content)
+    return texts
+
+
+# What is proposed
+
+
+async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
+    """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
+    wide, narrow = (fitting(found, room) for room in ROOMS)
+    told = wide
+    try:
+        answer = await _asked(night, model, told)
+    except ModelRefused:
+        if narrow == wide:
+            raise
+        told = narrow
+        answer = await _asked(night, model, told)
+    items = tuple(_items(Reflection.model_validate(answer["value"])))
+    return Proposed(items, answer["usage"], len(found.all) - len(told.all))
+
+
+async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
+    new = [record(one, told.trouble.get(one.session_id, 0)) for one in told.new]
+    return await ask(
+        night,
+        model,
+        ANSWER,
+        prompts.reflection(new, [record(one, 0) for one in told.earlier]),
+        Reflection,
+        purpose=PURPOSE,
+        max_tokens=MAX_TOKENS,
+        temperature=TEMPERATURE,
+    )
+
+
+def _items(written: Reflection) -> Iterator[Item]:
+    for point in (*written.explanation, *written.procedures, *written.advice):
+        yield Item(point.text, tuple(point.sessions))
+    for principle in written.principles:
+        yield Item(principle.text, tuple(principle.sessions), section=principle.section)
+
+
+async def _without(night: Night, found: Records) -> Proposed:
+    read = [
+        Reading(one.session_id, await night.store.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
+        for one in (*found.earlier, *found.new)
+    ]
+    turns = await night.store.noticed(night.user_id, [TURN], night.since)
+    return Proposed(learned(found.new, found.earlier, read, turns), total(()))
+
+
+# What is kept
+
+
+def confidence(sessions: int) -> float:
+    """How much is to be made of what so many sessions show: as of any guidance (`insula.guidance`)."""
+    return min(CAP, (START * STRENGTH + sessions) / (STRENGTH + sessions))
+
+
+def insights(items: Sequence[Item], known: Sequence[Understood], found: Records) -> Kept:
+    """The insights to write: new ones, and known ones that more sessions now show."""
+    support: dict[str, set[int]] = {one.content: set(one.sessions) for one in known}
+    before = {one.content: set(one.sessions) for one in known}
+    merged = 0
+    for item in items:
+        same_as = next((content for content in support if same(content, item.text)), None)
+        merged += same_as is not None
+        support.setdefault(same_as or item.text, set()).update(item.sessions)
+    changed = {content: sessions for content, sessions in support.items() if sessions != before.get(content, set())}
+    changes = tuple(_insight(content, sessions, found) for content, sessions in changed.items())
+    return Kept(changes, sum(content not in before for content in changed), merged)
+
+
+def _insight(content: str, sessions: set[int], found: Records) -> Insight:
+    """An insight with what its evidence makes of it: one that explains trouble matters more."""
+    sure = confidence(len(sessions))
+    troubled = any(found.trouble.get(session) for session in sessions)
+    return Insight(
+        content=content,
+        topics=_topics(content, sessions, found),
+        sessions=tuple(sorted(sessions)),
+        importance=round(sure + (1 - sure) / 2 if troubled else sure, 4),
+        confidence=round(sure, 4),
+    )
+
+
+def _topics(content: str, sessions: set[int], found: Records) -> tuple[str, ...]:
+    """The topics of its sessions that an insight speaks of."""
+    held, all_records = set(analyse(content).terms), found.all
+    topics = [topic for session in sorted(sessions & all_records.keys()) for topic in all_records[session].topics]
+    return tuple(dict.fromkeys(topic for topic in topics if held & set(analyse(topic).terms)))[:TOPICS]
+
+
+def candidates(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Principles for SOUL.md, as the soul phase reads them from the journal."""
+    found: list[Item] = []
+    for item in items:
+        place = next((i for i, other in enumerate(found) if same(other.text, item.text)), None)
+        if place is None:
+            found.append(item)
+        else:
+            both = {*found[place].sessions, *item.sessions}
+            found[place] = found[place]._replace(sessions=tuple(sorted(both)))
+    return [{"section": item.section, "advice": item.text, "sessions": list(item.sessions)} for item in found]
+
+
+def _report(proposed: Sequence[Item], items: Sequence[Item], dropped: Sequence[Dropped]) -> dict[str, object]:
+    return {
+        "proposed": len(proposed),
+        "grounded": len(items),
+        "dropped": dict(Counter(one.reason for one in dropped)),
+        "quarantined": [cast(object, _shown(one)) for one in dropped],
+    }
+
+
+def _shown(one: Dropped) -> dict[str, object]:
+    """What was dropped, for the eyes of a person."""
+    shown = screen(one.item.text, SHOWN_CHARS).text
+    return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

@@ -1,0 +1,371 @@
+"""SOUL.md: the guidelines that the night learned and a person's own words, in one document that loses no byte.
+
+A document is its lines as they stand. A line that the night wrote carries a mark, `<!-- i:ID.CHECK -->`, that nobody
+sees in the rendered page; the check is a digest of the line's words. A line without a mark, or whose words a person
+changed, is the person's, and so is everything else in the file: those lines are never changed, moved or removed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, get_args
+
+from insula.errors import InputError
+
+Section = Literal["Personality", "Interaction principles", "Known patterns", "Growth areas"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+Kind = Literal["item", "heading", "text", "blank", "comment", "code", "locked"]
+
+TEMPLATE = "\n".join(
+    (
+        "<!-- The agent's guidelines. Insula writes them anew at night from what several sessions back, and touches",
+        "     only its own lines, which end in a mark like i:1f0a…; change one, or take its mark off, and it is yours;",
+        "     delete one and it stays out. What stands under “## Yours”, up to the next ## heading, or between",
+        "     a line with the comment “locked” and one with the comment “/locked”, is told to the agent and never",
+        "     touched. -->",
+        "",
+        *(f"## {section}\n" for section in SECTIONS),
+        "## Yours",
+        "",
+    )
+)
+"""A new document; a person may change all of it."""
+
+MOST_CHARS = 256 * 1024
+"""A longer text is no document of guidelines, whatever it is."""
+_MOST_PROBLEMS = 20
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_END = re.compile(r"(?:\r\n|\r|\n)\Z")
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)  # one that is not closed must not reach our marks
+_MARK = re.compile(r"<!--[ \t]*i:([0-9a-z_]{1,40})\.([0-9a-f]{4})[ \t]*-->")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z")
+_ITEM = re.compile(r" {0,3}(?:[-*+•]|\d{1,3}[.)])[ \t]+(\S.*)\Z")
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_LOCK = re.compile(r"[ \t]*<!--[ \t]*(/?)locked[ \t]*-->[ \t]*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the document."""
+
+    raw: str
+    """As it stands in the file, its end included."""
+    kind: Kind
+    section: Section | None = None
+    text: str = ""
+    """What a reader sees of it, without bullet or hashes."""
+    id: str = ""
+    """Of the guideline; on a person's line, of that which the person rewrote."""
+    derived: bool = False
+    """Whether the night wrote it and nobody has changed it since."""
+    level: int = 0
+    """Of a heading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text read as guidelines; two texts that differ in a byte are two documents."""
+
+    lines: tuple[Line, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What was not understood; it stays as it is and counts as the person's."""
+
+    @property
+    def derived(self) -> tuple[Line, ...]:
+        """The guidelines that the night wrote."""
+        return tuple(line for line in self.lines if line.derived)
+
+    @property
+    def own(self) -> tuple[Line, ...]:
+        """What a person wrote and the agent is told."""
+        return tuple(line for line in self.lines if line.text and not line.derived and line.kind != "heading")
+
+    @property
+    def rewritten(self) -> frozenset[str]:
+        """The ids of guidelines whose words a person changed."""
+        return frozenset(line.id for line in self.lines if line.id and not line.derived)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference between two documents."""
+
+    kind: Literal["added", "changed", "removed"]
+    author: Literal["night", "person"]
+    text: str
+    """After the change; of what was removed, as it was."""
+    before: str = ""
+    section: Section | None = None
+    id: str = ""
+    why: str = ""
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def parse(text: str) -> Document:
+    """Read a text, whatever it is.
+
+    Raises:
+        InputError: it is longer than `MOST_CHARS`.
+    """
+    if len(text) > MOST_CHARS:
+        raise InputError(
+            f"The guidelines have {len(text):,} characters and {MOST_CHARS:,} are the most; shorten SOUL.md."
+        )
+    return _Reader(text).read()
+
+
+def render(document: Document) -> str:
+    """The text of a document: for a document that was read, the text that it was read from."""
+    return "".join(line.raw for line in document.lines)
+
+
+class _Reader:
+    """Goes through a text once, with what is open at each line: a comment, a fence, a locked part, a section."""
+
+    def __init__(self, text: str) -> None:
+        self._raws: list[str] = _LINE.findall(text)
+        self._seen, self._commented = _without_comments(text, self._raws)
+        self._problems: list[str] = []
+        self._section: Section | None = None
+        self._locked = self._yours = self._fenced = False
+        self._ids: set[str] = set()
+
+    def read(self) -> Document:
+        fences = [i for i, seen in enumerate(self._seen) if _FENCE.match(seen)]
+        self._last_fence = fences[-1] if fences else -1
+        lines = tuple(self._line(i) for i in range(len(self._raws)))
+        return Document(lines=lines, problems=tuple(self._problems[:_MOST_PROBLEMS]))
+
+    def _line(self, i: int) -> Line:
+        raw, seen = self._raws[i], self._seen[i]
+        bare = _END.sub("", raw).lstrip("\ufeff")
+        lock = _LOCK.match(bare) if not self._fenced else None
+        if lock:
+            self._locked = not lock[1]
+            return Line(raw=raw, kind="locked", section=self._section)
+        if self._locked:
+            return Line(raw=raw, kind="locked", section=self._section, text=seen.rstrip())
+        if self._commented[i]:
+            return Line(raw=raw, kind="locked" if self._yours else "comment", section=self._section, text=seen.strip())
+        return self._visible(i, raw, bare, seen)
+
+    def _visible(self, i: int, raw: str, bare: str, seen: str) -> Line:
+        fence = bool(_FENCE.match(seen))
+        if fence and not self._fenced and i == self._last_fence:
+            self._problem(i, "a block of code is not closed; it is taken for text")
+            fence = False
+        if fence or self._fenced:
+            self._fenced = self._fenced != fence
+            return Line(raw=raw, kind="locked" if self._yours else "code", section=self._section, text=seen.rstrip())
+        if heading := _HEADING.match(seen):
+            return self._heading(raw, len(heading[1]), heading[2].strip())
+        if self._yours:
+            return Line(raw=raw, kind="locked", text=seen.rstrip())
+        if "<!--" in seen:
+            self._problem(i, "a comment is not closed; the agent is not told what follows in the line")
+            seen = seen[: seen.index("<!--")]
+        return self._prose(i, raw, bare, seen)
+
+    def _heading(self, raw: str, level: int, title: str) -> Line:
+        if level > 2:
+            kind: Kind = "locked" if self._yours else "text"
+            return Line(raw=raw, kind=kind, section=self._section, text=title, level=level)
+        self._yours = title.casefold() == "yours"
+        self._section = next((each for each in SECTIONS if each.casefold() == title.casefold()), None)
+        if self._yours:
+            return Line(raw=raw, kind="locked", level=level)
+        return Line(raw=raw, kind="heading", section=self._section, text=title, level=level)
+
+    def _prose(self, i: int, raw: str, bare: str, seen: str) -> Line:
+        item = _ITEM.match(seen.rstrip())
+        text = item[1] if item else seen.strip()
+        marks = _MARK.findall(bare)
+        if "<!-- i:" in bare and len(marks) != 1:
+            self._problem(i, "its mark is broken; the line is taken for yours")
+        if not text and not marks:
+            return Line(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
+        name, check = marks[0] if len(marks) == 1 else ("", "")
+        derived = bool(item and self._section and name and name not in self._ids) and check == _check(name, text)
+        self._ids.add(name)
+        kind: Kind = "item" if item else "text"
+        return Line(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
+
+    def _problem(self, i: int, what: str) -> None:
+        self._problems.append(f"Line {i + 1} of the guidelines is not understood: {what}.")
+
+
+def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[bool]]:
+    """Each line as a reader sees it, and whether it belongs to a comment of several lines."""
+    spans = (match.span() for match in _COMMENT.finditer(text))
+    span = next(spans, None)
+    seen: list[str] = []
+    commented: list[bool] = []
+    at = 0
+    for raw in raws:
+        parts, start, end, several = list[str](), at, at + len(raw), False
+        while span and span[0] < end:
+            parts.append(text[start : max(start, span[0])])
+            several |= span[0] < at or span[1] > end
+            start = max(start, min(end, span[1]))
+            if span[1] > end:
+                break
+            span = next(spans, None)
+        parts.append(text[start:end])
+        seen.append(_END.sub("", "".join(parts)).lstrip("\ufeff"))
+        commented.append(several)
+        at = end
+    return seen, commented
+
+
+def _check(name: str, text: str) -> str:
+    return sha256(f"{name}\0{text}".encode("utf-8", "replace")).hexdigest()[:4]
+
+
+def digest(text: str | bytes) -> str:
+    """What a file is known by."""
+    return sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+def revise(
+    document: Document,
+    *,
+    remove: Iterable[str] = (),
+    reword: Mapping[str, str] | None = None,
+    add: Iterable[tuple[Section, str, str]] = (),
+) -> Document:
+    """The document with guidelines of the night taken out, reworded and added; a person's lines keep every byte.
+
+    Args:
+        document: as it stands; one without a line becomes a new one from `TEMPLATE`.
+        remove: ids.
+        reword: id -> the new words.
+        add: section, id and words of each, in order; new ones stand last in their section.
+    """
+    gone, words, new = frozenset(remove), reword or {}, list(add)
+    if not document.lines and new:
+        document = parse(TEMPLATE)
+    end = next((match[0] for line in document.lines if (match := _END.search(line.raw))), "\n")
+    lines = [_reworded(line, words, end) for line in document.lines if not (line.derived and line.id in gone)]
+    for section in SECTIONS:
+        if items := [_item(section, name, text, end) for where, name, text in new if where == section]:
+            lines = _placed(lines, section, items, end)
+    return parse("".join(line.raw for line in lines))
+
+
+def _item(section: Section | None, name: str, text: str, end: str) -> Line:
+    raw = f"- {text} <!-- i:{name}.{_check(name, text)} -->{end}"
+    return Line(raw=raw, kind="item", section=section, text=text, id=name, derived=True)
+
+
+def _reworded(line: Line, words: Mapping[str, str], end: str) -> Line:
+    return _item(line.section, line.id, words[line.id], end) if line.derived and line.id in words else line
+
+
+def _placed(lines: list[Line], section: Section, items: list[Line], end: str) -> list[Line]:
+    """The lines with items at the end of a section, which is made where it is missing."""
+    blank = Line(raw=end, kind="blank")
+    at = _end_of(lines, section)
+    if at is None:
+        at = _place_of(lines, section)
+        heading = Line(raw=f"## {section}{end}", kind="heading", section=section, text=section, level=2)
+        gap = [blank] if at and lines[at - 1].kind != "blank" else []
+        items = [*gap, heading, blank, *items]
+    elif lines[at - 1].kind == "heading":
+        if at < len(lines) and lines[at].kind == "blank":
+            at += 1
+        else:
+            items = [blank, *items]
+    if at < len(lines) and lines[at].kind != "blank":
+        items = [*items, blank]
+    return [*_closed(lines[:at], end), *items, *lines[at:]]
+
+
+def _closed(lines: list[Line], end: str) -> list[Line]:
+    """The lines, the last of which has an end."""
+    return [*lines, Line(raw=end, kind="blank")] if lines and not _END.search(lines[-1].raw) else lines
+
+
+def _end_of(lines: Sequence[Line], section: Section) -> int | None:
+    """After the last line of a section that is neither blank nor locked."""
+    places = [i for i, line in enumerate(lines) if line.section == section and line.kind not in ("blank", "locked")]
+    return places[-1] + 1 if places else None
+
+
+def _place_of(lines: Sequence[Line], section: Section) -> int:
+    """Where a missing section goes: after those before it, else before those after it, else before what is locked."""
+    order = SECTIONS.index(section)
+    for other in reversed(SECTIONS[:order]):
+        if (at := _end_of(lines, other)) is not None:
+            return at
+    later = SECTIONS[order:]
+    return next((i for i, line in enumerate(lines) if line.kind == "locked" or line.section in later), len(lines))
+
+
+# --- what changed ------------------------------------------------------------------------------------------------
+
+
+def diff(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[Change, ...]:
+    """What a reader sees changed between two documents: guidelines by their id, a person's lines as they stand.
+
+    Args:
+        old: before.
+        new: after.
+        why: id -> the reason to show.
+    """
+    before, after = ({line.id: line for line in each.derived} for each in (old, new))
+    rewritten = {line.id: line for line in new.own if line.id}
+    reasons = why or {}
+    changes = [
+        _change(before.get(name), after.get(name) or rewritten.get(name), reasons.get(name, ""))
+        for name in dict.fromkeys([*before, *after])
+        if _told(before.get(name)) != _told(after.get(name))
+    ]
+    return (*changes, *_own_changes(old, new, before.keys() - after.keys()))
+
+
+def _told(line: Line | None) -> tuple[str, Section | None] | None:
+    return (line.text, line.section) if line else None
+
+
+def _change(before: Line | None, after: Line | None, why: str) -> Change:
+    line = after or before
+    assert line is not None  # noqa: S101 one of the two documents holds it
+    return Change(
+        kind="changed" if before and after else "added" if after else "removed",
+        author="night" if line.derived else "person",
+        text=line.text,
+        before=before.text if before and after else "",
+        section=line.section,
+        id=line.id,
+        why=why or ("" if line.derived else "a person rewrote it"),
+    )
+
+
+def _own_changes(old: Document, new: Document, gone: Iterable[str]) -> Iterable[Change]:
+    known = frozenset(gone)
+    before, after = list(old.own), [line for line in new.own if line.id not in known]
+    for line in _missing(before, after):
+        yield Change(kind="removed", author="person", text=line.text, section=line.section)
+    for line in _missing(after, before):
+        yield Change(kind="added", author="person", text=line.text, section=line.section)
+
+
+def _missing(lines: Iterable[Line], others: Iterable[Line]) -> Iterable[Line]:
+    """The lines whose text the others do not hold, or not so often."""
+    left = Counter(line.text for line in others)
+    for line in lines:
+        left[line.text] -= 1
+        if left[line.text] < 0:
+            yield line
+
+
+def taken_out(last: Document, found: Document) -> frozenset[str]:
+    """The ids of guidelines of the night that a person deleted or rewrote since the night wrote `last`."""
+    return frozenset(line.id for line in last.derived) - frozenset(line.id for line in found.derived)
