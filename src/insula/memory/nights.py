@@ -23,6 +23,8 @@ from insula.types import Provenance
 
 DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
+
+
 class Session(NamedTuple):
     """A session as the night sees it."""
 
