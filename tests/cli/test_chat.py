@@ -17,6 +17,7 @@ from typing import Any, get_args
 import pytest
 
 from insula.cli import chat as command
+from insula.cli import common
 from insula.testing import Behaviour, FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -139,7 +140,7 @@ def test_what_is_too_much_or_nothing_is_refused_in_one_sentence(talk: Talk, home
 
 
 def counted(home: Path, table: str) -> int:
-    connection = sqlite3.connect(home / command.DATABASE)
+    connection = sqlite3.connect(home / common.DATABASE)
     try:
         return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     finally:
@@ -168,7 +169,7 @@ def test_a_model_that_fails_costs_a_sentence_and_not_the_message(
 
 
 def said(home: Path) -> list[tuple[str]]:
-    connection = sqlite3.connect(home / command.DATABASE)
+    connection = sqlite3.connect(home / common.DATABASE)
     try:
         return connection.execute("SELECT content FROM messages ORDER BY id").fetchall()
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from insula.cli import chat as command
+from insula.cli import common
 from insula.memory.store import Store
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
@@ -30,7 +31,7 @@ def test_why_shows_the_lessons_and_what_they_were_learned_from(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
 ) -> None:
     said(monkeypatch, "monday", WISH)
-    asyncio.run(night(home / command.DATABASE))
+    asyncio.run(night(home / common.DATABASE))
     said(monkeypatch, "tuesday", "How far is it to Porto?", "/why")
     out = capsys.readouterr().out
     assert 'Lesson 1, told: The user always wants this: "always answer in metric units"' in out
