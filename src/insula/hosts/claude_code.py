@@ -5,7 +5,7 @@ it stands only in the batch that is told at the end of each turn of the model. C
 Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
 """
 
-from insula.hosts.fields import Payload, objects, said, text
+from insula.hosts.fields import Payload, heard, objects, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 
@@ -22,19 +22,10 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
-    if name not in KINDS or not session or _is_of_another(payload):
+    found = heard(payload, KINDS)
+    if found is None or _is_of_another(payload):
         return None
-    return Event(
-        kind=KINDS[name],
-        name=name,
-        session=session,
-        agent=text(payload, "agent_id"),
-        cwd=text(payload, "cwd"),
-        source=text(payload, "source"),
-        transcript=text(payload, "transcript_path"),
-        actions=_actions(payload, name, at) if KINDS[name] == "action" else (),
-    )
+    return found.but(actions=_actions(payload, found.name, at)) if found.kind == "action" else found
 
 
 def _is_of_another(payload: Payload) -> bool:

@@ -1,7 +1,7 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, said, text
+from insula.hosts.fields import Payload, fields, heard, said, text
 from insula.redaction import redact
 from insula.step.action import EDIT, PATH, Action, Event
 from insula.step.fingerprint import action
@@ -19,19 +19,10 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
-    if name not in KINDS or not session:
-        return None
-    return Event(
-        kind=KINDS[name],
-        name=name,
-        session=session,
-        agent=text(payload, "agent_id"),
-        cwd=text(payload, "cwd"),
-        source=text(payload, "source"),
-        transcript=text(payload, "transcript_path"),
-        actions=(_action(payload, at),) if KINDS[name] == "action" else (),
-    )
+    found = heard(payload, KINDS)
+    if found is None or found.kind != "action":
+        return found
+    return found.but(actions=(_action(payload, at),))
 
 
 def _action(payload: Payload, at: float) -> Action:

@@ -1,9 +1,11 @@
 """Reading a host's payload: whatever is missing or of the wrong type is empty, never an error."""
 
+from insula.step.action import Event
 from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     Payload = dict[str, Any]
@@ -33,6 +35,22 @@ def objects(payload: "Payload", name: str) -> "list[Payload]":
     """The objects in the field, where it is a list."""
     value = payload.get(name)
     return [each for each in value if is_object(each)] if is_list(value) else []
+
+
+def heard(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
+    """The event, without its actions, of a host that names its fields as Claude Code does; None for one unheard of."""
+    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
+    if name not in kinds or not session:
+        return None
+    return Event(
+        kind=kinds[name],
+        name=name,
+        session=session,
+        agent=text(payload, "agent_id"),
+        cwd=text(payload, "cwd"),
+        source=text(payload, "source"),
+        transcript=text(payload, "transcript_path"),
+    )
 
 
 def said(value: "Any", depth: int = 0) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, said, text
+from insula.hosts.fields import Payload, fields, heard, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, digest
 from insula.step.outcome import exit_code
@@ -22,20 +22,11 @@ SHELL = "run_shell_command"
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
-    if name not in KINDS or not session:
-        return None
+    found = heard(payload, KINDS)
+    if found is None or found.kind != "action":
+        return found
     failed = bool(fields(payload, "tool_response").get("error"))
-    return Event(
-        kind=KINDS[name],
-        name=name,
-        session=session,
-        cwd=text(payload, "cwd"),
-        source=text(payload, "source"),
-        transcript=text(payload, "transcript_path"),
-        actions=(_action(payload, at, failed),) if KINDS[name] == "action" else (),
-        deaf=failed,
-    )
+    return found.but(actions=(_action(payload, at, failed),), deaf=failed)
 
 
 def _action(payload: Payload, at: float, failed: bool) -> Action:

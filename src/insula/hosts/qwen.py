@@ -1,7 +1,7 @@
 """Qwen Code 0.24: Claude Code's events; a prompt that is none comes after each round of tools."""
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, said, text
+from insula.hosts.fields import Payload, fields, heard, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 from insula.step.outcome import exit_code
@@ -26,19 +26,10 @@ _SPEAKS = ("Output: ", "Error: ")
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    name, session = text(payload, "hook_event_name"), text(payload, "session_id")
-    if name not in KINDS or not session or (KINDS[name] == "prompt" and not _is_of_a_person(payload)):
+    found = heard(payload, KINDS)
+    if found is None or (found.kind == "prompt" and not _is_of_a_person(payload)):
         return None
-    return Event(
-        kind=KINDS[name],
-        name=name,
-        session=session,
-        agent=text(payload, "agent_id"),
-        cwd=text(payload, "cwd"),
-        source=text(payload, "source"),
-        transcript=text(payload, "transcript_path"),
-        actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
-    )
+    return found.but(actions=(_action(payload, found.name, at),)) if found.kind == "action" else found
 
 
 def _is_of_a_person(payload: Payload) -> bool:
