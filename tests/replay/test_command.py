@@ -2,14 +2,19 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from transcripts import RECORDED, Session
+from rich.console import Console
+from transcripts import RECORDED, Session, look
 from typer.testing import CliRunner, Result
 
+from insula.cli import replay_text
 from insula.cli.main import app
+from insula.cli.replay import run
 from insula.errors import InputError
 
 
@@ -39,7 +44,7 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     said = call(bad_week).output
     assert "3 sessions (3 of Claude Code)" in said
     assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
-    assert "6 errors in a row, from Bash cat missing-2.txt" in said
+    assert "6 errors in a row, from Bash cat missing-0.txt" in said
     assert "would have been told: 4 similar errors in a row." in said
     assert "Failures" in said
     assert "error-loop" in said
@@ -96,7 +101,17 @@ def test_where_nothing_is_it_is_said_what_to_give(tmp_path: Path, monkeypatch: p
     assert isinstance(call(tmp_path, fails=True).exception, InputError)
 
 
-def test_learning_shows_the_rules_and_founds_them_once(bad_week: Path, home: Path) -> None:
+@pytest.fixture
+def own_week(bad_week: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same in the folder of an agent of this user's."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(bad_week.parent / "claude"))
+    folder = bad_week.parent / "claude/projects/week"
+    folder.parent.mkdir(parents=True)
+    return bad_week.rename(folder)
+
+
+def test_learning_shows_the_rules_and_founds_them_once(own_week: Path, home: Path) -> None:
+    bad_week = own_week
     said = call(bad_week, "--learn", "--yes").output
     assert "3 sessions to learn from." in said
     assert "error-loop, in the projects where it happened: When the same kind of error" in said
@@ -105,6 +120,84 @@ def test_learning_shows_the_rules_and_founds_them_once(bad_week: Path, home: Pat
     assert again == {"written": True, "sessions": 0, "known": 3, "running": 0, "rules": []}
     (log,) = (home / "evidence").glob("*.jsonl")
     assert len({json.loads(line)["session"] for line in log.read_text().splitlines()}) == 3
+
+
+def test_of_what_somebody_brought_nothing_is_learned(bad_week: Path, own_week: Path, home: Path) -> None:
+    bad_week.mkdir()
+    (bad_week / "link.jsonl").symlink_to(own_week / "one.jsonl")
+    assert call(bad_week, "--learn", "--yes").exit_code == 0  # it is this user's, whatever the way to it
+    brought = Session("brought").says("Go.").works(2).fails(6).written(bad_week)
+    (own_week / "linked.jsonl").symlink_to(brought)
+    for given in (bad_week, own_week):
+        result = call(given, "--learn", "--yes", fails=True)
+        assert isinstance(result.exception, InputError)
+        assert "nothing is learned from them" in str(result.exception)
+    (log,) = (home / "evidence").glob("*.jsonl")
+    assert "brought" not in log.read_text()
+
+
+def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(
+    bad_week: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([str(bad_week)], json=False, html=None, learn=True, yes=True, trust=True) == 0
+    said = capsys.readouterr().out
+    assert f"From:\n  {bad_week / 'calm.jsonl'}\n" in said
+    assert "For the projects of these folders, as the files say:\n  /home/dev/project\n" in said
+    assert said.index("From:") < said.index("Learned from 3 sessions.")
+    assert run([str(bad_week)], json=True, html=None, learn=True, yes=True, trust=True) == 0
+    assert json.loads(capsys.readouterr().out)["learned"]["known"] == 3
+
+
+def test_what_could_not_be_written_is_not_said_to_be(own_week: Path, home: Path) -> None:
+    (home / "evidence").write_text("in the way")
+    result = call(own_week, "--learn", "--yes", "--json")
+    assert (result.exit_code, list(json.loads(result.stdout))) == (1, ["v", "error"])
+
+
+def test_json_tells_of_an_error_too(tmp_path: Path) -> None:
+    result = call(tmp_path / "none", "--json")
+    assert (result.exit_code, list(json.loads(result.stdout))) == (1, ["v", "error"])
+    (tmp_path / "foreign.jsonl").write_text('{"rows": 3}\n')
+    result = call(tmp_path / "foreign.jsonl", "--json")
+    assert (result.exit_code, "error" in json.loads(result.stdout)) == (1, True)
+
+
+def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    told = subprocess.run(
+        [sys.executable, "-c", "from insula.cli.main import main; main()", "replay", str(bad_week)],
+        stdout=written,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(written)
+    assert (told.returncode, told.stderr) == (0, b"")
+
+
+def test_nothing_trails_where_nobody_looks(bad_week: Path) -> None:
+    assert not [line for line in call(bad_week).output.splitlines() if line != line.rstrip()]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_what_happened_has_room_on_a_narrow_terminal(bad_week: Path, width: int) -> None:
+    console = Console(width=width, highlight=False)
+    with console.capture() as told:
+        replay_text.show(look(bad_week), console, None, False)
+    said = told.get()
+    assert ("What it cost" in said) == (width >= replay_text.NARROW)
+    assert "6 errors in a row" in said
+    assert "error-loop" in said
+
+
+def test_agents_whose_sessions_are_not_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "none"))
+    (tmp_path / "none/opencode").mkdir(parents=True)
+    (tmp_path / "none/.copilot").mkdir()
+    monkeypatch.delenv("COPILOT_HOME", raising=False)
+    said = str(call(fails=True).exception)
+    assert "The sessions of Copilot CLI, Qwen Code, OpenCode are not read yet." in said
 
 
 def test_nothing_is_learned_where_nobody_can_be_asked(bad_week: Path, home: Path) -> None:
@@ -118,8 +211,26 @@ def test_the_timelines_come_as_a_page(bad_week: Path, tmp_path: Path) -> None:
     page = tmp_path / "replay.html"
     assert str(page) in call(bad_week, "--html", page).output.replace("\n", "")
     assert "<html" in page.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert call(bad_week, "--html", page).exit_code == 0  # a page of ours is replaced
     result = call(bad_week, "--html", tmp_path / "none/replay.html", fails=True)
     assert isinstance(result.exception, InputError)
+
+
+def test_a_page_replaces_nothing_but_a_page(bad_week: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    (tmp_path / "link.html").symlink_to(notes)
+    os.mkfifo(tmp_path / "pipe.html")
+    given = bad_week / "one.jsonl"
+    for path in (notes, given, tmp_path / "link.html", tmp_path / "pipe.html", tmp_path):
+        assert isinstance(call(bad_week, "--html", path, fails=True).exception, InputError)
+    assert notes.read_text() == "mine"
+    with pytest.raises(InputError, match="one of the transcripts"):
+        run([str(bad_week)], json=False, html=given, learn=False, yes=False, force=True)
+    assert run([str(bad_week)], json=False, html=notes, learn=False, yes=False, force=True) == 0
+    assert notes.read_bytes().startswith(b"<!doctype html>")
+    assert not list(tmp_path.glob(".insula-*"))
 
 
 def test_text_of_a_transcript_cannot_write_on_the_terminal(tmp_path: Path) -> None:

@@ -55,6 +55,13 @@ def test_a_failure_in_two_sessions_of_a_project_founds_its_rule(tmp_path: Path) 
     assert found["error-loop"] == 2
 
 
+def test_what_has_no_folder_is_of_no_project_and_founds_no_rule(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        Session(name, cwd="").says("Go.").fails(5).written(tmp_path)
+    (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
+    assert (failure.happened, failure.projects, failure.state) == (3, 0, "proposed")
+
+
 def test_a_file_of_titles_is_no_session(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"type":"summary","summary":"A title","leafUuid":"x"}\n')
     totals = look(tmp_path).totals

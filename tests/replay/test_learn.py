@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from insula.errors import StoreError, StoreFull
-from insula.guidance import ACTIVE, Decision
+from insula.guidance import ACTIVE, Decision, tally
 from insula.replay.gather import Score
 from insula.replay.learn import plan, write
 from insula.step import digest, evidence, trace
@@ -40,13 +40,13 @@ def test_what_was_planned_is_what_comes_true(tmp_path: Path) -> None:
 
 def test_evidence_has_the_form_of_what_the_hook_writes(tmp_path: Path) -> None:
     write(str(tmp_path), plan(str(tmp_path), [score("one")], NOW))
-    line = {"v": 1, "session": "one", "arm": "none", "t": NOW - DAY, "project": PROJECT}
+    line = {"v": 1, "session": "replay-one", "arm": "none", "t": NOW - DAY, "project": PROJECT, "origin": "replay"}
     assert logged(tmp_path) == [
         {**line, "pattern": "reread", "happened": False},
         {**line, "pattern": "stale-edit", "happened": True},
     ]
     (item,) = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
-    assert (item.session, item.kind, item.project) == ("one", "detection", PROJECT)
+    assert (item.session, item.kind, item.project) == ("replay-one", "detection", PROJECT)
 
 
 def test_to_learn_twice_is_to_learn_once(tmp_path: Path) -> None:
@@ -66,6 +66,26 @@ def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
     assert (planned.sessions, planned.known) == (1, 2)
 
 
+def test_a_session_that_takes_the_name_of_another_takes_the_place_of_no_evidence_of_the_hooks(tmp_path: Path) -> None:
+    write(str(tmp_path), plan(str(tmp_path), [score("mine", happened=False, ago=9 * DAY)], NOW))
+    later = {"session": "mine", "pattern": "stale-edit", "arm": "shown", "happened": True, "t": NOW, "project": PROJECT}
+    evidence.append(evidence.log(str(tmp_path), PROJECT), [later])
+    found = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
+    assert tally(found).detections + tally(found).records >= 2
+    assert {item.session for item in found} == {"mine", "replay-mine"}
+
+
+def test_what_has_no_project_is_told_in_none(tmp_path: Path) -> None:
+    planned = plan(str(tmp_path), [score("one", project=""), score("two", project="")], NOW)
+    assert (planned.sessions, planned.told) == (2, [])
+
+
+def test_the_files_and_the_folders_that_they_name_are_listed(tmp_path: Path) -> None:
+    one = score("one")._replace(path="/tmp/a.jsonl", place="/home/dev/project")
+    planned = plan(str(tmp_path), [one, score("two")], NOW)
+    assert (planned.files, planned.places) == (["/tmp/a.jsonl"], ["/home/dev/project"])
+
+
 def test_a_session_without_an_opportunity_says_nothing(tmp_path: Path) -> None:
     planned = plan(str(tmp_path), [Score(NOW - DAY, "short", PROJECT, {})], NOW)
     assert (planned.sessions, planned.records) == (0, {})
@@ -78,7 +98,7 @@ def test_a_session_that_may_go_on_is_not_learned_from(tmp_path: Path) -> None:
 
 def test_names_that_are_no_names_of_files_are_keys_as_for_the_hook(tmp_path: Path) -> None:
     write(str(tmp_path), plan(str(tmp_path), [score("../../etc/passwd"), score("")], NOW))
-    assert {line["session"] for line in logged(tmp_path)} == {trace.key("../../etc/passwd")}
+    assert {line["session"] for line in logged(tmp_path)} == {f"replay-{trace.key('../../etc/passwd')}"}
 
 
 def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:

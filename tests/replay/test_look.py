@@ -17,26 +17,50 @@ def replayed(session: Session, folder: Path) -> Replayed:
     return found
 
 
-def test_a_moment_lasts_from_its_first_reading_to_the_next_progress(tmp_path: Path) -> None:
+def test_a_moment_lasts_from_the_first_call_of_the_row_that_is_felt_to_the_next_progress(tmp_path: Path) -> None:
     session = replayed(Session().says("Go.").works(4).fails(6).works(5), tmp_path)
     (moment,) = session.moments
-    assert (moment.first, moment.last) == (7, 10)  # three alike are felt; two successes do not end it, three do
+    assert (moment.first, moment.last) == (5, 10)  # the third is felt, and counts the two before it
     assert (moment.count, moment.rung, moment.open) == (6, 2, False)
-    assert moment.seconds == 6.0
-    assert moment.tokens == sum(point.tokens for point in session.points[6:10])
-    assert moment.what == "Bash cat missing-2.txt"
+    assert moment.seconds == 10.0
+    assert moment.tokens == sum(point.tokens for point in session.points[4:10])
+    assert moment.what == "Bash cat missing-0.txt"
     assert (moment.session, moment.project, moment.host) == ("s", "project", "claude-code")
 
 
 def test_one_success_between_failures_is_no_progress(tmp_path: Path) -> None:
     (moment,) = replayed(Session().says("Go.").fails(4).works(1).fails(3).works(3), tmp_path).moments
-    assert (moment.first, moment.last) == (3, 8)
+    assert (moment.first, moment.last) == (1, 8)
 
 
 def test_a_word_of_the_users_ends_a_moment(tmp_path: Path) -> None:
     session = replayed(Session().says("Go.").fails(4).says("Use the other file.").fails(3), tmp_path)
     assert len(session.moments) == 2
     assert session.user_steps == [1, 5]
+
+
+def test_a_row_that_reaches_back_into_a_moment_goes_on_with_it(tmp_path: Path) -> None:
+    session = Session().says("Go.")
+    for _ in range(4):
+        session.calls("Bash", "Exit code 2\nError: 3 tests failed", error=True, command="make test").works(3)
+    (moment,) = replayed(session, tmp_path).moments
+    assert (moment.first, moment.last, moment.count, moment.what) == (1, 13, 4, "Bash make test")
+
+
+def test_a_circle_begins_with_its_first_round(tmp_path: Path) -> None:
+    session = Session().says("Go.").works(3)
+    for _ in range(3):
+        for name in ("one", "two"):
+            session.calls("Read", f"the content of file {name}, as long as it has to be", file_path=f"{name}.py")
+    (moment,) = replayed(session, tmp_path).moments
+    assert (moment.first, moment.last, moment.what) == (4, 9, "Read one.py")
+
+
+def test_no_share_is_more_than_all_of_it(tmp_path: Path) -> None:
+    session = Session().says("Go.").fails(6)
+    session.rows[1]["message"] |= {"id": "m", "usage": {"input_tokens": 1, "output_tokens": 1}}
+    totals = look(session.written(tmp_path)).totals
+    assert totals.tokens == 2 < totals.wasted <= totals.whole == totals.estimated
 
 
 def test_a_session_may_end_in_the_middle_of_one(tmp_path: Path) -> None:

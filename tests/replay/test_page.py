@@ -16,7 +16,7 @@ import pytest
 
 from insula.errors import InputError
 from insula.replay import figures, page
-from insula.replay.chapter import DATA, stuck
+from insula.replay.chapter import DATA, stuck, telling
 from insula.replay.model import Failure, Moment, Point, Replayed, Totals
 from insula.replay.overview import BARS, CHAPTERS, LIMITS, bar_limit, buckets, overview
 from insula.replay.telling import told
@@ -289,7 +289,7 @@ def test_the_same_sessions_give_the_same_page() -> None:
 
 def test_the_page_is_written_and_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     page.write(tmp_path / "page.html", pages.week(2, 30), pages.totals(pages.week(2, 30)))
-    assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html>\n")
+    assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html><!-- insula replay -->\n")
     with pytest.raises(InputError, match="nowhere"):
         page.write(tmp_path / "nowhere" / "page.html", [], Totals())
 
@@ -311,3 +311,18 @@ def test_the_page_is_written_and_a_folder_that_is_not_there_is_named(tmp_path: P
 )
 def test_figures_are_read_at_a_glance(shown: str, expected: str) -> None:
     assert shown.replace("\u00a0", " ") == expected
+
+
+@pytest.mark.parametrize(
+    ("session", "told"),
+    [
+        ("2026-01-14-0f3a9c21-77aa", "0f3a9c21-77aa"),
+        ("rollout-2026-01-14T10-20-30-01a1f859", "01a1f859"),
+        ("session-2026-01-14T10-20-ad83c26c", "ad83c26c"),
+        ("20260114_102030_abcdef", "abcdef"),
+        ("00ef13bd-99a1-4001-a829-09985a069ab2", "00ef13bd-99a1-4001-a829-09985a069ab2"),
+        ("2026-01-14", "2026-01-14"),
+    ],
+)
+def test_a_session_is_called_by_what_tells_it_from_others(session: str, told: str) -> None:
+    assert telling(session) == told

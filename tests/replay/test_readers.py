@@ -117,6 +117,16 @@ def test_one_request_in_several_lines_is_paid_once() -> None:
     assert (spent.context, spent.fresh) == (117, 17)
 
 
+def test_of_requests_that_take_turns_each_is_paid_what_it_came_to() -> None:
+    session = Session()
+    for name, written in (("a", 2), ("b", 5), ("a", 2), ("b", 9), ("a", 30), ("b", 9)):
+        session.add("assistant", [{"type": "text", "text": "I look."}])
+        usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": written}
+        session.rows[-1]["message"] |= {"id": name, "usage": usage}
+    paid = [event for event in claude_code.read(session.rows, Seen()) if isinstance(event, Spent)]
+    assert [(spent.fresh, spent.context) for spent in paid] == [(12, 112), (15, 115), (4, 119), (28, 140)]
+
+
 def codex_call(payload: Row, output: object) -> Call:
     given = {"type": "response_item", "timestamp": stamp(1), "payload": {"call_id": "c", **payload}}
     came = {"type": f"{payload['type']}_output", "call_id": "c", "output": output}

@@ -11,10 +11,11 @@ import pytest
 from transcripts import RECORDED, Session, look, write
 
 from insula.errors import InputError
-from insula.replay import lines
+from insula.replay import events, lines, opening
 from insula.replay import look as looking
-from insula.replay.events import Row, Skipped
+from insula.replay.events import NO_TIME, Row, Skipped
 from insula.replay.find import find
+from insula.replay.opening import NOT_PLAIN, opened
 from insula.replay.session import STILL_WRITTEN
 
 OLD = 1_700_000_000
@@ -112,7 +113,56 @@ def test_times_beyond_all_bounds_do_no_harm(tmp_path: Path) -> None:
     session = Session().says("Go.").fails(3)
     for row, at in zip(session.rows, ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "then"), strict=False):
         row["timestamp"] = at
-    assert look(session.written(tmp_path)).totals.errors == 3
+    totals = look(session.written(tmp_path)).totals
+    assert totals.errors == 3
+    assert totals.skipped[NO_TIME] == 2
+    assert time.time() - totals.began < 2 * 86_400
+    assert totals.ended <= time.time()
+
+
+@pytest.mark.parametrize("at", ["1970-01-01T00:00:01Z", "2014-12-31T00:00:00Z", "0001-01-01T00:00:00", "9999-12-31"])
+def test_a_time_that_cannot_be_is_none(at: str) -> None:
+    assert (events.time(at), events.impossible(at)) == (0.0, True)
+    assert events.time("2015-01-02T00:00:00Z") > 0
+    assert not events.impossible("no time")
+
+
+def test_what_is_no_plain_file_is_passed_over_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    Session().says("Go.").written(tmp_path)
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "zero.jsonl").symlink_to("/dev/zero")
+    totals = look(tmp_path).totals
+    assert totals.sessions == 1
+    assert set(totals.passed_over.values()) == {NOT_PLAIN}
+    with pytest.raises(OSError, match="no plain file"):
+        opened(tmp_path / "pipe.jsonl")
+
+
+def test_a_file_is_read_up_to_the_size_that_it_had(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\n")
+    with opened(path) as stream, path.open("ab") as more:
+        more.write(b"two\n" * 1_000)
+        more.flush()
+        assert stream.read() == b"one\n"
+
+
+def test_what_unpacks_without_end_is_read_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "MOST_UNPACKED", 1 << 16)
+    path = tmp_path / "s.jsonl.xz"
+    rows = "".join(json.dumps(row) + "\n" for row in Session().says("Go.").works(3).rows)
+    path.write_bytes(lzma.compress(rows.encode() + b"\n" * (8 << 20)))
+    totals = look(path).totals
+    assert totals.tool_uses == 3
+    assert opening.BOMB in totals.incomplete[str(path)]
+
+
+def test_what_a_file_is_costs_no_more_than_its_beginning(tmp_path: Path) -> None:
+    rows = Session().says("Go.").works(2).rows
+    whole = {"session_id": "s", "events": rows, "more": "x" * (2 * lines.HEAD)}
+    assert [lines.head(write(tmp_path / "long.jsonl", whole, *rows), 9)] == [[whole]]
+    late = write(tmp_path / "late.jsonl", rows[0], {"more": "x" * (2 * lines.HEAD)}, rows[1])
+    assert lines.head(late, 9) == [rows[0]]
 
 
 def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:

@@ -128,12 +128,14 @@ def replay(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timelines to a page.")] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Found rules on these sessions, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Learn from transcripts of others, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Let the page replace a file that is none.")] = False,
     json: Json = False,
 ) -> None:
     """Look back at past sessions: where agents were stuck, what they would have been told, what was spent in vain."""
     from insula.cli.replay import run
 
-    raise typer.Exit(run(paths or (), json, html, learn, yes))
+    raise typer.Exit(run(paths or (), json, html, learn, yes, trust, force))
 
 
 app.add_typer(rules, name="rules")

@@ -1,9 +1,11 @@
 """`insula replay`: look back at past sessions of coding agents, and found rules on them."""
 
 import json as jsonlib
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -12,47 +14,96 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from insula.cli import replay_text
-from insula.errors import InputError
+from insula.errors import InputError, InsulaError
 from insula.hosts import places
 from insula.replay import learn as learning
-from insula.replay.find import Found, find, folders
+from insula.replay.find import Found, find, folders, foreign, unread
 from insula.replay.gather import Gathered, gather
 from insula.replay.learn import Plan
 from insula.replay.model import Totals
+from insula.replay.visible import visible
 
 ALL_READ, NOTHING_READ, PARTLY_READ = 0, 1, 3
 """Exit codes; 2 is that of a wrong option."""
 
 
-def run(paths: Sequence[str], json: bool, html: Path | None, learn: bool, yes: bool) -> int:
+def run(
+    paths: Sequence[str],
+    json: bool,
+    html: Path | None,
+    learn: bool,
+    yes: bool,
+    trust: bool = False,
+    force: bool = False,
+) -> int:
     """Look back, show what there is to see, and return the exit code.
 
+    Args:
+        paths: transcripts, or folders of them; none for those of this user's agents.
+        json: whether to print the figures as JSON; then an error is a part of them.
+        html: where to write the page.
+        learn: whether to found rules on the sessions.
+        yes: whether to do so without asking.
+        trust: whether to do so on transcripts that are not from a folder of this user's agents, too.
+        force: whether the page may replace a file that is none.
+
     Raises:
-        InputError: there is nothing to look at, or nobody can be asked.
+        InputError: there is nothing to look at, nobody can be asked, or the page may not be written there.
     """
+    try:
+        return _run(paths, json, html, learn, yes, trust, force)
+    except InsulaError as error:
+        if not json:
+            raise
+        _say(jsonlib.dumps({"v": 1, "error": str(error)}, indent=2) + "\n")
+        return NOTHING_READ
+
+
+def _run(paths: Sequence[str], json: bool, html: Path | None, learn: bool, yes: bool, trust: bool, force: bool) -> int:
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
+    found = _found(paths)
+    if learn and not trust:
+        _refuse(foreign(found))
+    if html is not None:
+        _check(html, found, force)
+    gathered = _read(found)
+    if html is not None:
+        _page(html, gathered)
+    planned = learning.plan(str(places.home()), gathered.scores, time.time()) if learn else None
+    if json:
+        _print_json(gathered.totals, planned, trust)
+    else:
+        _tell(lambda console: replay_text.show(gathered, console, html, learn))
+        if planned is not None:
+            _learn(planned, yes, trust)
+    return _status(gathered.totals)
+
+
+def _found(paths: Sequence[str]) -> Found:
     found = find(paths)
     if not found.sessions and not found.passed_over:
         raise InputError(_nothing(paths))
-    gathered = _read(found)
-    planned = learning.plan(str(places.home()), gathered.scores, time.time()) if learn else None
-    if html is not None:
-        _page(html, gathered)
-    if json:
-        _print_json(gathered.totals, planned, learned=planned is not None and yes)
-    else:
-        replay_text.show(gathered, _console(), html, learn)
-    if planned is not None:
-        _learn(planned, yes, json)
-    return _status(gathered.totals)
+    return found
 
 
 def _nothing(paths: Sequence[str]) -> str:
     if paths:
         return f"Under {', '.join(map(repr, paths))} is no .jsonl file; give a transcript, or a folder of transcripts."
     looked = ", ".join(str(place) for places_ in folders().values() for place in places_)
-    return f"No transcript of a coding agent was found in {looked}; give the path of one, or of a folder."
+    said = f"No transcript of a coding agent was found in {looked}; give the path of one, or of a folder."
+    here = unread()
+    return f"{said} The sessions of {', '.join(here)} are not read yet." if here else said
+
+
+def _refuse(files: Sequence[Path]) -> None:
+    """Transcripts of others may say anything; what is learned from them is told to this user's agents."""
+    if files:
+        more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+        raise InputError(
+            "These transcripts are not from a folder of your coding agents, so nothing is learned from them: "
+            f"{visible(str(files[0]))!r}{more}; leave out --learn, or add --trust if you know where they are from."
+        )
 
 
 def _read(found: Found) -> Gathered:
@@ -81,17 +132,39 @@ def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[in
     return tell
 
 
+def _check(path: Path, found: Found, force: bool) -> None:
+    from insula.replay import page
+
+    read = [source.path for sources in found.sessions for source in sources]
+    page.check(path, [*read, *map(Path, found.passed_over)], force)
+
+
 def _page(path: Path, gathered: Gathered) -> None:
     from insula.replay import page
 
+    page.write(path, gathered.sessions, gathered.totals)
+
+
+# The terminal.
+
+
+def _tell(show: Callable[[Console], None]) -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else replay_text.PIPE_WIDTH)
+    with console.capture() as told:
+        show(console)
+    _say(told.get())
+
+
+def _say(text: str) -> None:
+    """Print it; whoever reads it may have gone (`| head`), and what else there is to do is done all the same."""
+    if not sys.stdout.isatty():
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
     try:
-        page.write(path, gathered.sessions, gathered.totals)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written ({error.strerror}); give another name.") from error
-
-
-def _console() -> Console:
-    return Console(highlight=False, width=None if sys.stdout.isatty() else replay_text.PIPE_WIDTH)
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _status(totals: Totals) -> int:
@@ -103,17 +176,26 @@ def _status(totals: Totals) -> int:
 # JSON.
 
 
-def _print_json(totals: Totals, planned: Plan | None, learned: bool) -> None:
+def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
+    """What is said to be written is written by then: to learn was agreed to, as nobody is asked here."""
     record = {"v": 1, **_as_json(totals)}
+    if not totals.sessions:
+        record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
-        record["learned"] = {
-            "written": learned,
-            "sessions": planned.sessions,
-            "known": planned.known,
-            "running": planned.running,
-            "rules": [rule.id for rule in planned.told],
-        }
-    print(jsonlib.dumps(record, indent=2))
+        learning.write(str(places.home()), planned)
+        record["learned"] = _learned(planned, trust)
+    _say(jsonlib.dumps(record, indent=2) + "\n")
+
+
+def _learned(planned: Plan, trust: bool) -> dict[str, Any]:
+    told = {
+        "written": True,
+        "sessions": planned.sessions,
+        "known": planned.known,
+        "running": planned.running,
+        "rules": [rule.id for rule in planned.told],
+    }
+    return {**told, "files": planned.files, "places": planned.places} if trust else told
 
 
 def _as_json(totals: Totals) -> dict[str, Any]:
@@ -144,17 +226,13 @@ def _agreed(question: str) -> bool:
         return False
 
 
-def _learn(planned: Plan, yes: bool, json: bool) -> None:
-    console = _console()
-    if not json:
-        replay_text.plan(planned, console)
+def _learn(planned: Plan, yes: bool, trust: bool) -> None:
+    _tell(lambda console: replay_text.plan(planned, console, trust))
     if not planned.sessions:
         return
     if not yes and not _agreed("Learn from them? [y/N] "):
-        print("Nothing was learned.")
+        _say("Nothing was learned.\n")
         return
     learning.write(str(places.home()), planned)
-    if not json:
-        print(
-            f"Learned from {planned.sessions} sessions. See: insula rules. To undo for a rule: insula rules forget ID"
-        )
+    many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
+    _say(f"Learned from {many}. See: insula rules. To undo for a rule: insula rules forget ID\n")

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -24,8 +25,11 @@ PIPE_WIDTH = 140
 """Columns where nobody looks at a terminal."""
 NAMED = 8
 """Names of a list that are spelled out."""
+NARROW = 100
+"""Columns below which a table of moments has no room for what happened."""
+LISTED = 40
+"""Files and folders that are listed before somebody agrees to learn from them."""
 WEEKS = 8
-_ADVICE = "\n  "
 
 
 def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
@@ -86,10 +90,21 @@ def _print_worst(totals: Totals, console: Console) -> None:
     if not totals.worst:
         console.print("\nNowhere did the senses feel an agent stuck: no similar errors in a row, no loops.")
         return
+    if console.width < NARROW:
+        _print_blocks(totals.worst, console)
+        return
     table = _table(console, "Where agents were stuck", "When", "Project", "What happened", "What it cost")
     for moment in totals.worst:
         table.add_row(when(moment.at), _safe(moment.project, 24), _happened(moment), _cost(moment))
     console.print(table)
+
+
+def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
+    console.print("\n[bold]Where agents were stuck[/]")
+    for moment in moments:
+        where = ", ".join(filter(None, (when(moment.at), _safe(moment.project, 24))))
+        console.print(Text(where or "When and where is not told", style="dim"))
+        console.print(Padding(_happened(moment).append(f"\n{_cost(moment)}"), (0, 0, 0, 2)))
 
 
 def _happened(moment: Moment) -> Text:
@@ -123,7 +138,7 @@ def _print_waste(totals: Totals, console: Console) -> None:
         if totals.wasted_calls[kind]:
             wasted = totals.waste[kind]
             calls = number(totals.wasted_calls[kind])
-            table.add_row(kind.capitalize(), calls, tokens(wasted), share(wasted, totals.tokens))
+            table.add_row(kind.capitalize(), calls, tokens(wasted), share(wasted, totals.whole))
     console.print(table)
 
 
@@ -136,30 +151,64 @@ def _print_failures(failures: Sequence[Failure], sessions: int, console: Console
         console.print(f"\nOf {many(len(failures), 'failure pattern')} that could have happened, none did.")
         return
     title = "What happens again and again, and the rule that it founds"
+    if console.width < NARROW:
+        _print_failure_blocks(title, happened, console)
+        return
     table = _table(console, title, "Failure and advice", "Sessions", "Projects", "Rule")
     for one in happened:
-        name = Text(one.pattern, style="bold").append(_ADVICE + one.advice, style="not bold")
-        found = f"{number(one.happened)} of {number(one.sessions)}"
-        table.add_row(name, found, number(one.projects), "would be told" if one.state == "active" else "needs more")
+        name = Group(Text(one.pattern, style="bold"), Padding(one.advice, (0, 0, 0, 2)))
+        table.add_row(name, _often(one), number(one.projects) if one.projects else "outside any", _rule(one))
     console.print(table)
+
+
+def _print_failure_blocks(title: str, failures: Iterable[Failure], console: Console) -> None:
+    console.print(f"\n[bold]{title}[/]")
+    for one in failures:
+        where = f"{_often(one)} sessions, {_where(one)}: {_rule(one)}"
+        console.print(Text(one.pattern, style="bold"))
+        console.print(Padding(f"{where}\n{one.advice}", (0, 0, 0, 2)))
+
+
+def _often(failure: Failure) -> str:
+    return f"{number(failure.happened)} of {number(failure.sessions)}"
+
+
+def _where(failure: Failure) -> str:
+    return many(failure.projects, "project") if failure.projects else "outside any project"
+
+
+def _rule(failure: Failure) -> str:
+    return "would be told" if failure.state == "active" else "needs more"
 
 
 def _print_weeks(totals: Totals, console: Console) -> None:
     """How often each failure happens, by week."""
-    weeks = dict[date, Counter[str]]()
-    sessions = Counter[date]()
+    weeks, sessions = _weeks(totals)
+    patterns = [one.pattern for one in totals.failures if one.happened]
+    if len(weeks) < 2 or not patterns:
+        return
+    title = "By week: sessions in which it happened"
+    if console.width < NARROW:
+        console.print(f"\n[bold]{title}[/]")
+        for week, found in weeks.items():
+            told = ", ".join(f"{one} {found[one]}" for one in patterns if found[one])
+            console.print(Text(f"{week.isoformat()}, of {number(sessions[week])}: {told or '·'}"), soft_wrap=True)
+        return
+    table = _table(console, title, "Week of", "Sessions", *patterns)
+    for week, found in weeks.items():
+        counts = (str(found[one]) if found[one] else "·" for one in patterns)
+        table.add_row(week.isoformat(), number(sessions[week]), *counts)
+    console.print(table)
+
+
+def _weeks(totals: Totals) -> tuple[dict[date, Counter[str]], Counter[date]]:
+    """The last weeks, and how many sessions each had."""
+    weeks, sessions = dict[date, Counter[str]](), Counter[date]()
     for name, found in totals.days.items():
         week = _monday(name)
         weeks.setdefault(week, Counter()).update(found)
         sessions[week] += totals.sessions_by_day[name]
-    patterns = [one.pattern for one in totals.failures if one.happened]
-    if len(weeks) < 2 or not patterns:
-        return
-    table = _table(console, "By week: sessions in which it happened", "Week of", "Sessions", *patterns)
-    for week in sorted(weeks)[-WEEKS:]:
-        counts = (str(weeks[week][one]) if weeks[week][one] else "·" for one in patterns)
-        table.add_row(week.isoformat(), number(sessions[week]), *counts)
-    console.print(table)
+    return {week: weeks[week] for week in sorted(weeks)[-WEEKS:]}, sessions
 
 
 def _monday(name: str) -> date:
@@ -212,14 +261,23 @@ def _next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
 # Learning.
 
 
-def plan(planned: Plan, console: Console) -> None:
-    """What would be learned."""
+def plan(planned: Plan, console: Console, named: bool) -> None:
+    """What would be learned.
+
+    Args:
+        planned: it.
+        console: where to print.
+        named: whether to name the files, and the folders in whose projects rules would be told.
+    """
     rest = [
         f"{many(planned.known, 'session')} counted before" if planned.known else "",
         f"{many(planned.running, 'session')} not over yet" if planned.running else "",
     ]
     told = f" ({', '.join(filter(None, rest))})" if any(rest) else ""
     console.print(f"\n{many(planned.sessions, 'session')} to learn from{told}.")
+    if named and planned.sessions:
+        _print_list("From:", planned.files, console)
+        _print_list("For the projects of these folders, as the files say:", planned.places, console)
     if planned.told:
         console.print("Rules that agents would be told from the next session on:")
     for rule in planned.told:
@@ -227,6 +285,14 @@ def plan(planned: Plan, console: Console) -> None:
         console.print(Text(f"  {rule.id}, {where}: {_safe(rule.advice, 200)}"), soft_wrap=True)
     if planned.sessions and not planned.told:
         console.print("No further rule would be told yet: a failure must have happened in two sessions of a project.")
+
+
+def _print_list(title: str, names: Sequence[str], console: Console) -> None:
+    console.print(title)
+    for name in names[:LISTED] or ["none"]:
+        console.print(Text(f"  {_safe(name)}"), soft_wrap=True)
+    if len(names) > LISTED:
+        console.print(f"  … and {number(len(names) - LISTED)} more; --json names them all.")
 
 
 def _safe(text: str, longest: int = 160) -> str:

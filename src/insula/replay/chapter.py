@@ -1,6 +1,7 @@
 """A session as a chapter of the page: its anchor, its timeline, its moments, and what else is worth a look in it."""
 
 import hashlib
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,10 @@ LARGEST, VAINEST, TOLD = 4, 3, 3
 is no moment."""
 DATA = 70_000
 """Bytes of what the page knows of one timeline: fifty of them leave it below 5 MB."""
+_DATE = re.compile(
+    r"(?:[a-z]{1,10}-)?20\d\d-?\d\d-?\d\d(?:[T_ -]\d\d[-:]?\d\d(?:[-:]?\d\d)?(?![0-9A-Za-z]))?(?:[-_. ]|$)", re.ASCII
+)
+"""What an id may begin with that many others begin with, too."""
 FEWEST = 60
 """Bars below which no timeline is made coarser, whatever it takes."""
 
@@ -57,7 +62,7 @@ class Chapter:
     @property
     def name(self) -> str:
         """What a person would call the session."""
-        return visible(self.session.project, 40) or f"session {visible(self.session.id, 8)}".removesuffix("…")
+        return visible(self.session.project, 40) or f"session {visible(telling(self.session.id), 8)}".removesuffix("…")
 
     @property
     def placed(self) -> list[Point]:
@@ -97,6 +102,11 @@ def cost(session: Replayed) -> tuple[int, int, int]:
 def stuck(session: Replayed) -> int:
     """Tokens from the first sign of trouble to the next progress; moments of several agents may overlap."""
     return min(sum(moment.tokens for moment in session.moments), max(session.tokens, 0))
+
+
+def telling(session: str) -> str:
+    """The part of an id that tells sessions apart: many begin with the word for one, and with their day and time."""
+    return session[found.end() :] or session if (found := _DATE.match(session)) else session
 
 
 def anchor(session: Replayed) -> str:

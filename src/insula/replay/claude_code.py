@@ -22,7 +22,7 @@ from insula.replay.seen import Seen
 from insula.value import is_list, is_object
 
 WAITING = 256
-"""Calls that may wait for their result."""
+"""Calls that may wait for their result, and requests that may be told of again."""
 NEVER_RAN = ("The user doesn't want to", "<tool_use_error>Sibling tool call errored")
 """Results of calls that the user turned down or the host gave up: no hook is told of them."""
 INTERRUPTED = "[Request interrupted"
@@ -75,7 +75,7 @@ class _Reader:
         self._agent = agent
         self._thoughts: dict[str, str] = {}
         self._cwd = ""
-        self._request = ""
+        self._paid: dict[tuple[str, str], int] = {}
 
     def told(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
@@ -110,13 +110,15 @@ class _Reader:
             del self.waiting[next(iter(self.waiting))]
 
     def _cost(self, message: Row, at: float, agent: str) -> Iterator[Event]:
-        """One request may stand in several lines, each with the same usage."""
-        usage, request = fields(message, "usage"), text(message, "id")
-        if not usage or (request and request == self._request):
-            return
-        self._request = request
+        """One request may stand in several lines, among those of others; of each, only what is new is paid."""
+        usage, request = fields(message, "usage"), (agent, text(message, "id"))
         new = sum(_count(usage, part) for part in ("input_tokens", "cache_creation_input_tokens", "output_tokens"))
-        yield Spent(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new, agent=agent)
+        paid = self._paid.pop(request, 0) if request[1] else 0
+        self._paid[request] = max(new, paid)
+        if len(self._paid) > WAITING:
+            del self._paid[next(iter(self._paid))]
+        if usage and new > paid:
+            yield Spent(at, context=new + _count(usage, "cache_read_input_tokens"), fresh=new - paid, agent=agent)
 
     def _given(self, row: Row, agent: str) -> Iterator[Event]:
         at, said, any_result = time(row.get("timestamp")), list[str](), False

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from insula.hosts.codex import patched
 from insula.hosts.fields import fields, said, text
-from insula.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, WAITING
+from insula.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, REPEATED, WAITING
 from insula.replay.events import (
     Asked,
     Call,
@@ -21,6 +21,7 @@ from insula.replay.events import (
     name,
     time,
 )
+from insula.replay.seen import Seen
 from insula.value import is_list, is_object
 
 _NOT_NEEDED = frozenset(
@@ -32,6 +33,15 @@ _BARE = frozenset(
         *("custom_tool_call_output", "web_search_call"),
     )
 )
+_ONCE = frozenset(
+    (
+        *("function_call", "function_call_output", "local_shell_call", "custom_tool_call", "custom_tool_call_output"),
+        *("user_message", "item_completed", "token_count", "turn_aborted", "context_compacted"),
+    )
+)
+"""What is counted, and so must not be counted again where a session begins with the history of another."""
+_RANDOM = 20
+"""Characters from which the id of a call is drawn by lot; small models on this machine count from 0."""
 _TALK = frozenset(("message", "reasoning", "ghost_snapshot", "web_search_call", "image_generation_call", "compaction"))
 _SHELLS = frozenset(("exec_command", "shell", "shell_command", "local_shell", "container.exec", "unified_exec"))
 _FRAME = re.compile(
@@ -43,14 +53,15 @@ _FRAME = re.compile(
 _UNFIT = "apply_patch verification failed"
 
 
-def read(rows: Iterable[Row | Skipped], agent: str = "") -> Iterator[Event]:
+def read(rows: Iterable[Row | Skipped], agent: str = "", seen: Seen | None = None) -> Iterator[Event]:
     """What the lines tell, in their order.
 
     Args:
         rows: the lines of a transcript.
         agent: the subagent that it is of; empty for the main one.
+        seen: what other transcripts told; a session that is forked begins with the history of another.
     """
-    reader = _Reader(agent)
+    reader = _Reader(agent, seen or Seen())
     for row in rows:
         if isinstance(row, Skipped):
             yield row
@@ -62,8 +73,9 @@ def read(rows: Iterable[Row | Skipped], agent: str = "") -> Iterator[Event]:
 class _Reader:
     """What has to be kept from one line to the next."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, seen: Seen) -> None:
         self.waiting: dict[str, tuple[str, object]] = {}
+        self._seen = seen
         self._agent = agent
         self._cwd = ""
         self._prompt = ""
@@ -77,15 +89,16 @@ class _Reader:
         if not self._cwd and (cwd := text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
             self._cwd = cwd
             yield Place(cwd)
-        if kind == "response_item" or kind in _BARE:
+        if text(payload, "type") in _ONCE and not self._seen.add(_line(row, payload)):
+            yield Skipped(REPEATED)
+        elif kind == "response_item" or kind in _BARE:
             yield from self._item(payload)
         elif kind == "event_msg":
             yield from self._message(payload)
         elif kind == "compacted":
             yield Compacted(self._at, self._agent)
         else:
-            known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
-            yield Skipped(name(kind or "session_meta") if known else f"unknown: {name(kind)}")
+            yield _aside(row, kind)
 
     def _item(self, item: Row) -> Iterator[Event]:
         kind = text(item, "type")
@@ -141,6 +154,20 @@ class _Reader:
             return
         fresh = total - min(total, cached) if isinstance(cached, int) else total
         yield Spent(self._at, total, fresh, room if isinstance(room, int) else 0, self._agent)
+
+
+def _aside(row: Row, kind: str) -> Event:
+    known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
+    return Skipped(name(kind or "session_meta") if known else f"unknown: {name(kind)}")
+
+
+def _line(row: Row, payload: Row) -> str:
+    """What tells a line from all others; empty where it may be told by its place alone."""
+    at, call = text(row, "timestamp"), text(payload, "call_id")
+    told = call or repr([payload.get(part) for part in ("id", "message", "item", "info")])
+    if len(call) >= _RANDOM:
+        at = "any"  # a copy may be dated anew
+    return f"codex {at} {text(payload, 'type')} {told}" if at else ""
 
 
 def _use(item: Row) -> tuple[str, object]:

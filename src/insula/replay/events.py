@@ -3,7 +3,8 @@
 A reader is a generator of these, and keeps no more of a transcript than the calls that still wait for their result.
 """
 
-from datetime import datetime
+import time as clock
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from insula.step.action import Action
@@ -11,6 +12,11 @@ from insula.step.fingerprint import action
 
 Row = dict[str, Any]
 """A line of a transcript."""
+EARLIEST = datetime(2015, 1, 1, tzinfo=UTC).timestamp()
+"""No coding agent is older."""
+AHEAD = 86_400.0
+"""Seconds by which the clock of another machine may be ahead of ours."""
+NO_TIME = "time that cannot be"
 
 
 class Call(NamedTuple):
@@ -106,10 +112,24 @@ def acted(call: Call) -> Action:
 
 
 def time(value: object) -> float:
-    """Seconds since the epoch for a time in ISO 8601; 0 for what is none."""
+    """Seconds since the epoch for a time in ISO 8601; 0 for what is none, and for one that cannot be."""
+    at = _time(value)
+    return at if at and EARLIEST <= at <= clock.time() + AHEAD else 0.0
+
+
+def impossible(value: object) -> bool:
+    """Whether it is a time at which no agent can have worked."""
+    return _time(value) is not None and not time(value)
+
+
+def _time(value: object) -> float | None:
     try:
-        return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else 0.0
-    except (ValueError, OverflowError):
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    try:
+        return at.timestamp() if at else None
+    except (ValueError, OverflowError):  # of the year 1, in a zone that was ahead of it
         return 0.0
 
 

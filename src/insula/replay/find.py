@@ -1,10 +1,11 @@
 """Which files are transcripts, of which host, and which of them make up one session: told by what they begin with."""
 
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from insula.errors import InputError
@@ -12,6 +13,7 @@ from insula.hosts import places
 from insula.hosts.fields import fields, text
 from insula.replay import lines
 from insula.replay.events import Row
+from insula.replay.opening import NOT_PLAIN, opened
 
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
@@ -30,6 +32,9 @@ _KINDS = frozenset(
 )
 """What the first lines of a transcript of Claude Code may be."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([\w.:-]{1,200})"')
+CHATS = "chats"
+"""Where Gemini CLI keeps the transcripts of a project."""
 
 
 class Source(NamedTuple):
@@ -60,16 +65,27 @@ def find(paths: Sequence[str | Path]) -> Found:
         InputError: a path does not exist.
     """
     sources, passed = list[Source](), dict[str, str]()
+    known = set[tuple[int, int]]()
     for path in _files(paths, passed) if paths else _own(passed):
         try:
-            found = source(path)
+            found = None if _is_known(path, known) else source(path)
         except (OSError, EOFError, LZMAError) as error:
             found = f"it cannot be read ({_plain(error)})"
         if isinstance(found, Source):
             sources.append(found)
-        else:
+        elif found:
             passed[str(path)] = found
     return Found(_grouped(sources), passed)
+
+
+def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
+    """Whether the same file was found before, by another name or by a link."""
+    state = path.stat()
+    file = state.st_dev, state.st_ino
+    if file in known:
+        return True
+    known.add(file)
+    return False
 
 
 def folders() -> dict[str, list[Path]]:
@@ -77,10 +93,26 @@ def folders() -> dict[str, list[Path]]:
     return {host: [places.host(host).settings().parent / name for name in names] for host, names in _FOLDERS.items()}
 
 
+def foreign(found: Found) -> list[Path]:
+    """The files that do not stand in a folder of this user's coding agents, wherever links lead."""
+    own = [os.path.realpath(place) for places_ in folders().values() for place in places_]
+    files = [(one.path, PurePath(os.path.realpath(one.path))) for sources in found.sessions for one in sources]
+    return [path for path, real in files if not any(real.is_relative_to(place) for place in own)]
+
+
+def unread() -> list[str]:
+    """The coding agents that are here and whose sessions nothing reads."""
+    return [host.name for name, host in places.HOSTS.items() if name not in _FOLDERS and _folder_of(host).is_dir()]
+
+
+def _folder_of(host: places.Host) -> Path:
+    return host.settings().parents[len(PurePath(host.file).parts) - 1]
+
+
 def _own(passed: dict[str, str]) -> Iterator[Path]:
     for host, places_ in folders().items():
         for path in _files([one for one in places_ if one.is_dir()], passed):
-            if host != GEMINI or path.parent.name == "chats":
+            if host != GEMINI or CHATS in {path.parent.name, path.parent.parent.name}:
                 yield path
 
 
@@ -101,7 +133,7 @@ def _below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
     for place, inside, names in os.walk(folder, onerror=failed):
         inside.sort()
         for name in sorted(names):
-            old = name.endswith(".json") and name.startswith("session-") and place.endswith("chats")
+            old = name.endswith(".json") and name.startswith("session-") and place.endswith(CHATS)
             if name.endswith(SUFFIXES) or old:
                 yield Path(place, name)
 
@@ -115,7 +147,8 @@ def _grouped(sources: Iterable[Source]) -> list[list[Source]]:
     groups: dict[tuple[str, str], list[Source]] = {}
     for one in sorted(sources, key=lambda one: (str(_folder(one)), one.modified, str(one.path))):
         alone = one.form in {TRAJECTORY, SESSIONS}
-        groups.setdefault((one.form, str(one.path) if alone else one.session), []).append(one)
+        form = GEMINI if one.form == DOCUMENT else one.form  # a document may have been written anew as lines
+        groups.setdefault((form, str(one.path) if alone else one.session), []).append(one)
     for group in groups.values():
         group.sort(key=lambda one: (one.agent, str(one.path)))
     return list(groups.values())
@@ -134,32 +167,34 @@ def source(path: Path) -> Source | str:
         OSError, EOFError, lzma.LZMAError: it cannot be read.
     """
     state = path.stat()
-    with lines.opened(path) as stream:
+    if not stat.S_ISREG(state.st_mode):  # asked before it is opened: to open a device may do something
+        return NOT_PLAIN
+    with opened(path) as stream:
         start = stream.read(2)
     if not start:
         return "it is empty"
     if start in _UTF_16:
         return "it is UTF-16, which no host writes; convert it to UTF-8"
     if path.name.endswith(".json"):
-        return Source(path, DOCUMENT, path.stem, "", state.st_size, state.st_mtime)
-    known = _known(_head(path), path.name.split(".")[0])
-    return known if isinstance(known, str) else Source(path, *known, state.st_size, state.st_mtime)
+        return Source(path, DOCUMENT, _session_of(path), "", state.st_size, state.st_mtime)
+    known = _known(lines.head(path, HEAD_LINES), path.name.split(".")[0])
+    if isinstance(known, str):
+        return known
+    return Source(path, *_below_its_parent(path, *known), state.st_size, state.st_mtime)
 
 
-def _head(path: Path) -> list[Row]:
-    rows, room = list[Row](), lines.HEAD
+def _session_of(path: Path) -> str:
+    """The session of a document, as it says near its beginning."""
+    with opened(path) as stream:
+        named = _SESSION_ID.search(stream.read(lines.HEAD))
+    return named[1].decode("utf-8", "replace") if named else path.stem
 
-    def count(size: int) -> None:
-        nonlocal room
-        room -= size
 
-    with lines.opened(path) as stream:
-        for row in islice(lines.rows(stream, count), HEAD_LINES):
-            if isinstance(row, dict):
-                rows.append(row)
-            if room < 0:
-                break
-    return rows
+def _below_its_parent(path: Path, form: str, session: str, agent: str) -> tuple[str, str, str]:
+    """A subagent of Gemini CLI stands in a folder named after the session that sent it."""
+    if form == GEMINI and path.absolute().parents[1].name == CHATS:
+        return form, path.absolute().parent.name, session
+    return form, session, agent
 
 
 def _known(rows: list[Row], stem: str) -> tuple[str, str, str] | str:

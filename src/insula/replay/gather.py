@@ -38,6 +38,10 @@ class Score(NamedTuple):
     session: str
     project: str
     patterns: dict[str, bool]
+    path: str = ""
+    """The file that says so."""
+    place: str = ""
+    """The folder that it says the session worked in."""
 
 
 class Gathered(NamedTuple):
@@ -93,7 +97,7 @@ class _Gathering:
     def add(self, look: Look) -> None:
         """Takes in a session."""
         told, totals = look.replayed, self.totals
-        for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens"):
+        for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens", "estimated"):
             setattr(totals, name, getattr(totals, name) + getattr(told, name))
         for reason, times in told.skipped.items():
             totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
@@ -121,11 +125,11 @@ class _Gathering:
         happened = [pattern for pattern, yes in told.patterns.items() if yes]
         self._could.update(list(told.patterns))
         self._happened.update(happened)
-        for pattern in happened:
+        for pattern in happened if look.project else ():
             self._places.setdefault(pattern, set()).add(look.project)
         if told.began and told.host != TRAJECTORY:
             self._date(told, happened)
-            score = Score(told.ended, told.id, look.project, told.patterns)
+            score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place)
             heapq.heappush(self._scores, (told.ended, next(self._number), score))
             if len(self._scores) > SCORES:
                 heapq.heappop(self._scores)
@@ -171,11 +175,14 @@ class _Gathering:
 
 
 def _state(scores: list[Score], pattern: str) -> str:
-    """Whether these sessions alone would have the rule told by now, in a project or in all."""
+    """Whether these sessions alone would have the rule told by now, in a project or in all.
+
+    What has no folder counts nowhere: there is no project in which it could be told.
+    """
     found = [
         Evidence(session=one.session, at=one.at, arm=NONE, happened=one.patterns[pattern], project=one.project)
         for one in scores
-        if pattern in one.patterns
+        if pattern in one.patterns and one.project
     ]
     now = clock.time()
     groups = dict[str, list[Evidence]]()

@@ -1,6 +1,7 @@
 """Transcripts of Gemini CLI: `~/.gemini/tmp/<project>/chats/session-*.jsonl`; earlier one JSON document each.
 
-A message is written again when its calls have their results, so that a call is told where its result first stands.
+A message is written again when its calls have their results, so that a call is told where its result first stands. A
+session of an earlier version that is opened again is written anew as lines, and its document stays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,14 +21,18 @@ _NOTES = frozenset(("info", "error", "warning"))
 AGAIN = "message written again"
 
 
-def read(rows: Iterable[Row | Skipped], agent: str = "") -> Iterator[Event]:
+def read(
+    rows: Iterable[Row | Skipped], agent: str = "", session: str = "", seen: Seen | None = None
+) -> Iterator[Event]:
     """What the lines tell, in their order.
 
     Args:
         rows: the lines of a transcript.
         agent: the subagent that it is of; empty for the main one.
+        session: the session that it is of.
+        seen: what other transcripts told; a session may be there twice.
     """
-    reader = _Reader(agent)
+    reader = _Reader(agent, session, seen or Seen())
     for row in rows:
         if isinstance(row, Skipped):
             yield row
@@ -44,10 +49,14 @@ def document(whole: Row) -> list[Row]:
 class _Reader:
     """What has to be kept from one line to the next."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, session: str, seen: Seen) -> None:
         self.asked = self.answered = 0
         self._agent = agent
-        self._seen = Seen()
+        self._scope = f"gemini {session} {agent}"
+        self._seen = seen
+
+    def _new(self, kind: str, which: str) -> bool:
+        return self._seen.add(f"{self._scope} {kind} {which}" if which else "")
 
     def told(self, row: Row) -> Iterator[Event]:
         """The events of one line."""
@@ -64,11 +73,12 @@ class _Reader:
 
     def _message(self, row: Row) -> Iterator[Event]:
         kind, at = text(row, "type"), time(row.get("timestamp"))
-        new = self._seen.add(text(row, "id"))
+        which = text(row, "id") or text(row, "timestamp")
+        new = self._new("message", which)
         if kind == "gemini":
             yield from self._cost(fields(row, "tokens"), at) if new else (Skipped(AGAIN),)
-            for call in objects(row, "toolCalls"):
-                yield from self._call(call, at)
+            for number, call in enumerate(objects(row, "toolCalls")):
+                yield from self._call(call, text(call, "id") or f"{which} {number}", at)
         elif kind == "user":
             yield self._typed(row, at) if new else Skipped(AGAIN)
         elif kind in _NOTES:
@@ -91,12 +101,12 @@ class _Reader:
             fresh = total - min(total, cached) if isinstance(cached, int) else total
             yield Spent(at, total, fresh, agent=self._agent)
 
-    def _call(self, call: Row, at: float) -> Iterator[Event]:
-        which, status = text(call, "id"), text(call, "status")
-        if self._seen.add(f"asked {which}"):
+    def _call(self, call: Row, which: str, at: float) -> Iterator[Event]:
+        status = text(call, "status")
+        if self._new("asked", which):
             self.asked += 1
             yield Asked(at, self._agent)
-        if status in _PENDING or not self._seen.add(f"answered {which}"):
+        if status in _PENDING or not self._new("answered", which):
             return
         self.answered += 1
         yield _answered(call, status, time(call.get("timestamp")) or at, self._agent)

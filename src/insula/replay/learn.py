@@ -1,6 +1,7 @@
 """Rules founded on sessions of the past: what they say is written down as if the hook had watched them.
 
-A session that the hook knows is left to it, whatever the hook has written or will: it knows what the session was told.
+A session that the hook knows is left to it: it knows what the session was told. And since a transcript may name itself
+after any session, its evidence goes by a name of its own, and takes the place of none that the hook writes.
 """
 
 import json
@@ -19,6 +20,9 @@ from insula.step.digest import Rule
 from insula.step.evidence import DECISIONS, FOLDER, IDLE
 from insula.step.patterns import BY_ID
 
+ORIGIN = "replay"
+_PREFIX = f"{ORIGIN}-"
+
 Record = dict[str, Any]
 
 
@@ -35,6 +39,10 @@ class Plan(NamedTuple):
     """Sessions that may not have ended yet."""
     told: list[Rule]
     """Rules that would be told in some project from now on, and are not yet."""
+    files: list[str]
+    """What is learned from."""
+    places: list[str]
+    """The folders that these sessions say they worked in: in their projects the rules would be told."""
 
 
 def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
@@ -57,21 +65,23 @@ def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
 def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
     before, records = known(home), dict[str, list[Record]]()
     rules = {**{name: name for name in BY_ID}, **_imported(home)}
-    new = old = running = 0
+    old = running = 0
+    new = list[Score]()
     for score in scores:
         key = trace.key(score.session) if score.session else ""
-        lines = _lines(key, score, rules)
+        lines = _lines(_PREFIX + key, score, rules)
         if not lines:
             continue  # too short for any failure to have had its opportunity
-        if not key or key in before:
+        if not key or before & {key, _PREFIX + key}:
             old += 1
         elif now - score.at < IDLE:
             running += 1
         else:
             before.add(key)
-            new += 1
+            new.append(score)
             records.setdefault(score.project, []).extend(lines)
-    return Plan(records, new, old, running, _told(home, records, now))
+    files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
+    return Plan(records, len(new), old, running, _told(home, records, now), sorted(files), sorted(places))
 
 
 def write(home: str, planned: Plan) -> None:
@@ -121,6 +131,7 @@ def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
             "happened": score.patterns[pattern],
             "t": score.at,
             "project": score.project,
+            "origin": ORIGIN,
         }
         for rule, pattern in rules.items()
         if pattern in score.patterns
@@ -145,7 +156,8 @@ def _told(home: str, records: dict[str, list[Record]], now: float) -> list[Rule]
         for project in records:
             now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}
             then = digest.compile_rules(copy, project, now)
-            found |= {rule.id: rule for rule in then if rule.life.told and rule.id not in now_told}
+            new = [rule for rule in then if rule.life.told and rule.id not in now_told]
+            found |= {rule.id: rule for rule in new if project or rule.scope != "project"}
     return _best_first(list(found.values()))
 
 

@@ -1,18 +1,19 @@
 """The lines of a transcript, one at a time: whatever its size, little of it is in memory."""
 
+import io
 import json
-import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from insula.replay.events import Row, Skipped
+from insula.replay.opening import opened
 from insula.value import is_object
 
 LONGEST = 16 << 20
 """Bytes of a line that is read. Decoded text may take four times that, twice: for the line and for what it says."""
 HEAD = 1 << 18
-"""Bytes at the beginning that tell what a file is."""
+"""Bytes at the beginning that tell what a file is, beyond its first line: that may be a whole session."""
 TOO_LONG = f"line over {LONGEST >> 20} MB"
 CUT = "last line cut short"
 NO_JSON = "line that is no JSON"
@@ -20,13 +21,17 @@ NO_OBJECT = "line that is no JSON object"
 _BOM = b"\xef\xbb\xbf"
 
 
-def opened(path: Path) -> IO[bytes]:
-    """The file, unpacked where it is packed by xz.
+def head(path: Path, most: int) -> list[Row]:
+    """The objects among its first lines; a line that goes on beyond `HEAD` bytes is none, unless it is the first.
 
     Raises:
-        OSError: it cannot be read.
+        OSError, EOFError, lzma.LZMAError: the file cannot be read.
     """
-    return cast(IO[bytes], lzma.open(path)) if path.suffix == ".xz" else path.open("rb")
+    with opened(path) as stream:
+        start = stream.readline(LONGEST)
+        rest = stream.read(max(0, HEAD - len(start)))
+    found = (row for _, row in zip(range(most), rows(io.BytesIO(start + rest)), strict=False))
+    return [row for row in found if not isinstance(row, Skipped)]
 
 
 def rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) -> Iterator[Row | Skipped]:

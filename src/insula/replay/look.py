@@ -20,6 +20,7 @@ AGENTS = 256
 MOMENTS = 50
 """The worst moments of a session that are kept."""
 BEYOND = "action beyond the timeline"
+_LONGEST_PLACE = 4_096
 REASONS = 200
 """Names of what was skipped that are told apart: a file may make up any number."""
 OTHERS = "unknown: others"
@@ -31,12 +32,13 @@ class Look:
     Attributes:
         replayed: what it tells.
         project: the hash that evidence goes by; empty where the transcript names no folder.
+        place: that folder, as it says.
         wasted_calls: calls by kind of waste.
     """
 
     def __init__(self, stream: Stream) -> None:
         self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
-        self.project = ""
+        self.project = self.place = ""
         self.wasted_calls = Counter[str]()
         self._timed = stream.timed
         self._agents: dict[str, Agent] = {}
@@ -86,7 +88,7 @@ class Look:
     def _settle(self, place: Place) -> None:
         if not self.replayed.project:
             self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
-            self.project = trace.project(place.cwd)
+            self.project, self.place = trace.project(place.cwd), place.cwd[:_LONGEST_PLACE]
 
     def _skip(self, skipped: Skipped) -> None:
         counts, reason = self.replayed.skipped, skipped.reason
@@ -118,6 +120,7 @@ class Look:
         for agent in agents:
             agent.close(ended=True)
         told.tokens = sum(agent.spent for agent in agents)
+        told.estimated = sum(agent.estimated for agent in agents)
         told.patterns = outcomes([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
         told.moments = [self._named(moment) for moment in worst(moments, MOMENTS)]

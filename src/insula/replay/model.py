@@ -60,7 +60,7 @@ class Moment:
     """The strongest text that would have been said in it."""
     rung: int
     what: str
-    """The action it began with: tool and target, redacted."""
+    """The action with which the row began that the sense counts: tool and target, redacted."""
     project: str = ""
     host: str = ""
     open: bool = False
@@ -84,6 +84,8 @@ class Replayed:
     prompts: int = 0
     interrupts: int = 0
     tokens: int = 0
+    estimated: int = 0
+    """Tokens of its calls by their characters, of which those in vain are a part."""
     skipped: Counter[str] = field(default_factory=Counter[str])
     """Events that were not understood or not needed, by a name that says why."""
     readings: Counter[str] = field(default_factory=Counter[str])
@@ -147,6 +149,8 @@ class Totals:
     prompts: int = 0
     interrupts: int = 0
     tokens: int = 0
+    estimated: int = 0
+    """Tokens of all calls by their characters, of which those in vain are a part."""
     skipped: Counter[str] = field(default_factory=Counter[str])
     readings: Counter[str] = field(default_factory=Counter[str])
     rungs: Counter[int] = field(default_factory=Counter[int])
@@ -165,3 +169,8 @@ class Totals:
     def wasted(self) -> int:
         """Tokens spent in vain, over all kinds."""
         return self.waste.total()
+
+    @property
+    def whole(self) -> int:
+        """What those in vain are a share of: hosts count less than all characters where much came from a cache."""
+        return max(self.tokens, self.estimated)

@@ -6,7 +6,11 @@ in the page itself lets the browser run this one script and style, by their dige
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -26,24 +30,86 @@ DRAWING = {"height": HEIGHT, "top": TOP, "base": BASE, "stuck": STUCK, "unit": U
 """Measures of the timelines, which the templates share with their geometry."""
 
 
-def write(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
-    """Writes the page.
+MARK = b"<!doctype html><!-- insula replay -->"
+"""What a page of ours begins with."""
+
+
+def check(path: Path, inputs: Iterable[Path], force: bool = False) -> None:
+    """Whether the page may be written there, asked before anything is read.
 
     Args:
-        path: the file, which is replaced.
+        path: the file.
+        inputs: files that are to be read, which no page ever replaces.
+        force: whether to replace a file that is no page of ours.
+
+    Raises:
+        InputError: it may not, or it cannot be.
+    """
+    real = os.path.realpath(path)
+    if any(os.path.realpath(one) == real for one in inputs):
+        raise InputError(f"{str(path)!r} is one of the transcripts to be read; give the page another name.")
+    if not force and not _is_free(Path(real)):
+        raise InputError(
+            f"{str(path)!r} is there and is no page of insula replay, so it is not replaced; "
+            "give another name, or --force to replace it."
+        )
+    try:
+        Path(_beside(real)).unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return file.read(len(MARK)) in {MARK, b""}
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
+
+
+def _beside(path: str) -> str:
+    """An empty file beside another one, which nobody else may read: a page shows commands and paths."""
+    file, name = tempfile.mkstemp(prefix=".insula-", suffix=".html", dir=Path(path).parent)
+    os.close(file)
+    return name
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"The page cannot be written to {str(path)!r} ({error.strerror}); "
+        "name a file in a folder that is there and yours."
+    )
+
+
+def write(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None:
+    """Writes the page: whole or not at all, and for its owner alone.
+
+    Args:
+        path: the file, which is replaced; `check` says whether it may be.
         sessions: what was found in each session.
         totals: what was found in all of them.
 
     Raises:
         InputError: the file cannot be written.
     """
-    text = html(sessions, totals)
+    text, real = html(sessions, totals), os.path.realpath(path)
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")  # the digests hold for these line ends alone
+        _put(text.encode("utf-8", "replace"), real)
     except OSError as error:
-        raise InputError(
-            f"The page cannot be written to {path}: {error.strerror}. Name a file in a folder that is there and yours."
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _put(data: bytes, path: str) -> None:
+    made = Path(_beside(path))
+    try:
+        made.write_bytes(data)  # as bytes: the digests hold for these line ends alone
+        made.replace(path)
+    except OSError:
+        with suppress(OSError):
+            made.unlink()
+        raise
 
 
 def html(sessions: Sequence[Replayed], totals: Totals) -> str:

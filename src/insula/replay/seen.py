@@ -15,7 +15,9 @@ class Seen:
         self._old: set[int] = set()
 
     def add(self, name: str) -> bool:
-        """Takes note of an id; whether it is a new one."""
+        """Takes note of an id; whether it is a new one. What has none is always new."""
+        if not name:
+            return True
         key = hash(name)
         if key in self._new or key in self._old:
             return False

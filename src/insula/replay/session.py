@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from insula.hosts.fields import objects, text
 from insula.replay import claude_code, codex, gemini, lines, trajectories
-from insula.replay.events import Asked, Call, Done, Event, Place, Row, Skipped, done
-from insula.replay.find import CLAUDE_CODE, CODEX, DOCUMENT, GEMINI, SESSIONS, TRAJECTORY, Source
+from insula.replay.events import NO_TIME, Asked, Call, Done, Event, Place, Row, Skipped, done, impossible
+from insula.replay.find import CHATS, CLAUDE_CODE, CODEX, DOCUMENT, GEMINI, SESSIONS, TRAJECTORY, Source
+from insula.replay.opening import opened
 from insula.replay.seen import Seen
 
 HELD = 64
@@ -54,36 +55,45 @@ def streams(sources: Sequence[Source], seen: Seen, troubles: Troubles, count: Co
     if first.form in {TRAJECTORY, SESSIONS}:
         for row in _rows(first, troubles, count):
             yield _of_a_line(first, row, seen)
-    elif first.form == DOCUMENT:
-        yield from _documents(sources, troubles, count)
     else:
         parts = [_ordered(_events(source, seen, troubles, count)) for source in sources]
-        yield Stream(first.session, first.form, path, _merged(parts))
+        host = GEMINI if first.form == DOCUMENT else first.form
+        yield Stream(first.session, host, path, _merged(parts))
 
 
 def _events(source: Source, seen: Seen, troubles: Troubles, count: Count) -> Iterator[Event]:
-    rows = _rows(source, troubles, count)
+    rows = _timely((_document if source.form == DOCUMENT else _rows)(source, troubles, count))
     if source.form == CLAUDE_CODE:
         return claude_code.read(rows, seen, source.agent)
-    return codex.read(rows, source.agent) if source.form == CODEX else _in_its_place(source, rows)
+    return codex.read(rows, source.agent, seen) if source.form == CODEX else _in_its_place(source, rows, seen)
 
 
-def _in_its_place(source: Source, rows: Iterable[Row | Skipped]) -> Iterator[Event]:
+def _timely(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
+    """The lines; of each with a time at which no agent can have worked it is noted, and it goes by its place."""
+    for row in rows:
+        yield row
+        if not isinstance(row, Skipped) and impossible(row.get("timestamp")):
+            yield Skipped(NO_TIME)
+
+
+def _in_its_place(source: Source, rows: Iterable[Row | Skipped], seen: Seen) -> Iterator[Event]:
     """Gemini CLI notes the folder of a project in a file beside the transcripts."""
+    chats = next((one for one in source.path.absolute().parents if one.name == CHATS), source.path.absolute().parent)
     try:
-        root = (source.path.parents[1] / ".project_root").read_text("utf-8").strip()
-    except (OSError, ValueError, IndexError):
+        with opened(chats.parent / ".project_root") as stream:
+            root = stream.read(4_096).decode("utf-8").strip()
+    except (OSError, ValueError):
         root = ""
     if root:
-        yield Place(root[:4_096])
-    yield from gemini.read(rows, source.agent)
+        yield Place(root)
+    yield from gemini.read(rows, source.agent, source.session, seen)
 
 
 def _rows(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
     """The lines of a file; what could not be read of it is noted."""
     path = str(source.path)
     try:
-        with lines.opened(source.path) as stream:
+        with opened(source.path) as stream:
             for row in lines.rows(stream, count):
                 if isinstance(row, Skipped) and row.reason == lines.CUT and _is_written(source):
                     row = Skipped(STILL_WRITTEN)  # noqa: PLW2901 the same line by its better name
@@ -108,7 +118,7 @@ def _of_a_line(source: Source, row: Row | Skipped, seen: Seen) -> Stream:
         return Stream("", source.form, path, iter([(0.0, row)]))
     if source.form == TRAJECTORY:
         return Stream(str(row.get("id", ""))[:200], TRAJECTORY, path, _ordered(_run(row)), timed=False)
-    rows = objects(row, "events")
+    rows = _timely(objects(row, "events"))
     return Stream(text(row, "session_id"), CLAUDE_CODE, path, _ordered(claude_code.read(rows, seen)))
 
 
@@ -118,22 +128,20 @@ def _run(row: Row) -> Iterator[Event]:
         yield call
 
 
-def _documents(sources: Sequence[Source], troubles: Troubles, count: Count) -> Iterator[Stream]:
-    for source in sources:
-        path = str(source.path)
-        try:
-            with lines.opened(source.path) as stream:
-                data = stream.read(lines.LONGEST)
-        except OSError as error:
-            troubles[path] = f"it cannot be read ({error.strerror})"
-            continue
-        count(len(data))
-        row = lines.row(data + b"\n")
-        if isinstance(row, Skipped) or "messages" not in row:
-            troubles[path] = "it is no JSON document of a session, or too large"
-            continue
-        events = _ordered(_in_its_place(source, gemini.document(row)))
-        yield Stream(text(row, "sessionId") or source.session, GEMINI, path, events)
+def _document(source: Source, troubles: Troubles, count: Count) -> Iterator[Row | Skipped]:
+    """The lines that a session in one JSON document would have had."""
+    try:
+        with opened(source.path) as stream:
+            data = stream.read(lines.LONGEST)
+    except _BROKEN as error:
+        troubles[str(source.path)] = f"it cannot be read ({getattr(error, 'strerror', '') or error})"
+        return
+    count(len(data))
+    row = lines.row(data + b"\n")
+    if isinstance(row, Skipped) or "messages" not in row:
+        troubles[str(source.path)] = "it is no JSON document of a session, or too large"
+        return
+    yield from gemini.document(row)
 
 
 # Order.
