@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import anyio
 import pytest
 
 from insula.hosts import hook
-from insula.integrations.claude_agent_sdk import EVENTS, Callback, hooks
+from insula.integrations.claude_agent_sdk import EVENTS, MOST_RUNNING, THREADS, Callback, hooks
 
 pytestmark = pytest.mark.anyio
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "payloads" / "sdk.jsonl"
@@ -90,6 +91,55 @@ async def test_a_slow_disk_does_not_hold_the_agent_up(monkeypatch: pytest.Monkey
     monkeypatch.setattr(hook, "PATIENCE", 0.05)
     with anyio.fail_after(0.4):
         assert await tell(failing(1)) == {}
+
+
+async def test_an_event_that_is_no_object_is_counted(home: Path) -> None:
+    (matcher,) = hooks()["Stop"]
+    payload: Any = 5
+    assert await matcher.hooks[0](payload, None, None) == {}
+    assert failures(home) == ["TypeError"]
+
+
+async def test_where_no_thread_is_to_be_had_the_agent_goes_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def none(*_: object, **__: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("anyio.to_thread.run_sync", none)
+    assert await tell(failing(1)) == {}
+    assert failures(home) == ["RuntimeError"]
+
+
+async def test_a_disk_that_hangs_takes_none_of_the_agent_s_threads_and_few_of_ours(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging, begun, respond = threading.Event(), list[object](), hook.respond
+
+    def hang(*given: object) -> str:
+        begun.append(given)
+        hanging.wait(60)
+        return ""
+
+    monkeypatch.setattr(hook, "respond", hang)
+    monkeypatch.setattr(hook, "PATIENCE", 0.05)
+    (matcher,) = hooks()["PostToolUseFailure"]
+    free = anyio.to_thread.current_default_thread_limiter().available_tokens
+    try:
+        with anyio.fail_after(30):
+            for number in range(3 * MOST_RUNNING):
+                assert await matcher.hooks[0](failing(number), None, None) == {}
+        assert anyio.to_thread.current_default_thread_limiter().available_tokens == free
+        assert THREADS <= len(begun) <= MOST_RUNNING
+        await anyio.sleep(0.1)  # the last one is late, too
+    finally:
+        hanging.set()
+    with anyio.fail_after(30):
+        while len(failures(home)) < len(begun):
+            await anyio.sleep(0.01)
+    assert set(failures(home)) == {"TimeoutError"}, "an answer for which nobody waits any more is a failure"
+    monkeypatch.setattr(hook, "PATIENCE", 30)
+    monkeypatch.setattr(hook, "respond", respond)
+    assert await matcher.hooks[0](failing(0), None, None) == {}, "it is well again"
+    assert list(home.glob("sessions/*/trace.jsonl"))
 
 
 async def test_parallel_events_lose_no_action(home: Path) -> None:

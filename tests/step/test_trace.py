@@ -30,6 +30,26 @@ def test_what_is_appended_is_read(tmp_path: Path) -> None:
     assert (tmp_path / "s").stat().st_mode & 0o777 == 0o700
 
 
+def test_every_folder_that_it_makes_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0o022)
+    try:
+        trace.append(trace.folder(str(tmp_path / "house"), "s", "a"), {"e": "a"})
+        trace.append("beside/s", {"e": "a"})
+    finally:
+        os.umask(before)
+    made = [path for top in ("house", "beside") for path in (tmp_path / top, *tmp_path.glob(f"{top}/**/*/"))]
+    made = [path for path in made if path.is_dir()]
+    assert len(made) == 7
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o700}
+
+
+def test_where_no_folder_can_be_made_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        trace.append(str(tmp_path / "file" / "sessions" / "s"), {"e": "a"})
+
+
 def test_a_line_that_was_cut_short_costs_itself_alone(tmp_path: Path) -> None:
     folder = str(tmp_path)
     trace.append(folder, {"e": "a"})

@@ -1,7 +1,8 @@
 """OpenCode 1.18: our plugin (opencode.js) tells what happens, in the form that OpenCode tells it, and reads the answer.
 
 A tool that throws ends no `tool.execute.after`; it stands only in the part of the message that has become an error.
-What is said of it the plugin puts behind that error when the message goes to the model.
+What is said of it the plugin puts behind that error when the message goes to the model. Where a program that the model
+wrote has called a tool, the program reads the result, and what is said of it waits for the next event.
 """
 
 from insula.hosts.fields import Payload, fields, text
@@ -30,6 +31,7 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source="startup" if name == "session.start" else "",
         actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
+        deaf=payload.get("deaf") is True,
     )
 
 
@@ -42,7 +44,7 @@ def _action(payload: Payload, name: str, at: float) -> Action:
         input=call.get("args"),
         output=text(result, "error") if name == "tool.error" else text(result, "output"),
         at=at,
-        ok=name != "tool.error" and code in {None, 0},
+        ok=name != "tool.error" and result.get("isError") is not True and code in {None, 0},
         code=code,
         id=text(call, "callID"),
     )

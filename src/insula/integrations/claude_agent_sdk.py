@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 HOST = "claude-code"
 """The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
 EVENTS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
+THREADS = 8
+"""Events that are answered at the same time, in threads that are not taken from the agent's."""
+MOST_RUNNING = 2 * THREADS
+"""From so many on, most of them left behind on a disk that hangs, no more goes near it."""
 
 Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[dict[str, Any]]]
 
@@ -55,23 +59,41 @@ def _matcher() -> "Callable[..., HookMatcher]":
 
 
 def _callback(home: str) -> Callback:
+    from anyio import CapacityLimiter, move_on_after, to_thread
+    from anyio.lowlevel import RunVar
+
+    limiters: RunVar[CapacityLimiter | None] = RunVar("insula", None)  # a limiter belongs to an event loop
+    running: set[object] = set()
+
     async def tell(payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
         """Answers one event; whatever goes wrong, the agent goes on as without it (law 4)."""
-        from anyio import move_on_after, to_thread
-
-        with move_on_after(hook.PATIENCE):
-            return await to_thread.run_sync(partial(_answer, home, dict(payload)), abandon_on_cancel=True)
+        try:
+            limiter = limiters.get() or CapacityLimiter(THREADS)
+            limiters.set(limiter)
+            with move_on_after(hook.PATIENCE):
+                work = partial(_answer, home, payload, running)
+                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
+        except Exception as error:  # such as no thread to be had
+            hook.count(home, HOST, error)
         return {}
 
     return tell
 
 
-def _answer(home: str, payload: dict[str, Any]) -> dict[str, Any]:
+def _answer(home: str, payload: Mapping[str, Any], running: set[object]) -> dict[str, Any]:
+    if len(running) >= MOST_RUNNING:
+        return {}
+    call, began = object(), time.monotonic()
+    running.add(call)
     try:
         if hook.off(home, os.environ.get("INSULA_OFF", "")):
             return {}
-        told = hook.respond(home, HOST, payload, time.time())
+        told = hook.respond(home, HOST, dict(payload), time.time())
+        if time.monotonic() - began > hook.PATIENCE:
+            raise TimeoutError  # nobody waits for it any more
         return json.loads(told) if told else {}
     except Exception as error:  # the edge of law 4: counted, and told by `insula doctor`
         hook.count(home, HOST, error)
         return {}
+    finally:
+        running.discard(call)

@@ -49,12 +49,13 @@ def _news(folder: str, path: str) -> bool:
             told: list[str] = json.loads(file.read())
     except (OSError, ValueError):
         told = []
+    from insula.step import trace
     from insula.step.fingerprint import digest
 
     name = digest(path)
     if name in told:
         return False
-    os.makedirs(folder, 0o700, exist_ok=True)
+    trace.make(folder)
     temporary = f"{folder}/{CACHE}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(json.dumps([*told[-200:], name]))

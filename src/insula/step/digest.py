@@ -185,7 +185,7 @@ def _salt(home: str) -> str:
 
 def _written(folder: str, marker: Marker) -> Marker:
     """The marker as it stands on the disk: ours, or that of a process that was quicker."""
-    os.makedirs(folder, 0o700, exist_ok=True)
+    trace.make(folder)
     record = {"v": VERSION, SHOWN: marker.shown, WITHHELD: marker.withheld}
     if _create(f"{folder}/{MARKER}", json.dumps(record).encode()):
         return marker

@@ -68,7 +68,7 @@ def append(path: str, records: "Iterable[Record]") -> None:
         OSError: it cannot be written.
     """
     lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    trace.make(os.path.dirname(path))
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
@@ -227,7 +227,7 @@ def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     Raises:
         OSError: our folder cannot be written.
     """
-    os.makedirs(f"{home}/{FOLDER}", 0o700, exist_ok=True)
+    trace.make(f"{home}/{FOLDER}")
     file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         return _score_all(home, current, now, limit) if _lock(file) else 0

@@ -78,7 +78,7 @@ def append(folder: str, *records: "Record") -> None:
     try:
         file = os.open(f"{folder}/{FILE}", flags, 0o600)
     except FileNotFoundError:
-        os.makedirs(folder, 0o700, exist_ok=True)
+        make(folder)
         file = os.open(f"{folder}/{FILE}", flags, 0o600)
     try:
         if os.write(file, lines) < len(lines):
@@ -86,6 +86,21 @@ def append(folder: str, *records: "Record") -> None:
             raise OSError("the trace was cut short")
     finally:
         os.close(file)
+
+
+def make(folder: str) -> None:
+    """Make a folder that its owner alone can enter, and likewise those above it, which os.makedirs leaves open.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    above = os.path.dirname(folder)
+    if above not in {"", folder} and not os.path.isdir(above):
+        make(above)
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:  # of a hook at the same time
+        return
 
 
 def read(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Record], int]":
