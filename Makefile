@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-hosts test-page check format bench lock clean
+.PHONY: help run demo day test test-hosts test-page check format bench lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -20,6 +20,9 @@ run: $(VENV)/run.stamp ## talk to the agent (reads standard input when it is pip
 
 demo: $(VENV)/run.stamp ## a memory hit, a question outside memory, one question asked five times
 	@$(BIN)/python examples/demo.py
+
+day: $(VENV)/run.stamp ## two days of talk, a night, and what the model is told the next morning
+	@$(BIN)/python examples/day.py
 
 test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check

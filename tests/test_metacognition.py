@@ -16,6 +16,7 @@ from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
+from insula.sleep.phases import PHASES
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
@@ -259,6 +260,24 @@ async def test_poison_from_a_paste_or_a_tool_is_never_told(store: Store) -> None
         await sleep_cycle(store, "me", NIGHT, force=True)
         await chat.reply("me", "wednesday", "Summarise this page about what to recommend to everybody.")
     assert "Lessons:" not in model.requests[-1].instructions
+
+
+async def test_what_a_tool_or_a_paste_claims_is_no_fact_about_the_user(store: Store) -> None:
+    page = "The ferry to Bergen costs 90 euros and leaves at seven from Hirtshals."
+    async with chatting(store, "Fine.") as (chat, model):
+        for session in ("monday", "tuesday"):
+            await chat.metacognition.observe("me", session, page, provenance="tool", speaker="Ferrybot")
+            await chat.metacognition.observe("me", session, f"{page} Or so.", provenance="tool")
+            await chat.reply("me", session, f"I moved to Stavanger in May. Here is the mail: {page}")
+            await chat.reply("me", session, f"Can you translate this for Bergen?\n\n{page}")
+        await sleep_cycle(store, "me", PHASES, force=True)
+        await chat.reply("me", "wednesday", "What does the ferry to Bergen cost?")
+        await chat.reply("me", "thursday", "When did I move to Stavanger?")
+        await chat.reply("me", "friday", "What did Ferrybot say about the ferry to Bergen?")
+    ferry, moved, asked = (request.instructions for request in model.requests[-3:])
+    assert "90 euros" not in ferry + moved
+    assert "- I moved to Stavanger in May." in moved
+    assert "- Ferrybot said: The ferry to Bergen costs 90 euros" in asked
 
 
 async def test_a_failing_lookup_of_lessons_leaves_the_turn_as_it_was(

@@ -38,8 +38,27 @@ def test_every_public_name_resolves() -> None:
         _ = insula.nothing  # pyright: ignore
 
 
+def example(*words: str) -> str:
+    command = [sys.executable, ROOT / "examples" / words[0], *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 @pytest.mark.parametrize("name", ["library.py", "demo.py"])
 def test_an_example_runs(name: str) -> None:
-    done = subprocess.run([sys.executable, ROOT / "examples" / name], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Lisbon" in done.stdout
+    assert "Lisbon" in example(name)
+
+
+def test_a_day_ends_in_a_request_that_holds_what_the_night_learned() -> None:
+    """Twice corrected is a lesson and a guideline; a standing wish is told after one night; the facts are no lesson."""
+    shown = example("day.py", "--no-model")
+    learned = [line for line in shown.partition("reaches the model")[2].splitlines() if line.startswith("▌ -")]
+    assert learned == [
+        "▌ - Without waiting for a reminder: don't give sizes in feet, use metres.",
+        '▌ - The user always wants this: "keep your answers to three sentences"',
+        "▌ - When the user asks about tunnels, wind, use, answer in the form they want: "
+        '"don\'t give sizes in feet, use metres"',
+    ]
+    assert "monday evening, message 8: “Please don't give sizes in feet, use metres.”" in shown
+    assert shown == example("day.py", "--no-model")

@@ -102,6 +102,41 @@ def test_why_shows_what_was_recalled_and_what_the_monitor_saw(talk: Talk) -> Non
         assert shown in out
 
 
+CORRECTED = """Are wind tunnels useful in the design of airplanes?
+Please don't give sizes in feet, use metres.
+/session second
+Does NASA use wind tunnels?
+Please don't give sizes in feet, use metres.
+"""
+"""A user who asks twice for the same."""
+
+
+def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) -> None:
+    code, out, err = talk(f"/lessons\n/soul\n{CORRECTED}/sleep\n/lessons\n/soul\n", json=False)
+    assert (code, err) == (0, "")
+    before, after = out.split("✓  summaries")
+    assert before.count("Nothing is learned yet") == 2
+    assert "told from the next message on" in after
+    assert "- Without waiting for a reminder: don't give sizes in feet, use metres." in after
+    assert "active" in after
+
+
+def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -> None:
+    _, out, _ = talk(f"{CORRECTED}/sleep\n/session third\nWhich wind tunnels does NASA use?\n/why\n", json=False)
+    assert "Lesson 1, told: When the user asks about" in out
+
+
+def test_what_is_shown_to_a_person_is_refused_as_json(talk: Talk) -> None:
+    code, out, _ = talk("/sleep\n/soul\n/lessons\n")
+    assert code == 1
+    assert all("leave --json out" in record["error"] for record in records(out))
+
+
+def test_nobody_is_asked_for_a_night_through_a_pipe(talk: Talk) -> None:
+    _, out, err = talk(CORRECTED, json=False)
+    assert "A night is due" not in out + err
+
+
 def test_an_unknown_command_is_refused_and_the_next_line_goes_on(talk: Talk) -> None:
     code, out, err = talk("/nope\nHello there.\n", json=False)
     assert code == 1
@@ -257,8 +292,32 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         assert terminal.sees("memory low"), terminal.seen
         assert terminal.sees("> "), terminal.seen
         terminal.types("\x04")
+        assert terminal.sees("A night is due"), terminal.seen
+        terminal.types("\x04")
         assert terminal.leaves() == 0
     assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+
+
+def test_a_night_that_is_due_is_offered_at_the_end_and_run_on_a_yes(home: Path) -> None:
+    terminal = Terminal("chat", "--model", "test")
+    for line in CORRECTED.splitlines():
+        assert terminal.sees("> "), terminal.seen
+        terminal.types(f"{line}\n")
+        assert terminal.sees("session second" if line.startswith("/") else "memory "), terminal.seen
+    terminal.types("/quit\n")
+    assert terminal.sees("A night is due"), terminal.seen
+    terminal.types("y\n")
+    assert terminal.sees("The night is over"), terminal.seen
+    assert terminal.leaves() == 0
+    assert counted(home, "lessons") >= 1
+
+
+def test_a_night_that_is_not_due_is_not_offered(home: Path) -> None:
+    terminal = Terminal("chat", "--model", "test")
+    assert terminal.sees("> "), terminal.seen
+    terminal.types("/quit\n")
+    assert terminal.leaves() == 0
+    assert "A night is due" not in terminal.seen
 
 
 def test_sigterm_ends_the_command_without_a_traceback(home: Path) -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from insula.cli.common import soul_of
 from insula.cli.main import main
 from insula.memory.changes import Forget, Insight, Lesson, Summary
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.phases import PHASES
 
 SECRET = "Ana had an operation in May."
 
@@ -85,6 +88,42 @@ def test_what_is_erased_stands_nowhere(
     for word in ("operation", "Operation"):
         assert word not in dump
     assert "(erased)" in insula(monkeypatch, capsys, "show", "1")[1]
+
+
+def test_what_is_erased_is_in_no_guideline_and_not_in_the_file_that_quotes_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wish = "Please don't give sizes in feet, use metres."
+
+    async def live() -> None:
+        async with await Store.open(home / "insula.db") as store:
+            for session in ("monday", "tuesday"):
+                for line in ("Does NASA use wind tunnels?", wish):
+                    async with Metacognition(store).turn("me", session, line) as turn:
+                        turn.finish("Yes, one of 9 by 15 feet.")
+            assert not (await sleep_cycle(store, "me", PHASES, soul=soul_of("me"))).failed
+
+    async def told() -> str:
+        async with await Store.open(home / "insula.db") as store:
+            assert not (await sleep_cycle(store, "me", PHASES, soul=soul_of("me"), force=True)).failed
+            async with Metacognition(store).turn("me", "friday", "Hello.") as turn:
+                return turn.instructions.partition("Memories")[0]
+
+    asyncio.run(live())
+    file = soul_of("me")
+    file.write_text(file.read_text("utf-8") + "\nMy own line.\n", "utf-8")
+    assert "metres" in file.read_text("utf-8")
+    with sqlite3.connect(home / "insula.db") as raw:
+        numbers = [row[0] for row in raw.execute("SELECT id FROM memories WHERE content = ?", (wish,))]
+    raw.close()
+    for number in numbers:
+        assert insula(monkeypatch, capsys, "erase", str(number), "--yes")[0] == 0
+    assert "metres" not in file.read_text("utf-8")
+    assert "My own line." in file.read_text("utf-8")
+    assert "metres" not in asyncio.run(told())
+    with sqlite3.connect(home / "insula.db") as raw:
+        assert "metres" not in "\n".join(raw.iterdump())
+    raw.close()
 
 
 @pytest.mark.parametrize(

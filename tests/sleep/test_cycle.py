@@ -130,7 +130,7 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
             (nights.DERIVES, 0.9),
             (journal.MERGES, 1.0),
         ]
-        assert raw.execute("SELECT count(*) FROM revisions WHERE subject LIKE 'memory:%'").fetchone() == (2,)
+        assert raw.execute("SELECT count(*) FROM revisions WHERE subject LIKE 'memory:%'").fetchone() == (3,)
     raw.close()
 
 

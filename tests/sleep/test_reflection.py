@@ -110,6 +110,7 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
                 {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [1, 2]}
             ],
             "usage": {"calls": 1, "input_tokens": 124, "output_tokens": 58},
+            "summaries_up_to": 10,
         }
     )
 

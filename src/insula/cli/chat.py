@@ -23,6 +23,8 @@ from insula.agent.chat import Chat, Reply
 from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
 from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.cli.sleep import show, understands
+from insula.cli.soul import EMPTY, FOREIGN, state
 from insula.errors import InputError, InsulaError
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
@@ -30,17 +32,25 @@ from insula.memory.store import Store
 from insula.metacognition import Metacognition, warm_up
 from insula.redaction import redact
 from insula.settings import Settings
+from insula.sleep.cycle import SleepReport, due, sleep_cycle
 from insula.sleep.guidelines import adopt
+from insula.sleep.phases import PHASES
 from insula.text.analysis import clean
 from insula.types import Controls
 
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
-SHOWING = ("/why", "/memory", "/status", "/help")
+OVER = "The night is over: what it learned is told from the next message on."
+YES = ("y", "yes")
+OFFER = "A night is due: run `insula sleep`, or type y to do it now [y/N] "
+SHOWING = ("/why", "/memory", "/status", "/lessons", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = """/why       what was recalled and learned for the last message, and what the monitor saw in the response
 /memory    what is remembered of you, latest first
 /status    the session, the model, and what was spent
+/lessons   what was learned from your corrections and wishes
+/soul      SOUL.md: what was learned about how to be
+/sleep     runs the night now: what happened today becomes lessons and guidelines
 /session   /session NAME begins or goes on with a session
 /help      this list
 /quit      leave (also Ctrl-D)"""
@@ -77,6 +87,7 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
             talk = Conversation(chat, runner, user, begun, name, console, json)
             _converse(talk)
+            _offer(talk)
         finally:
             runner.run(stack.aclose())
     return int(talk.failed)
@@ -221,6 +232,12 @@ def _command(talk: Conversation, line: str) -> bool:
             talk.console.print(render.memories(kept))
         case "/status":
             talk.console.print(talk.runner.run(_status(talk)))
+        case "/lessons":
+            talk.console.print(talk.runner.run(_lessons(talk)))
+        case "/soul":
+            talk.console.print(Text(talk.runner.run(_soul(talk))))
+        case "/sleep":
+            _sleep(talk)
         case "/help":
             talk.console.print(HELP)
         case _:
@@ -243,6 +260,54 @@ async def _status(talk: Conversation) -> object:
     place = await store.place(talk.user, talk.session)
     counts = await store.counts(place)
     return render.status(talk.model, talk.user, talk.session, store.path, counts, talk.chat.account)
+
+
+async def _lessons(talk: Conversation) -> RenderableType:
+    store = talk.chat.metacognition.store
+    user_id = await store.sleeper(talk.user)
+    kept = await store.lessons(user_id) if user_id is not None else []
+    return render.lessons([lesson for lesson in kept if not lesson.section], store.now())
+
+
+async def _soul(talk: Conversation) -> str:
+    """The document, with what a person wrote into it by now; that is told from the next message on."""
+    path = soul_of(talk.user)
+    text, _, waiting, found = await state(talk.chat.metacognition.store, talk.user, path)
+    if found.foreign:
+        return FOREIGN.format(path=str(path))
+    return (text or EMPTY) + ("\nA change waits for you: insula soul propose" if waiting else "")
+
+
+def _sleep(talk: Conversation) -> None:
+    """Run the night, each phase said as it ends."""
+    report = talk.runner.run(_night(talk))
+    talk.failed |= bool(report.failed)
+    over = "A phase failed; /sleep goes on from there." if report.failed else OVER
+    talk.console.print(report.skipped or over)
+
+
+async def _night(talk: Conversation) -> SleepReport:
+    metacognition = talk.chat.metacognition
+    return await sleep_cycle(
+        metacognition.store,
+        talk.user,
+        PHASES,
+        identity=metacognition.identity,
+        model=talk.chat.model if understands(talk.model) else None,
+        account=talk.chat.account,
+        soul=soul_of(talk.user),
+        force=True,
+        on_phase=show,
+    )
+
+
+def _offer(talk: Conversation) -> None:
+    """At the end of a conversation at a terminal, offer the night if one is due."""
+    if talk.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    with suppress(InsulaError, EOFError, KeyboardInterrupt):
+        if talk.runner.run(due(talk.chat.metacognition.store, talk.user)) and input(OFFER).strip().lower() in YES:
+            _sleep(talk)
 
 
 def _exchange(talk: Conversation, line: str, interactive: bool) -> None:

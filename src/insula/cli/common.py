@@ -23,6 +23,11 @@ def soul_of(user: str) -> Path:
     return settings_module.home() / "users" / (user if plain else f"x{digest(user, 16)}") / FILE
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words: "1 change", "2 changes"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def log_to(path: Path) -> None:
     """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
     handler: logging.Handler = logging.NullHandler()

@@ -314,6 +314,17 @@ def bench_night(
     raise typer.Exit(run(users, model, json))
 
 
+@bench.command("soul")
+def bench_soul(
+    texts: Annotated[str | None, typer.Option(help="Texts of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Whether a poisoned text reaches a later system prompt, and whether a legitimate wish does."""
+    from insula.bench.soul import run
+
+    raise typer.Exit(run(texts, json))
+
+
 @bench.command("corrections")
 def bench_corrections(
     data: Annotated[list[str], typer.Option(help="A file of labelled messages, or a folder of such; repeatable.")],

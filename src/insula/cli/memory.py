@@ -4,6 +4,7 @@ import asyncio
 import json as jsonlib
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from insula import settings
@@ -77,12 +78,30 @@ def erase(user: str, number: int, yes: bool) -> int:
         print("Nothing was erased.")
         return 1
 
-    async def work(store: "Store") -> bool:
-        return await store.erase(await _known(store, user), number)
+    async def work(store: "Store") -> str:
+        return await _erased(store, user, number)
 
-    _with(work)
+    if left := _with(work):
+        print(f"insula: {left}", file=sys.stderr)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
     return 0
+
+
+async def _erased(store: "Store", user: str, number: int) -> str:
+    """Erase it, from SOUL.md too; returns why that file was left alone, if it was."""
+    from insula.cli.common import soul_of
+    from insula.sleep import guidelines
+
+    path = soul_of(user)
+    with suppress(InputError):
+        await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
+    user_id = await _known(store, user)
+    await store.erase(user_id, number)
+    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    try:
+        return guidelines.put_down(path, past)[1] if past and not guidelines.holds(path, past[0]) else ""
+    except InputError as error:
+        return str(error)
 
 
 def _agreed(line: str) -> bool:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from insula.agent.chat import Reply
 from insula.guidance import SHOWN as TOLD
+from insula.guidance import Evidence, live
 from insula.llm.budget import Account
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
@@ -75,6 +76,19 @@ def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[Renderable
         Text(f"Lesson {used.id}, {told}: {lesson.advice}"),
         *(Text(f"  learned from {one.session}, message {one.id}: {_short(one.content)}") for one in sources),
     ]
+
+
+def lessons(kept: Sequence[Kept], now: float) -> RenderableType:
+    """What was learned, with where each lesson stands."""
+    if not kept:
+        return "Nothing is learned yet: say what you want otherwise, and the night (/sleep) learns from it."
+    table = Table("id", "state", "about", "lesson", box=None, pad_edge=False, header_style="dim")
+    for lesson in kept:
+        held = (Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence)
+        wish = lesson.key.startswith("wish/")
+        state = "your wish" if wish and not lesson.mode else live(held, now, mode=lesson.mode).state
+        table.add_row(str(lesson.id), state, ", ".join(lesson.trigger) or "all", Text(lesson.advice))
+    return table
 
 
 def _recalled(reply: Reply) -> Table:

@@ -10,21 +10,22 @@ from typing import Any
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
-from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.cli.common import DATABASE, LOG_FILE, account_of, counted, log_to, soul_of
+from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.settings import Settings
 from insula.sleep.cycle import PhaseReport, SleepReport, sleep_cycle
 from insula.sleep.phases import PHASES
 
-EMBEDDED = "embedded"
+TEST = "test"
 
 
 def run(*, user: str, everybody: bool, model: str | None, force: bool, json: bool) -> int:
     """Run the night of a user, or of all; returns the exit code: 0, or 1 where a phase failed."""
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
-    reports = asyncio.run(_nights(settings, user, everybody, model, force, _quiet if json else _show))
+    reports = asyncio.run(_nights(settings, user, everybody, model, force, _quiet if json else show))
     if json:
         print(jsonlib.dumps([asdict(report) for report in reports], indent=2, default=str))
     else:
@@ -47,30 +48,38 @@ async def _nights(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )
         name = model or settings.model
-        # The embedded model writes fluently and not truly: by itself it is not asked to understand anybody.
-        llm = None if name == EMBEDDED else await stack.enter_async_context(resolve(name, settings.weights))
-        users = await store.users() if everybody else [user]
-        return [
-            await sleep_cycle(
-                store,
-                each,
-                PHASES,
-                identity=identity,
-                model=llm,
-                account=account_of(settings),
-                soul=soul_of(each),
-                force=force,
-                on_phase=show,
+        llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
+        reports: list[SleepReport] = []
+        for each in await store.users() if everybody else [user]:
+            if everybody and show is not _quiet:
+                print(each)
+            reports.append(
+                await sleep_cycle(
+                    store,
+                    each,
+                    PHASES,
+                    identity=identity,
+                    model=llm,
+                    account=account_of(settings),
+                    soul=soul_of(each),
+                    force=force,
+                    on_phase=show,
+                )
             )
-            for each in users
-        ]
+        return reports
+
+
+def understands(name: str) -> bool:
+    """Whether a model is asked to understand anybody: an embedded one writes fluently, not truly; `test` nothing."""
+    return name != TEST and weights_of(name) is None
 
 
 def _quiet(_: PhaseReport) -> None:
     """Says nothing."""
 
 
-def _show(phase: PhaseReport) -> None:
+def show(phase: PhaseReport) -> None:
+    """Print how a phase went, as it ends."""
     mark = {"done": "✓", "before": "·", "skipped": "–"}.get(phase.state, "✗")
     why = "done before, in this same night" if phase.state == "before" else phase.why
     said, *more = [why] if why else list(told(phase))
@@ -85,28 +94,41 @@ def told(phase: PhaseReport) -> Iterator[str]:
     match phase.name:
         case "summaries":
             made = found.get("summarised", {})
-            yield f"{sum(made.values())} sessions: {', '.join(f'{n} {how}' for how, n in made.items() if n) or 'none'}"
+            how = ", ".join(f"{number} {by}" for by, number in made.items() if number)
+            yield f"{counted(sum(made.values()), 'session')}: {how or 'none'}"
         case "consolidation":
             yield f"{len(found['merged'])} merged, {len(found['forgotten'])} forgotten, of {found['looked_at']}"
         case "mistakes":
             kinds = ", ".join(f"{count} {kind}" for kind, count in found["mistakes"].items())
-            yield f"{found['sessions']} sessions: {kinds or 'none'}; {found['quarantined']} refused"
+            yield f"{counted(found['sessions'], 'session')}: {kinds or 'none'}; {found['quarantined']} refused"
             yield from (f"• {one['advice']} (from messages {_list(one['citations'])})" for one in found["lessons"])
         case "reflection":
-            yield f"{found['insights']} insights, {len(found['candidates'])} principles, {found['by']}"
+            principles = counted(len(found["candidates"]), "principle")
+            how = "by a model" if found["by"] == "model" else found["by"]
+            yield f"{counted(found['insights'], 'insight')}, {principles}, {how}"
             yield from (f"• {one['advice']} (sessions {_list(one['sessions'])})" for one in found["candidates"])
         case "lessons":
-            counted = ", ".join(f"{count} {kind}s" for kind, count in found["counted"].items())
-            yield f"{len(found['lessons'])} lessons: {counted or 'nothing new'}"
-            yield from (f"• {one['key']}: {one['state']}, {one['effect']}" for one in found["lessons"])
+            kinds = ", ".join(counted(count, kind) for kind, count in found["counted"].items())
+            yield f"{counted(len(found['lessons']), 'lesson')}: {kinds or 'nothing new'}"
+            yield from (f"• lesson {one['id']}: {one['state']}, {_effect(one['effect'])}" for one in found["lessons"])
         case "soul":
-            yield f"{len(found['changes'])} changes" + ("; one waits: insula soul propose" if found["waiting"] else "")
+            changes = counted(len(found["changes"]), "change")
+            yield changes + ("; one waits: insula soul propose" if found["waiting"] else "")
             yield from (f"{change['kind']}: {change['text'] or change['before']}" for change in found["changes"])
         case "trends":
             low, high = found["interval"]
             yield f"{found['verdict']}: {found['per_30_days']:+.3f} in 30 days [{low}, {high}]"
+        case "file":
+            yield "SOUL.md is written"
         case _:
             yield "done"
+
+
+def _effect(effect: Any) -> str:
+    """What a lesson is known to do: the verdict, with the difference and its interval where they are known."""
+    if isinstance(effect, str):
+        return effect
+    return f"{effect['verdict']}: {effect['estimate']:+.2f} [{effect['low']:+.2f}, {effect['high']:+.2f}]"
 
 
 def _list(numbers: Sequence[object]) -> str:
@@ -114,9 +136,12 @@ def _list(numbers: Sequence[object]) -> str:
 
 
 def _end(reports: Sequence[SleepReport]) -> None:
+    if not reports:
+        print("Nobody has said anything yet, so nobody sleeps; talk first: insula chat")
     for report in reports:
         if report.skipped:
-            print(f"No night for {report.user}: {report.skipped} (--force sleeps all the same)")
+            remedy = " (--force sleeps all the same)" if report.gated else ""
+            print(f"No night for {report.user}: {report.skipped}{remedy}")
         elif report.failed:
             names = ", ".join(phase.name for phase in report.failed)
             print(f"insula: {names} failed; `insula sleep --user {report.user}` goes on from there.", file=sys.stderr)

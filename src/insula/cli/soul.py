@@ -10,29 +10,31 @@ from pathlib import Path
 from typing import TypeVar
 
 from insula import settings
-from insula.cli.common import DATABASE, soul_of
+from insula.cli.common import DATABASE, counted, soul_of
 from insula.errors import InputError
 from insula.memory.changes import Revision
 from insula.memory.nights import Revised
 from insula.memory.store import Store
 from insula.sleep import guidelines, soul_file
-from insula.sleep.guidelines import PERSON, PROPOSAL, SUBJECT
+from insula.sleep.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
 
 T = TypeVar("T")
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
+FOREIGN = (
+    "{path!r} was not written by Insula, so it is told to nobody and left alone; move it away, and put its lines under "
+    "“## Yours” once a night has written the file."
+)
 
 
 def show(user: str, json: bool) -> int:
     """The document as it stands, with a person's edits taken in."""
     path = soul_of(user)
-    text, past, waiting, found = _with(lambda store: _state(store, user, path))
+    text, past, waiting, found = _with(lambda store: state(store, user, path))
     if json:
         print(jsonlib.dumps({"path": str(path), "text": text, "revisions": len(past), "waiting": waiting is not None}))
         return 0
     if found.foreign:
-        print(
-            f"insula: {str(path)!r} was not written by Insula, so it is told to nobody and left alone.", file=sys.stderr
-        )
+        print(f"insula: {FOREIGN.format(path=str(path))}", file=sys.stderr)
         return 1
     print(text or EMPTY)
     if waiting:
@@ -42,7 +44,7 @@ def show(user: str, json: bool) -> int:
 
 def history(user: str, json: bool) -> int:
     """Every state, newest first."""
-    _, past, _, _ = _with(lambda store: _state(store, user, soul_of(user)))
+    _, past, _, _ = _with(lambda store: state(store, user, soul_of(user)))
     if json:
         print(
             jsonlib.dumps(
@@ -52,7 +54,7 @@ def history(user: str, json: bool) -> int:
         return 0
     for one in past:
         day = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M")
-        why = one.evidence.get("why") or f"{len(one.evidence.get('changes', []))} changes"
+        why = one.evidence.get("why") or counted(len(one.evidence.get("changes", [])), "change")
         print(f"{one.id:>6}  {day}  {one.author:<7}  {why}")
     if not past:
         print(EMPTY)
@@ -61,7 +63,7 @@ def history(user: str, json: bool) -> int:
 
 def diff(user: str, revision: int | None) -> int:
     """What changed since the state before, or since a revision."""
-    text, past, _, _ = _with(lambda store: _state(store, user, soul_of(user)))
+    text, past, _, _ = _with(lambda store: state(store, user, soul_of(user)))
     before = _revision(past, revision).content if revision is not None else past[1].content if len(past) > 1 else ""
     _print_diff(before, text)
     return 0
@@ -69,7 +71,7 @@ def diff(user: str, revision: int | None) -> int:
 
 def propose(user: str) -> int:
     """The change that waits, as a diff; accept or reject it."""
-    text, _, waiting, _ = _with(lambda store: _state(store, user, soul_of(user)))
+    text, _, waiting, _ = _with(lambda store: state(store, user, soul_of(user)))
     if waiting is None:
         print("No change waits.")
         return 0
@@ -88,7 +90,7 @@ def decide(user: str, accepted: bool) -> int:
     """
 
     async def work(store: Store) -> bool:
-        _, _, waiting, _ = await _state(store, user, soul_of(user))
+        _, _, waiting, _ = await state(store, user, soul_of(user))
         if waiting is None:
             return False
         if accepted:
@@ -112,7 +114,7 @@ def undo(user: str, revision: int | None) -> int:
     """
 
     async def work(store: Store) -> Revised | None:
-        _, past, _, _ = await _state(store, user, soul_of(user))
+        _, past, _, _ = await state(store, user, soul_of(user))
         wanted = _revision(past, revision) if revision is not None else past[1] if len(past) > 1 else None
         if wanted:
             await guidelines.put(store, user, soul_of(user), wanted.content, f"back to {wanted.id}")
@@ -132,11 +134,11 @@ def _revision(past: list[Revised], number: int) -> Revised:
     return found
 
 
-async def _state(store: Store, user: str, path: Path) -> tuple[str, list[Revised], Revised | None, soul_file.Found]:
+async def state(store: Store, user: str, path: Path) -> tuple[str, list[Revised], Revised | None, soul_file.Found]:
     """The text, its revisions, what waits, and what was found in the file."""
     text = await guidelines.adopt(store, user, path)
     user_id = await store.sleeper(user)
-    past = await store.revisions(user_id, SUBJECT) if user_id is not None else []
+    past = await store.revisions(user_id, SUBJECT, PAST) if user_id is not None else []
     waiting = await store.revisions(user_id, PROPOSAL, 1) if user_id is not None else []
     open_one = waiting[0] if waiting and waiting[0].content else None
     return text, past, open_one, soul_file.read(path, guidelines.known(past))

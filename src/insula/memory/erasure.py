@@ -1,16 +1,27 @@
 """Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
 
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, cast
 
 import sqlalchemy as sa
 
 from insula.memory import index
 from insula.memory.encoding import load, terms_of
-from insula.memory.schema import lessons, memories, messages, relations, revisions, sessions, summaries
+from insula.memory.journal import ASKED
+from insula.memory.schema import lessons, memories, messages, nights, relations, revisions, sessions, signals, summaries
 from insula.memory.statements import memory as as_memory
+from insula.text.analysis import analyse
 from insula.types import Memory
 
 ERASED = ""
+SOUL, SOULS = "soul", ("soul", "soul:proposal")
+"""Subjects of revisions: the guidelines, and what is proposed for them."""
+DIGESTS = "digests"
+"""Where a revision from which something was erased names the files that still hold it, so that they are known as ours
+and written anew."""
+_TELLING = re.compile(r"[^\W_]{4,}")
 
 
 def shown(connection: sa.Connection, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
@@ -30,8 +41,9 @@ def shown(connection: sa.Connection, user_id: int, memory_id: int) -> tuple[Memo
 def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Erase a memory, the line of the transcript that it came from, and what quotes either; False where there is none.
 
-    What was derived from its session (summary, insights, lessons that rest on that line) is erased, too, and made anew
-    from the rest by the next night.
+    What was derived from its session (summary, insights, lessons and guidelines that have words of that line alone) is
+    erased, too, and made anew from the rest by the next night. Guidelines are no longer told from now on; the file is
+    written anew by whoever knows where it lies. A person's own lines in it are theirs.
     """
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
     row = connection.execute(sa.select(memories).where(mine)).one_or_none()
@@ -42,8 +54,12 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     _blank(connection, user_id, [memory_id, *_derived(connection, user_id, row.session_id)], at)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
+        said = connection.execute(sa.select(messages.c.content, messages.c.turn).where(line)).one()
         connection.execute(sa.update(messages).where(line).values(content=ERASED))
-        _unlearn(connection, user_id, row.message_id, at)
+        gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
+        _unsaid(connection, user_id, row.session_id, said.turn)
+        _from_soul(connection, user_id, gone, at)
+    _from_journal(connection, user_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
@@ -69,14 +85,98 @@ def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -
     connection.execute(sa.update(revisions).where(past).values(content=ERASED))
 
 
-def _unlearn(connection: sa.Connection, user_id: int, message_id: int, at: float) -> None:
-    """Take a line out of what lessons rest on; one that rests on nothing else is erased."""
-    found = connection.execute(sa.select(lessons.c.id, lessons.c.citations).where(lessons.c.user_id == user_id)).all()
-    for lesson, citations in found:
-        if message_id not in citations:
-            continue
-        rest = [each for each in citations if each != message_id]
-        values: dict[str, Any] = {"citations": rest}
-        if not rest:
-            values |= {"advice": ERASED, "trigger": [], "retired_at": at}
-        connection.execute(sa.update(lessons).where(lessons.c.id == lesson).values(**values))
+def _unlearn(
+    connection: sa.Connection, user_id: int, message_id: int, session_id: int, said: str, at: float
+) -> list[str]:
+    """Take a line out of what lessons rest on; returns the keys of those that are erased.
+
+    Erased is what rests on nothing else, and what holds words that stand in no other line of the sessions it cites.
+    """
+    mine = lessons.c.user_id == user_id
+    gone: list[str] = []
+    query = sa.select(lessons.c.id, lessons.c.key, lessons.c.advice, lessons.c.citations).where(mine)
+    for one in connection.execute(query).all():
+        within = _sessions(connection, user_id, one.citations)
+        rest = [each for each in one.citations if each != message_id]
+        if rest and (session_id not in within or _words(one.advice) & _words(said) <= _spoken(connection, within)):
+            connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(citations=rest))
+        elif message_id in one.citations or session_id in within:
+            values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
+            connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
+            past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
+            connection.execute(sa.delete(revisions).where(past))
+            gone.append(one.key)
+    return gone
+
+
+def _sessions(connection: sa.Connection, user_id: int, cited: Sequence[int]) -> list[int]:
+    query = sa.select(messages.c.session_id).where(messages.c.user_id == user_id, messages.c.id.in_(cited))
+    return list(connection.execute(query.distinct()).scalars())
+
+
+def _spoken(connection: sa.Connection, within: Sequence[int]) -> set[str]:
+    """All words that the user said in some sessions."""
+    query = sa.select(messages.c.content).where(messages.c.session_id.in_(within), messages.c.provenance == "user")
+    return set[str]().union(*(_words(text) for text in connection.execute(query).scalars()))
+
+
+def _words(text: str) -> set[str]:
+    return {*_TELLING.findall(text.lower()), *analyse(text).terms}
+
+
+def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:
+    """Take the words of a message out of what was noticed in its turn."""
+    mine = sa.and_(signals.c.user_id == user_id, signals.c.session_id == session_id, signals.c.turn == turn)
+    for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
+        left = {key: value for key, value in data.items() if key not in ("topic", "unanswered")}
+        connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
+
+
+def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at: float) -> None:
+    """Take guidelines out of every state of the document, and say so in a new one."""
+    mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(SOULS))
+    latest, digests = "", list[str]()
+    for one in connection.execute(sa.select(revisions).where(mine).order_by(revisions.c.id)).all():
+        text = _without(one.content, gone)
+        if text != one.content:
+            digests.append(sha256(one.content.encode("utf-8", "surrogatepass")).hexdigest())
+            left = _kept(one.evidence, gone)
+            connection.execute(sa.update(revisions).where(revisions.c.id == one.id).values(content=text, evidence=left))
+        latest = text if one.subject == SOUL else latest
+    if digests:
+        why = {"why": "erased", DIGESTS: digests}
+        values = {"subject": SOUL, "author": "person", "content": latest, "evidence": why, "at": at}
+        connection.execute(sa.insert(revisions).values(user_id=user_id, **values))
+
+
+def _without(text: str, gone: Sequence[str]) -> str:
+    """A document without the lines of some guidelines, which are known by their marks."""
+    marks = [f"i:{key}." for key in gone]
+    return "".join(line for line in text.splitlines(keepends=True) if not any(mark in line for mark in marks))
+
+
+def _kept(evidence: Mapping[str, Any], gone: Sequence[str]) -> dict[str, Any]:
+    """The evidence of a state without the words of what is gone; reasons quote, too."""
+    changes = cast("list[dict[str, Any]]", evidence.get("changes", []))
+    left = {"changes": [change for change in changes if change.get("id") not in gone]} if changes else {}
+    return {**evidence, **left} | ({"reasons": []} if "reasons" in evidence else {})
+
+
+def _from_journal(connection: sa.Connection, user_id: int) -> None:
+    """Take the words out of what earlier nights reported, and the answers of models out of their journal."""
+    mine = nights.c.user_id == user_id
+    connection.execute(sa.delete(nights).where(mine, nights.c.state == ASKED))
+    for number, report in connection.execute(sa.select(nights.c.id, nights.c.report).where(mine)).all():
+        connection.execute(sa.update(nights).where(nights.c.id == number).values(report=_wordless(report)))
+
+
+def _wordless(report: object) -> object:
+    match report:
+        case str():
+            return ERASED
+        case list():
+            return [_wordless(each) for each in cast(Iterable[object], report)]
+        case dict():
+            return {key: _wordless(value) for key, value in cast("dict[str, object]", report).items()}
+        case _:
+            return report

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from insula.memory.encoding import Encoding
+from insula.memory.encoding import USER, Encoding
 from insula.memory.salience import emphasis, importance, novelty, salience
 from insula.memory.vectors import Vector
 from insula.screening import screen
-from insula.text.analysis import Analysis
-from insula.text.questions import Ask
+from insula.text.analysis import Analysis, analyse
+from insula.text.pasted import told_words
+from insula.text.questions import Ask, statements
 from insula.types import MemoryKind, Provenance, Recalled
 
 LINE_CHARS = 300
@@ -49,6 +50,8 @@ def new_item(
 ) -> NewItem:
     """A text as it enters working memory, with its salience."""
     shown = screen(analysis.text[:SCREENED_CHARS], LINE_CHARS)
+    if provenance == "user" and speaker == USER:
+        shown = shown._replace(text=_told(analysis, shown.text))
     weight = importance(analysis, encoding, provenance, replies_to)
     return NewItem(
         provenance=provenance,
@@ -64,3 +67,11 @@ def new_item(
             weight, novelty(encoding, recalled), emphasis(analysis.text) if provenance == "user" else 0.0
         ),
     )
+
+
+def _told(analysis: Analysis, line: str) -> str:
+    """The line of a user's message: of one that holds something pasted, what they state in their own words."""
+    own = told_words(analysis.text)
+    if own == analysis.text.strip():
+        return line
+    return screen(own, LINE_CHARS).text if own and statements(analyse(own, default=analysis.language)) else ""

@@ -3,9 +3,10 @@
 A phase and its entry in the journal are written in one transaction, so that it is done exactly once.
 """
 
+import json
 from collections.abc import Mapping
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
@@ -17,9 +18,16 @@ from insula.memory.schema import evidence, lessons, memories, nights, relations,
 from insula.memory.statements import GENERATED
 
 MERGES = "MERGES"
-DONE = "done"
+DONE, ASKED = "done", "asked"
+"""States of an entry: a phase that is done, and the answer to a question that a phase asked on its way."""
+RESTORED = "restored"
+"""Why a memory is back: a person said so, and no night takes it away again."""
 DERIVED_CONFIDENCE = 0.9
 """Confidence of the relation from an insight to a session that it cites (seed 004)."""
+
+
+_REPORT = sa.type_coerce(nights.c.report, sa.Text).label("report")
+"""As it stands on the disk: one broken entry must not hide the others."""
 
 
 def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
@@ -28,10 +36,41 @@ def revise(connection: sa.Connection, user_id: int, revision: Revision, at: floa
 
 
 def journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
-    """The reports of the phases of a night that are done."""
-    query = sa.select(nights.c.phase, nights.c.report)
-    mine = query.where(nights.c.user_id == user_id, nights.c.night == night, nights.c.state == DONE)
-    return {row.phase: row.report for row in connection.execute(mine)}
+    """The reports of the phases of a night that are done, and the answers that they got."""
+    query = sa.select(nights.c.phase, _REPORT)
+    mine = query.where(nights.c.user_id == user_id, nights.c.night == night, nights.c.state.in_((DONE, ASKED)))
+    return {row.phase: _read(row.report) for row in connection.execute(mine)}
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    """A report; of an entry that somebody broke nothing but that there is one."""
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return {}
+    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def last_report(connection: sa.Connection, user_id: int, phase: str) -> Mapping[str, Any]:
+    """What a phase reported when it was last done; empty where it never was."""
+    query = sa.select(_REPORT).where(nights.c.user_id == user_id, nights.c.phase == phase, nights.c.state == DONE)
+    found = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).scalar()
+    return _read(found) if found else {}
+
+
+def reports_after(connection: sa.Connection, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
+    """The reports of a phase since another one was last done, oldest first."""
+    mine = sa.and_(nights.c.user_id == user_id, nights.c.state == DONE)
+    last = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0)).where(mine, nights.c.phase == other)
+    query = sa.select(_REPORT).where(mine, nights.c.phase == phase, nights.c.id > last.scalar_subquery())
+    return [_read(text) for text in connection.execute(query.order_by(nights.c.id)).scalars()]
+
+
+def unfinished(connection: sa.Connection, user_id: int, end: str) -> tuple[str, float] | None:
+    """The latest night where it was begun and not ended, and when its last entry was written."""
+    query = sa.select(nights.c.night, nights.c.at).where(nights.c.user_id == user_id)
+    last = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).one_or_none()
+    return (last.night, last.at) if last and end not in journal(connection, user_id, last.night) else None
 
 
 def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str, float] | None:
@@ -39,7 +78,7 @@ def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str
     query = (
         sa.select(nights.c.night, nights.c.at)
         .where(nights.c.user_id == user_id, nights.c.phase == phase, nights.c.state == DONE)
-        .order_by(nights.c.at.desc())
+        .order_by(nights.c.id.desc())
         .limit(1)
     )
     found = connection.execute(query).one_or_none()
@@ -54,9 +93,11 @@ def record(
     report: Mapping[str, Any],
     changes: Changes,
     at: float,
+    state: str = DONE,
 ) -> bool:
     """Write what a phase changes, and that it is done; False, and nothing written, where it was done already."""
-    row = {"user_id": user_id, "night": night, "phase": phase, "state": DONE, "report": dict(report), "at": at}
+    index.begin(connection)  # between the look and the entry no other process writes one
+    row = {"user_id": user_id, "night": night, "phase": phase, "state": state, "report": dict(report), "at": at}
     before = sa.select(nights.c.id).where(nights.c.user_id == user_id, nights.c.night == night, nights.c.phase == phase)
     if connection.execute(before).scalar() is not None:
         return False
@@ -87,13 +128,24 @@ def _(change: Summary, connection: sa.Connection, user_id: int, at: float) -> No
 
 @apply.register
 def _(change: Insight, connection: sa.Connection, user_id: int, at: float) -> None:
-    session = change.sessions[-1]
-    memory = _derived(connection, user_id, session, "insight", change.content, at, change.importance, change.confidence)
+    memory = _insight(change, connection, user_id, at)
     cited = sa.select(summaries.c.memory_id).where(summaries.c.session_id.in_(change.sessions))
     linked = sa.select(relations.c.target_id).where(relations.c.source_id == memory, relations.c.kind == DERIVES)
     cited = cited.where(summaries.c.user_id == user_id, summaries.c.memory_id.not_in(linked))
     for target in connection.execute(cited).scalars().all():
         _relate(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+
+
+def _insight(change: Insight, connection: sa.Connection, user_id: int, at: float) -> int:
+    """The row of an insight: one, however often more sessions bear it out."""
+    same = sa.and_(memories.c.user_id == user_id, memories.c.kind == "insight", memories.c.content == change.content)
+    query = sa.select(memories.c.id).where(same, memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
+    found = connection.execute(query.limit(1)).scalar()
+    sure = {"importance": change.importance, "confidence": change.confidence}
+    if found is None:
+        return _derived(connection, user_id, change.sessions[-1], "insight", change.content, at, **sure)
+    connection.execute(sa.update(memories).where(memories.c.id == found).values(**sure))
+    return found
 
 
 @apply.register
@@ -187,11 +239,14 @@ def _retire(connection: sa.Connection, user_id: int, memory_id: int, why: str, a
 
 
 def restore(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
-    """Bring a retired memory back into long-term memory; False where there is none such."""
+    """Bring a retired memory back into long-term memory; False where there is none such, or it was erased."""
     one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
-    found = connection.execute(sa.select(memories).where(one, memories.c.provenance != "derived")).one_or_none()
+    held = sa.and_(memories.c.provenance != "derived", memories.c.content != "")
+    found = connection.execute(sa.select(memories).where(one, held)).one_or_none()
     if found is None:
         return False
     connection.execute(sa.update(memories).where(one).values(retired_at=None, promoted_at=at))
     index.add(connection, user_id, [(memory_id, terms_of(load(found.claims)), found.kind == "semantic")])
+    values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
+    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True

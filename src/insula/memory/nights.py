@@ -66,6 +66,8 @@ class Held(NamedTuple):
     said_at: float
     uses: int
     used_at: tuple[float, ...]
+    restored: bool = False
+    """Whether a person brought it back."""
 
 
 class Summarised(NamedTuple):
@@ -76,6 +78,8 @@ class Summarised(NamedTuple):
     topics: tuple[str, ...]
     messages: int
     ended_at: float
+    memory_id: int = 0
+    """Of its text: a summary that was written later has a greater one."""
 
 
 class Understood(NamedTuple):
@@ -152,16 +156,18 @@ def user_id(connection: sa.Connection, user: str) -> int | None:
 
 
 def summaries_of(connection: sa.Connection, user_id: int, limit: int) -> list[Summarised]:
-    """The latest summaries, oldest first."""
+    """The summaries that were written last, in the order of their sessions."""
     ended = sa.select(messages.c.said_at).where(messages.c.id == summaries.c.up_to).scalar_subquery()
+    held = summaries.c
     query = (
-        sa.select(summaries.c.session_id, memories.c.content, summaries.c.topics, summaries.c.messages, ended)
+        sa.select(held.session_id, memories.c.content, held.topics, held.messages, ended, held.memory_id, held.up_to)
         .join(memories, memories.c.id == summaries.c.memory_id)
         .where(summaries.c.user_id == user_id)
-        .order_by(summaries.c.up_to.desc())
+        .order_by(summaries.c.memory_id.desc())
         .limit(limit)
     )
-    return [Summarised(r[0], r[1], tuple(r[2]), r[3], r[4] or 0.0) for r in connection.execute(query).all()[::-1]]
+    rows = sorted(connection.execute(query), key=lambda row: row.up_to)
+    return [Summarised(r[0], r[1], tuple(r[2]), r[3], r[4] or 0.0, r[5]) for r in rows]
 
 
 def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Understood]:
@@ -194,8 +200,13 @@ def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Und
 def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
     """The latest items of long-term memory that somebody said, newest first."""
     mine = memories.c
+    back = sa.exists().where(
+        revisions.c.user_id == user_id,
+        revisions.c.subject == sa.literal("memory:") + sa.cast(mine.id, sa.Text),
+        revisions.c.author == "person",
+    )
     query = (
-        sa.select(memories)
+        sa.select(memories, back.label("restored"))
         .where(mine.user_id == user_id, mine.promoted_at.is_not(None), mine.retired_at.is_(None))
         .where(mine.provenance != "derived")
         .order_by(mine.id.desc())
@@ -218,6 +229,7 @@ def _held(row: sa.Row[Any]) -> Held:
         said_at=row.said_at,
         uses=row.uses,
         used_at=tuple(json.loads(row.used_at)),
+        restored=bool(row.restored),
     )
 
 
@@ -246,6 +258,17 @@ def kept(connection: sa.Connection, user_id: int) -> list[Kept]:
         )
         for row in rows
     ]
+
+
+def noticed_in(connection: sa.Connection, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[Noticed]:
+    """The signals of some kinds in some sessions, oldest first."""
+    mine = signals.c
+    query = (
+        sa.select(mine.session_id, mine.turn, mine.kind, mine.data, mine.at)
+        .where(mine.user_id == user_id, mine.kind.in_(kinds), mine.session_id.in_(within))
+        .order_by(mine.id)
+    )
+    return [Noticed(*row) for row in connection.execute(query)]
 
 
 def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -15,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreFull, StoreNewer
-from insula.memory import erasure, index, journal, nights, statements
+from insula.memory import erasure, index, journal, lock, nights, statements
 from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
@@ -242,6 +243,26 @@ class Store:
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
         return await self._run(journal.record, user_id, night, phase, report, changes, self.now())
 
+    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> None:
+        """Write down what a phase was answered, so that it need not ask again."""
+        await self._run(journal.record, user_id, night, name, answer, (), self.now(), journal.ASKED)
+
+    async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
+        """What a phase reported when it was last done; empty where it never was."""
+        return await self._run(journal.last_report, user_id, phase)
+
+    async def reports_after(self, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
+        """The reports of a phase since another one was last done, oldest first."""
+        return await self._run(journal.reports_after, user_id, phase, other)
+
+    async def unfinished(self, user_id: int, end: str) -> tuple[str, float] | None:
+        """The latest night where it was begun and not ended, and when its last entry was written."""
+        return await self._run(journal.unfinished, user_id, end)
+
+    def alone(self, user_id: int) -> AbstractContextManager[bool]:
+        """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
+        return nullcontext(True) if self.path == ":memory:" else lock.held(Path(f"{self.path}.night{user_id}"))
+
     async def sessions_to_sleep_on(self, user_id: int) -> list[nights.Session]:
         """A user's sessions, oldest first."""
         return await self._run(nights.sessions_of, user_id)
@@ -277,6 +298,10 @@ class Store:
     async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[nights.Noticed]:
         """The signals of some kinds since a moment, oldest first."""
         return await self._run(nights.noticed, user_id, kinds, since)
+
+    async def noticed_in(self, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[nights.Noticed]:
+        """The signals of some kinds in some sessions, oldest first."""
+        return await self._run(nights.noticed_in, user_id, kinds, within)
 
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""

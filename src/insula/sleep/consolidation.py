@@ -19,6 +19,8 @@ LOOKED_AT = 20_000
 """Memories that one night looks at, the latest ones."""
 FORGOTTEN = 0.12
 """Probability of retrieval below which a memory of no importance is let go: some four months after its only use."""
+NEIGHBOURS = 200
+"""Texts with the same frame that one is compared with."""
 SLIP = 5
 """Letters of a word in which one wrong letter is a slip of the pen."""
 _DAY = 86_400.0
@@ -52,14 +54,14 @@ def merged(held: Sequence[Held]) -> Iterator[Merge]:
 def _groups(held: Sequence[Held]) -> Iterator[list[Held]]:
     """Groups of two or more: equal words first, then groups whose words differ by slips of the pen."""
     equal: dict[tuple[str, str, tuple[str, ...]], list[Held]] = defaultdict(list)
-    for item in held:
+    for item in (item for item in held if not item.restored):  # a person's word
         equal[item.speaker, item.provenance, words(item.content)].append(item)
     by_frame: dict[tuple[str, str, int, str], list[list[Held]]] = defaultdict(list)
     for (speaker, provenance, said), group in equal.items():
         if not said:
             continue
         near = by_frame[speaker, provenance, len(said), _frame(said)]
-        for other in near:
+        for other in near[-NEIGHBOURS:]:
             if _is_slip(said, words(other[0].content)):
                 other.extend(group)
                 break
@@ -75,8 +77,8 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def _frame(said: tuple[str, ...]) -> str:
-    """What two texts that differ by slips have in common for sure: their short words and their numbers."""
-    return " ".join(word for word in said if len(word) < SLIP or not word.isalpha())
+    """What two texts that differ by slips have in common for sure: short words, numbers, first and last letters."""
+    return " ".join(word if len(word) < SLIP or not word.isalpha() else f"{word[0]}…{word[-1]}" for word in said)
 
 
 def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -91,7 +93,7 @@ def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
     """The memories that nobody came back to for so long that ACT-R would hardly find them; the important ones last."""
     for item in held:
-        if now - item.said_at < YOUNGEST:
+        if item.restored or now - item.said_at < YOUNGEST:
             continue
         likely = probability(base_level(item.used_at, max(item.uses, len(item.used_at)), item.said_at, now))
         if likely < FORGOTTEN * (1 - item.importance):

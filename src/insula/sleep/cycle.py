@@ -4,10 +4,12 @@ Each phase reads, decides and hands back what it changes; the store writes that 
 transaction. So a phase is done exactly once, whatever is killed when; one that fails leaves the others standing (R6).
 """
 
+import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -26,6 +28,8 @@ MIN_MESSAGES = 3
 """Messages of a session that is worth a night (seed 004)."""
 CADENCE = 20 * 3600.0
 """Seconds between two nights of a user (seed 004)."""
+UP_TO = "up_to"
+"""Where a phase reports the last message that it has seen."""
 END = "end"
 """What stands in the journal when all phases of a night are done."""
 
@@ -40,8 +44,8 @@ class Result(NamedTuple):
     changes: Changes = ()
     skipped: str = ""
     """Why there was nothing to do, in a sentence."""
-    after: Callable[[], object] | None = None
-    """What is left to do outside the store once the changes stand: a file to be written, which can be done again."""
+    waits: bool = False
+    """Whether it could not be told yet: then the phase is not journalled, and is asked again at the next start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +67,24 @@ class Night:
     """The user's SOUL.md; None where it is kept in the store alone."""
     done: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Reports of what is journalled already."""
+    last: Json = field(default_factory=dict[str, Any])
+    """What this phase reported when it was last done, in an earlier night."""
+
+    @property
+    def seen(self) -> int:
+        """The last message that this phase had seen by then: by its place on the ledger, since clocks are put back."""
+        found = self.last.get(UP_TO, 0)
+        return found if isinstance(found, int) else 0
 
     async def once(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         """The result of `work`, which JSON must hold; from the journal where it was done before the night was stopped.
 
         For what costs: a call of a model is made once, and at most the one in flight is repeated.
         """
-        if name in self.done:
+        if "result" in self.done.get(name, {}):
             return cast(T, self.done[name]["result"])
-        result = await work()
-        await self.store.record(self.user_id, self.date, name, {"result": result})
+        result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
+        await self.store.note(self.user_id, self.date, name, {"result": result})
         return result
 
 
@@ -100,6 +112,8 @@ class SleepReport:
     phases: tuple[PhaseReport, ...]
     skipped: str = ""
     """Why there was no night."""
+    gated: bool = False
+    """Whether there was none only because none is due: by force there is."""
 
     @property
     def failed(self) -> tuple[PhaseReport, ...]:
@@ -126,7 +140,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         store: where everything stands.
         user: whose night it is.
         phases: their names and what they do, in order.
-        date: name of the night; by default today.
+        date: name of the night; by default today, with a number where today has had one.
         identity: who the agent is.
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
@@ -134,38 +148,73 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
     """
-    date = date or datetime.fromtimestamp(store.now()).astimezone().strftime("%Y-%m-%d")
     user_id = await store.sleeper(user)
     if user_id is None:
-        return SleepReport(user=user, date=date, phases=(), skipped=f"Nothing is stored of {user!r}.")
-    last, done = await store.slept(user_id, END), await store.journal(user_id, date)
-    if why := "" if force else await _gate(store, user_id, last, done):
-        return SleepReport(user=user, date=date, phases=(), skipped=why)
-    night = Night(
-        store=store,
-        user=user,
-        user_id=user_id,
-        date=date,
-        now=store.now(),
-        since=last[1] if last else 0.0,
-        identity=identity or Identity(),
-        model=model,
-        account=account or Account(),
-        soul=soul,
-        done=done,
-    )
-    return SleepReport(user=user, date=date, phases=await _through(night, phases, on_phase))
+        why = f"Nothing is stored of {user!r}."
+        return SleepReport(user=user, date=date or _day(store), phases=(), skipped=why)
+    with store.alone(user_id) as alone:
+        name = date or await _name(store, user_id)
+        done = await store.journal(user_id, name)
+        why = "" if force else await _gate(store, user_id, done)
+        why = why if alone else "Another process is at this night now."
+        if why:
+            return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
+        last = await store.slept(user_id, END)
+        night = Night(
+            store=store,
+            user=user,
+            user_id=user_id,
+            date=name,
+            now=store.now(),
+            since=last[1] if last else 0.0,
+            identity=identity or Identity(),
+            model=model,
+            account=account or Account(),
+            soul=soul,
+            done=done,
+        )
+        return SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
 
 
-async def _gate(store: Store, user_id: int, last: tuple[str, float] | None, done: Mapping[str, Json]) -> str:
+async def due(store: Store, user: str) -> bool:
+    """Whether a night of a user would find something to do now."""
+    user_id = await store.sleeper(user)
+    if user_id is None:
+        return False
+    done = await store.journal(user_id, await _name(store, user_id))
+    return not await _gate(store, user_id, done)
+
+
+def _day(store: Store) -> str:
+    return datetime.fromtimestamp(store.now()).astimezone().strftime("%Y-%m-%d")
+
+
+async def _name(store: Store, user_id: int) -> str:
+    """The night that was stopped lately, whatever day it is by now; else the first of today that has not ended.
+
+    A second night of a day is one of its own, not a repetition.
+    """
+    stopped = await store.unfinished(user_id, END)
+    if stopped and abs(store.now() - stopped[1]) < CADENCE:
+        return stopped[0]
+    name = day = _day(store)
+    for number in count(2):
+        if END not in await store.journal(user_id, name):
+            break
+        name = f"{day}-{number}"
+    return name
+
+
+async def _gate(store: Store, user_id: int, done: Mapping[str, Json]) -> str:
     """Why there is to be no night (R1); nothing where there is."""
     if done and END not in done:
         return ""  # one that was stopped goes on
+    last = await store.slept(user_id, END)
     if last and 0 <= store.now() - last[1] < CADENCE:
         return "The last night was less than 20 hours ago."
-    since = last[1] if last else 0.0
+    seen = (await store.last_report(user_id, END)).get(UP_TO, 0)
     sessions = await store.sessions_to_sleep_on(user_id)
-    if not any(session.messages >= MIN_MESSAGES and session.ended_at > since for session in sessions):
+    if not any(session.messages >= MIN_MESSAGES and session.last > seen for session in sessions):
         return f"No session with {MIN_MESSAGES} messages or more since the last night."
     return ""
 
@@ -174,13 +223,27 @@ async def _through(
     night: Night, phases: Sequence[tuple[str, Phase]], on_phase: Callable[[PhaseReport], None] | None
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
+    sessions = await night.store.sessions_to_sleep_on(night.user_id)
     for name, phase in phases:
         reports.append(await _run(night, name, phase))
         if on_phase:
             on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
-        await night.store.record(night.user_id, night.date, END, {})
+        seen = min([max((one.last for one in sessions), default=0), *_seen(reports)])
+        ended = await _run(night, END, lambda _: _ended(seen))
+        reports += [ended] if ended.state == "failed" else []
     return tuple(reports)
+
+
+def _seen(reports: Sequence[PhaseReport]) -> Iterator[int]:
+    """What the phases have seen: a message that one of them has not is left for the next night."""
+    for report in reports:
+        if isinstance(seen := report.found.get(UP_TO), int):
+            yield seen
+
+
+async def _ended(seen: int) -> Result:
+    return Result({UP_TO: seen})
 
 
 async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
@@ -188,10 +251,10 @@ async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])
     try:
-        result = await phase(night)
-        await night.store.record(night.user_id, night.date, name, result.report, result.changes)
-        if result.after:
-            result.after()
+        last = await night.store.last_report(night.user_id, name)
+        result = await phase(replace(night, last=last))
+        if not result.waits:
+            await night.store.record(night.user_id, night.date, name, result.report, result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error))

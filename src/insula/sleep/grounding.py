@@ -21,10 +21,15 @@ FOUND = 0.5
 "prefer") beside those of what it is about, so it cannot be near 1; at one half at most every second word is new."""
 SUPPORTS = 0.25
 """Share that a session must hold by itself to count as one that the item cites: naming all sessions proves nothing."""
+ECHO = 4
+"""So many words in a row are a passage; in languages that write no spaces, so many characters."""
+ECHOES = 0.5
+"""Share of the passages of an item that stand in foreign text, from which it only repeats that."""
 ITEM_CHARS = 300
 """A longer item is an essay; it is dropped and never cut."""
 
 _LINK = re.compile(r"\w\w+://|\bwww\.\w|\]\(|\bmailto:|\bdata:\w+/", re.IGNORECASE)
+_PART = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 _JOINERS = frozenset("\u200c\u200d")
 """Two format characters that scripts and emoji need; `screen` sees where they are misused."""
 
@@ -52,29 +57,36 @@ class Evidence(NamedTuple):
 
     forms: frozenset[str]
     languages: frozenset[str]
+    foreign: frozenset[tuple[str, ...]] = frozenset()
+    """Passages of what a tool returned or the user pasted, and did not say."""
 
 
 NOTHING = Evidence(frozenset(), frozenset())
 
 
-def evidence(said: Iterable[str], retold: str = "") -> Evidence:
+def evidence(said: Iterable[str], retold: str = "", foreign: Iterable[str] = ()) -> Evidence:
     """What a session holds.
 
     Args:
         said: lines of the transcript.
         retold: its summary. The words in which any summary speaks of any conversation ("the user asked") are evidence
             of nothing unless somebody said them.
+        foreign: what tools returned and users pasted: the words that a summary has from there are evidence of nothing.
     """
     forms, languages = _forms_of(said)
     again, spoken = _forms_of([retold])
-    return Evidence(frozenset(forms | (again - frame())), frozenset(languages | spoken))
+    others, _ = _forms_of(brought := list(foreign))
+    passages = frozenset(each for text in brought for each in _passages(text))
+    return Evidence(frozenset(forms | (again - frame() - others)), frozenset(languages | spoken), passages)
 
 
 def together(several: Iterable[Evidence]) -> Evidence:
     """What some sessions hold together."""
     found = list(several)
     return Evidence(
-        NOTHING.forms.union(*(one.forms for one in found)), NOTHING.languages.union(*(one.languages for one in found))
+        NOTHING.forms.union(*(one.forms for one in found)),
+        NOTHING.languages.union(*(one.languages for one in found)),
+        NOTHING.foreign.union(*(one.foreign for one in found)),
     )
 
 
@@ -112,6 +124,8 @@ def flaw(item: Item, sessions: Mapping[int, Evidence]) -> str:
     if not sessions.keys() >= set(item.sessions):
         return "unknown session"
     held = together(sessions[session] for session in item.sessions)
+    if echoes(item.about or item.text, held):
+        return "foreign"
     return "" if share(item.about or item.text, held) >= FOUND else "ungrounded"
 
 
@@ -120,6 +134,18 @@ def supporting(item: Item, sessions: Mapping[int, Evidence]) -> tuple[int, ...]:
     shares = {session: share(item.about or item.text, sessions[session]) for session in set(item.sessions)}
     best = max(shares.values())
     return tuple(sorted(session for session, found in shares.items() if found >= min(SUPPORTS, best)))
+
+
+def echoes(text: str, held: Evidence) -> bool:
+    """Whether a text mostly repeats what a tool returned or the user pasted: that is nobody's experience."""
+    passages = _passages(text)
+    return bool(passages) and len(passages & held.foreign) >= ECHOES * len(passages)
+
+
+def _passages(text: str) -> set[tuple[str, ...]]:
+    """The runs of `ECHO` words of a text; where words are not told apart, of characters."""
+    parts = _PART.findall(text.lower())
+    return {tuple(parts[i : i + ECHO]) for i in range(len(parts) - ECHO + 1)}
 
 
 def harm(text: str) -> str:

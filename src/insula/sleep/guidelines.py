@@ -1,14 +1,18 @@
 """The phase that distils SOUL.md anew, and what a person does with it: see, undo, accept, reject (R4, R8, R10)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from insula.errors import InputError
-from insula.guidance import ACTIVE, CORROBORATED, PROPOSED
+from insula.errors import BudgetExceeded, InputError, ModelError
+from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
 from insula.memory.changes import Change, Lesson, Revision
+from insula.memory.erasure import DIGESTS
 from insula.memory.nights import Kept, Revised
 from insula.memory.store import Store
+from insula.redaction import redact
 from insula.sleep import draft, soul, soul_file
 from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
@@ -21,7 +25,11 @@ SUBJECT, PROPOSAL = "soul", "soul:proposal"
 NIGHT, PERSON = "night", "person"
 REFLECTION = "reflection"
 """The phase whose report holds the principles that were found."""
+PAST = 200
+"""States of the document that are looked back on, the latest."""
 WORDING_TOKENS = 1_500
+WORDED = 40
+"""Guidelines that a model is asked to word in one night."""
 _SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",
     "interaction": "Interaction principles",
@@ -32,19 +40,63 @@ _SECTIONS: Mapping[str, Section] = {
 
 async def guide(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
-    past = await night.store.revisions(night.user_id, SUBJECT)
+    past = await night.store.revisions(night.user_id, SUBJECT, PAST)
     found = _found(night.soul, past)
     old, last = _base(found, past)
     known = [lesson for lesson in await night.store.lessons(night.user_id) if lesson.section]
     new = await _new(night, known)
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
-    items = [*[await _item(night, lesson, new) for lesson in known], *fresh]
-    outcome = distil(old, items, await _worded(night, items, old), last=last)
-    changes = [*_learned(outcome, known, new), *_revisions(outcome, found, old, past)]
-    report = _report(outcome, found, len(fresh))
+    items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
+    wording, unasked = await _worded(night, items, old)
+    outcome = distil(old, items, wording, last=last)
+    waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
+    changes = [
+        *_learned(outcome, known, new),
+        *_revisions(outcome, found, old, past),
+        *_proposals(outcome.proposal, outcome.reasons, waiting),
+    ]
+    report = _report(outcome, found, len(fresh)) | ({"failed": unasked} if unasked else {})
     if found and found.foreign:
         return Result(report, changes, skipped=f"{str(night.soul)!r} is not ours; look at it with: insula soul show")
-    return Result(report, changes, after=lambda: _write(night.soul, outcome.document, found))
+    return Result(report, changes)
+
+
+async def lay_down(night: Night) -> Result:
+    """The phase: the document as it now stands, into its file.
+
+    It is a phase of its own, so that a night that is stopped between the two still writes the file.
+    """
+    if SUBJECT not in await night.store.journal(night.user_id, night.date):
+        return Result({}, skipped="The document is not distilled yet.", waits=True)
+    past = await night.store.revisions(night.user_id, SUBJECT, PAST)
+    if night.soul is None or not past:
+        return Result({}, skipped="There is no file, or nothing to write into it.")
+    written, why = put_down(night.soul, past)
+    return Result({"written": written}, skipped=why)
+
+
+def holds(path: Path, state: Revised) -> bool:
+    """Whether the file holds a state of the document already, or there is no file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return soul_file.read(path, ()).digest in ("", soul.digest(state.content))
+
+
+def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
+    """Write the latest state of the document to its file; returns whether that changed it, and why it was left alone.
+
+    Raises:
+        InputError: the file cannot be read or written.
+    """
+    found = soul_file.read(path, known(past))
+    if found.foreign:
+        return False, f"{str(path)!r} is not ours; look at it with: insula soul show"
+    digest = None if found.edited else soul_file.write(path, soul.parse(past[0].content), found.digest)
+    if digest is None:
+        return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."
+    return digest != found.digest, "" if digest != found.digest else "The file holds it already."
 
 
 def _found(path: Path | None, past: Sequence[Revised]) -> soul_file.Found | None:
@@ -52,8 +104,9 @@ def _found(path: Path | None, past: Sequence[Revised]) -> soul_file.Found | None
 
 
 def known(past: Sequence[Revised]) -> frozenset[str]:
-    """Digests of the documents that were written or accepted."""
-    return frozenset(soul.digest(one.content) for one in past)
+    """Digests of the documents that were written or accepted, also of those from which something was erased."""
+    erased = (str(digest) for one in past for digest in one.evidence.get(DIGESTS, ()))
+    return frozenset((*(soul.digest(one.content) for one in past), *erased))
 
 
 def _base(found: soul_file.Found | None, past: Sequence[Revised]) -> tuple[Document, Document | None]:
@@ -62,8 +115,24 @@ def _base(found: soul_file.Found | None, past: Sequence[Revised]) -> tuple[Docum
     return (found.document if found and found.edited else last or Document()), last
 
 
+def removed(past: Sequence[Revised]) -> frozenset[str]:
+    """The ids of guidelines that a person took out of the document, and did not bring back: they stay out."""
+    if not any(one.author == PERSON for one in past):
+        return frozenset()
+    gone: set[str] = set()
+    states = [(one.author, soul.parse(one.content)) for one in reversed(past)]
+    for (_, before), (author, after) in pairwise(states):
+        gone |= soul.taken_out(before, after) if author == PERSON else frozenset()
+        gone -= {line.id for line in after.derived}
+    return frozenset(gone)
+
+
+def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
+    return [replace(item, state=MUTED) if item.id in gone else item for item in items]
+
+
 class New(NamedTuple):
-    """A principle that tonight's reflection found."""
+    """A principle that reflection found."""
 
     item: Item
     citations: tuple[int, ...]
@@ -71,21 +140,24 @@ class New(NamedTuple):
 
 
 async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
-    """The principles that tonight's reflection found, by key; one on record already gains what it cites."""
-    journal = await night.store.journal(night.user_id, night.date)
-    found = cast(Sequence[Mapping[str, Any]], journal.get(REFLECTION, {}).get("candidates", ()))
+    """The principles found since this phase was last done, by key; one on record already gains what it cites."""
+    reports = await night.store.reports_after(night.user_id, REFLECTION, SUBJECT)
+    found = [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("candidates", ()))]
     sessions = {session.id: session for session in await night.store.sessions_to_sleep_on(night.user_id)}
     items: dict[str, New] = {}
     for one in found:
         section = _SECTIONS.get(str(one["section"]))
         cited = [sessions[int(each)] for each in one["sessions"] if int(each) in sessions]
-        if section is None or not cited:
-            continue
         text, backed = str(one["advice"]), frozenset(each.name for each in cited)
+        if section is None or not cited or not text:
+            continue
+        if before := items.get(key_of(section, text)):
+            backed |= before.item.sessions
         item = Item(
             id=key_of(section, text), section=section, text=text, sessions=backed, since=night.now, state=_state(backed)
         )
-        items[item.id] = New(item, tuple(each.last for each in cited))
+        earlier = before.citations if before else ()
+        items[item.id] = New(item, tuple(dict.fromkeys((*earlier, *(each.last for each in cited)))))
     return items
 
 
@@ -115,12 +187,12 @@ async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
     )
 
 
-async def _worded(night: Night, items: Sequence[Item], old: Document) -> str:
-    """A model's wording of what enters; empty where there is no model or nothing new to say."""
+async def _worded(night: Night, items: Sequence[Item], old: Document) -> tuple[str, str]:
+    """A model's wording of what enters, and why there is none; both empty without a model or anything new to say."""
     here = {line.id for line in old.derived}
-    entering = [(item.id, item.text) for item in items if item.state == ACTIVE and item.id not in here]
+    entering = [(item.id, item.text) for item in items if item.state == ACTIVE and item.id not in here][:WORDED]
     if night.model is None or not entering:
-        return ""
+        return "", ""
     model = night.model
 
     async def ask() -> str:
@@ -130,9 +202,12 @@ async def _worded(night: Night, items: Sequence[Item], old: Document) -> str:
         made = await generate(
             model, prompt, purpose="soul", account=night.account, max_tokens=WORDING_TOKENS, temperature=0.4
         )
-        return made.text
+        return redact(made.text)[: draft.MOST_CHARS + 1]  # one more than is read: it is seen to be too long
 
-    return await night.once("soul:draft", ask)
+    try:
+        return await night.once("soul:draft", ask), ""
+    except (ModelError, BudgetExceeded) as error:
+        return "", type(error).__name__
 
 
 def _learned(outcome: Outcome, known: Sequence[Kept], new: Mapping[str, New]) -> list[Change]:
@@ -155,10 +230,18 @@ def _revisions(outcome: Outcome, found: soul_file.Found | None, old: Document, p
         before = soul.render(old)
     if text != before and not (found and found.foreign):
         changes.append(Revision(SUBJECT, NIGHT, text, {"changes": [_shown(change) for change in outcome.changes]}))
-    if outcome.proposal:
-        waiting = {"reasons": list(outcome.reasons)}
-        changes.append(Revision(PROPOSAL, NIGHT, soul.render(outcome.proposal), waiting))
     return changes
+
+
+def _proposals(whole: Document | None, reasons: Sequence[str], waiting: Sequence[Revised]) -> list[Change]:
+    """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
+    text = soul.render(whole) if whole else ""
+    asked = next((one.content for one in waiting if one.content), "")
+    if text and text != asked:
+        return [Revision(PROPOSAL, NIGHT, text, {"reasons": list(reasons)})]
+    if not text and waiting and waiting[0].content:
+        return [Revision(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})]
+    return []
 
 
 def _report(outcome: Outcome, found: soul_file.Found | None, new: int) -> dict[str, Any]:
@@ -177,11 +260,6 @@ def _shown(change: soul.Change) -> dict[str, str]:
     return {"kind": change.kind, "text": change.text, "before": change.before, "why": change.why, "id": change.id}
 
 
-def _write(path: Path | None, document: Document, found: soul_file.Found | None) -> None:
-    if path is not None and document.lines:
-        soul_file.write(path, document, found.digest if found else "")
-
-
 # A person's hand.
 
 
@@ -194,7 +272,7 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     user_id = await store.sleeper(user)
     if user_id is None:
         return ""
-    past = await store.revisions(user_id, SUBJECT)
+    past = await store.revisions(user_id, SUBJECT, PAST)
     found = soul_file.read(path, known(past))
     if found.edited and not found.foreign:
         text = soul.render(found.document)
@@ -214,7 +292,7 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read(path, known(await store.revisions(user_id, SUBJECT)))
+        found = soul_file.read(path, known(await store.revisions(user_id, SUBJECT, PAST)))
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
     await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))

@@ -14,7 +14,7 @@ from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Change, Lesson, Lived, Revision
 from insula.memory.nights import Kept, Noticed, Session
 from insula.screening import screen
-from insula.sleep.cycle import Night, Result
+from insula.sleep.cycle import UP_TO, Night, Result
 from insula.sleep.mistakes import (
     CATEGORIES,
     CONFIDENCE_LOW,
@@ -31,6 +31,8 @@ from insula.sleep.mistakes import (
 from insula.text import triggers
 from insula.text.corrections import alike
 
+SESSIONS = 500
+"""Sessions that one night hears, the oldest first."""
 LINES = 1_000
 """Lines of a session that are read."""
 ALIKE = 0.6
@@ -100,7 +102,7 @@ async def learn(night: Night) -> Result:
     """Propose lessons from the sessions since the last night, and add what they say to those that there are."""
     heard, _ = await _heard(night)
     if not heard:
-        return Result({}, skipped="No session since the last night.")
+        return Result({UP_TO: night.seen}, skipped="No session since the last night.")
     mistakes = [(one, mistake) for one in heard for mistake in one.mistakes]
     refused = [_refusal(one, mistake, [mistake.refused]) for one, mistake in mistakes if mistake.refused]
     told: list[tuple[Proposal, str]] = []
@@ -125,6 +127,7 @@ def _learned(
         "lessons": [_proposed(*one) for one in told],
         "quarantined": len(refused),
         "refused": list(refused[:SHOWN_REFUSALS]),
+        UP_TO: heard[-1].session.last,
     }
 
 
@@ -132,31 +135,39 @@ async def reinforce(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await _heard(night)
     kept = await _lessons(night)
+    seen = {UP_TO: heard[-1].session.last if heard else night.seen}
     if not kept:
-        return Result({}, skipped="There are no lessons yet.")
+        return Result(seen, skipped="There are no lessons yet.")
     arms = _arms(signals)
     lived = [outcome for one in heard for lesson in kept if (outcome := _lived(lesson, one, arms))]
     new = [outcome for outcome in lived if str(outcome.session_id) not in _sessions_of(kept, outcome.lesson_id)]
     lives = [(lesson, live(_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
     kinds = Counter(_kind(outcome) for outcome in new)
     report = {"sessions": len(heard), "counted": dict(kinds), "lessons": [_stands(*one) for one in lives]}
-    return Result(report, new)
+    return Result(report | seen, new)
 
 
 # What the sessions say.
 
 
 async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
-    """The sessions since the last night with what went wrong in them, oldest first, and their signals."""
+    """The sessions since the last night with what went wrong in them, oldest first, and their signals.
+
+    A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
+    """
     sessions = await night.store.sessions_to_sleep_on(night.user_id)
-    fresh = [session for session in sessions if session.ended_at > night.since]
-    signals = await night.store.noticed(night.user_id, (TURN, CONFIDENCE_LOW, IMPASSE), night.since)
+    fresh = [session for session in sessions if session.last > night.seen][:SESSIONS]
+    kinds = (TURN, CONFIDENCE_LOW, IMPASSE)
+    signals = await night.store.noticed_in(night.user_id, kinds, [session.id for session in fresh])
     read = [(one, await night.store.lines_of(night.user_id, one.id, LINES)) for one in fresh]
     terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
     rarity = Counter(term for held in terms.values() for term in held)
+    of: dict[int, list[Noticed]] = {}
+    for signal in signals:
+        of.setdefault(signal.session_id, []).append(signal)
     heard: list[Heard] = []
     for one, lines in read:
-        mine = [signal for signal in signals if signal.session_id == one.id]
+        mine = of.get(one.id, [])
         held = tuple(terms[line.id] for line in lines if line.id in terms)
         heard.append(Heard(one, found(lines, mine, rarity), held))
     return heard, signals

@@ -14,9 +14,11 @@ from typing import Literal, NamedTuple, get_args
 
 from insula.memory.nights import Line, Noticed
 from insula.redaction import without_markers
+from insula.screening import screen
 from insula.text.analysis import LANGUAGES, Analysis, analyse, detect
 from insula.text.corrections import Correction, correction
 from insula.text.grammar import UNSPACED
+from insula.text.pasted import PLAIN_CHARS, own_words
 
 Category = Literal["repetition", "missing", "unasked", "language", "length", "tone", "format", "misread", "fact"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -30,13 +32,9 @@ OWN: frozenset[Origin] = frozenset({"wish", "asked"})
 
 CONFIDENCE_LOW, IMPASSE, TURN = "meta:confidence-low", "meta:impasse", "meta:turn"
 """The signals that are read."""
-PLAIN_CHARS = 400
-"""A longer message may hold something pasted."""
 TRIGGER_TERMS = 8
 WORDS_CHARS = 160
 """Characters of the user's words that are kept."""
-QUOTED_WORDS = 2
-"""A quotation or a piece of code of so many words is a name; a longer one was said by somebody else."""
 PASTED = "it may hold something pasted"
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
@@ -53,13 +51,6 @@ _FLAGGED: dict[str, Category] = {
     "off_topic": "misread",
 }
 _BY_KIND: dict[str, Category] = {"correction": "fact", "instruction": "format"}
-_BLOCK = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w+)[^>\n]*>.*?(?:</\1>|\Z)", re.DOTALL)
-_CITED = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
-_QUOTED = re.compile(
-    r"\"[^\"\n]*\"?|“[^”\n]*”?|„[^“”\n]*[“”]?|«[^»\n]*»?|「[^」\n]*」?|『[^』\n]*』?|`[^`\n]*`?"
-    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
-)
-_OPENED = re.compile(r":(?=\s|$)|：")
 _NAMELESS = frozenset({"", "user"})
 
 
@@ -94,6 +85,11 @@ def found(
     said = tuple(_corrected(lines, _flags(heard), rarity or {}))
     corrected = {mistake.citations[0] for mistake in said if mistake.origin == "corrected"}
     return said + tuple(one for one in _noticed(lines, heard, rarity or {}) if one.citations[0] not in corrected)
+
+
+def screened(message: str) -> tuple[str, ...]:
+    """Why nothing may be learned from a message, however harmless the clause of it that says what is wanted."""
+    return screen(message, WORDS_CHARS).reasons
 
 
 def is_users(line: Line) -> bool:
@@ -145,7 +141,9 @@ def _mistake(
     if origin == "wish":
         topic = {term: text for term, text in topic.items() if text.lower() not in _generic(analysis.language)}
     cited = (line.id,) if origin in OWN or asked is None else (asked.id, line.id)
-    return Mistake(origin, category, tuple(topic), topic, wanted, cited, _refused(bool(judged.kind), wanted, tools))
+    return Mistake(
+        origin, category, tuple(topic), topic, wanted, cited, _refused(line, bool(judged.kind), wanted, tools)
+    )
 
 
 def _origin(judged: Correction) -> Origin:
@@ -189,27 +187,17 @@ def _condition(wanted: str, analysis: Analysis) -> str:
     return ""
 
 
-def _refused(plain: bool, wanted: str, tools: str) -> str:
+def _refused(line: Line, plain: bool, wanted: str, tools: str) -> str:
     """Why nothing is learned from a message that corrects; `plain` where the user's own words alone do."""
     if not plain:
         return PASTED
+    if reasons := screened(line.content):
+        return ", ".join(reasons)
     if without_markers(wanted) != wanted:
         return "secret"
     if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in tools:
         return "it repeats what a tool said"
     return ""
-
-
-def own_words(message: str) -> str:
-    """The plain words of the user's own in a message: without code, quotations and what follows a colon.
-
-    Nothing where more than one line, or `PLAIN_CHARS`, are left: then somebody else's words may be among them, and
-    nobody can tell which.
-    """
-    left = _CITED.sub("", _BLOCK.sub(" ", message.replace("\r", "\n")))
-    left = _QUOTED.sub(lambda found: found[0] if len(found[0].split()) <= QUOTED_WORDS else " ", left)
-    left = _OPENED.split(left, maxsplit=1)[0].strip()
-    return left if len(left) <= PLAIN_CHARS and "\n" not in left else ""
 
 
 def _flat(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from insula.sleep.consolidation import consolidate
 from insula.sleep.cycle import Phase
-from insula.sleep.guidelines import guide
+from insula.sleep.guidelines import guide, lay_down
 from insula.sleep.lessons import learn, reinforce
 from insula.sleep.reflection import reflect
 from insula.sleep.summaries import summarise
@@ -15,5 +15,6 @@ PHASES: tuple[tuple[str, Phase], ...] = (
     ("reflection", reflect),
     ("lessons", reinforce),
     ("soul", guide),
+    ("file", lay_down),
     ("trends", trend),
 )

@@ -25,6 +25,7 @@ from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence
 from insula.sleep.topics import Reading, learned
 from insula.sleep.transcript import READ
 from insula.text.analysis import analyse
+from insula.text.pasted import own_words
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -49,6 +50,8 @@ SHOWN_CHARS = 160
 """Characters of what was dropped, in the report."""
 PURPOSE = "reflection"
 ANSWER = "reflection:answer"
+SUMMARIES = "summaries_up_to"
+"""Where it is reported which summaries were reflected on."""
 TURN, TROUBLE = "meta:turn", ("meta:confidence-low", "meta:impasse")
 """Signals on the ledger: a turn, and one that went badly."""
 
@@ -87,7 +90,7 @@ class Records(NamedTuple):
     new: tuple[Summarised, ...]
     earlier: tuple[Summarised, ...]
     trouble: Mapping[int, int]
-    """Session -> responses that went badly since the last night."""
+    """Session -> responses in it that went badly."""
 
     @property
     def all(self) -> dict[int, Summarised]:
@@ -123,7 +126,8 @@ async def reflect(night: Night) -> Result:
     found = await _records(night)
     if not found.new:
         return Result(
-            {"sessions": {"new": 0, "earlier": len(found.earlier)}}, (), "No new summary since the last night."
+            {"sessions": {"new": 0, "earlier": len(found.earlier)}, SUMMARIES: _seen(night)},
+            skipped="No new summary since the last night.",
         )
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
     held = await _evidence(night, found, proposed.items)
@@ -138,6 +142,7 @@ async def reflect(night: Night) -> Result:
         "merged": kept.merged,
         "candidates": principles,
         "usage": proposed.usage,
+        SUMMARIES: max(one.memory_id for one in found.new),
     }
     return Result(report, kept.changes, "" if items else "There was nothing to learn that its sessions bear out.")
 
@@ -147,11 +152,17 @@ async def reflect(night: Night) -> Result:
 
 async def _records(night: Night) -> Records:
     found = [one for one in await night.store.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
-    signals = await night.store.noticed(night.user_id, TROUBLE, night.since)
-    new = [one for one in found if one.ended_at > night.since][-LATEST:]
-    earlier = [one for one in found if one.ended_at <= night.since][-CONTEXT:]
+    new = [one for one in found if one.memory_id > _seen(night)][-LATEST:]
+    earlier = [one for one in found if one.memory_id <= _seen(night)][-CONTEXT:]
+    signals = await night.store.noticed_in(night.user_id, TROUBLE, [one.session_id for one in new])
     trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
     return Records(tuple(new), tuple(earlier), trouble)
+
+
+def _seen(night: Night) -> int:
+    """The last summary that was reflected on: one that was written since is new, whenever its session was."""
+    found = night.last.get(SUMMARIES, 0)
+    return found if isinstance(found, int) else 0
 
 
 def fitting(found: Records, room: int) -> Records:
@@ -179,23 +190,28 @@ def record(one: Summarised, weak: int) -> dict[str, object]:
 
 
 async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict[int, Evidence]:
-    """What the cited sessions hold: the lines of the user, and the summary; no other session is read."""
+    """What the cited sessions hold: the user's own words, and the summary; no other session is read."""
     cited = {session for item in items for session in item.sessions}
     held = {session: evidence((), one.content) for session, one in found.all.items() if session not in cited}
     for session, one in found.all.items():
         if session in cited:
-            held[session] = evidence(await _said(night, session), one.content)
+            own, foreign = await _said(night, session)
+            held[session] = evidence(own, one.content, foreign)
     return held
 
 
-async def _said(night: Night, session: int) -> list[str]:
-    """The user's lines, the latest first, up to `EVIDENCE_CHARS`."""
-    room, texts = EVIDENCE_CHARS, list[str]()
+async def _said(night: Night, session: int) -> tuple[list[str], list[str]]:
+    """The user's own words, and what tools returned or the user pasted; the latest first, up to `EVIDENCE_CHARS`."""
+    room, own, foreign = EVIDENCE_CHARS, list[str](), list[str]()
     for line in reversed(await night.store.lines_of(night.user_id, session, READ)):
-        if line.provenance == "user" and room > 0:
-            texts.append(line.content[:room])
-            room -= len(line.content)
-    return texts
+        if line.provenance not in ("user", "tool") or room <= 0:
+            continue
+        words = own_words(line.content) if line.provenance == "user" else ""
+        own += [words] if words else []
+        if words != line.content:
+            foreign.append(line.content[:room])
+        room -= len(line.content)
+    return own, foreign
 
 
 # What is proposed
@@ -242,7 +258,7 @@ async def _without(night: Night, found: Records) -> Proposed:
         Reading(one.session_id, await night.store.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
         for one in (*found.earlier, *found.new)
     ]
-    turns = await night.store.noticed(night.user_id, [TURN], night.since)
+    turns = await night.store.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
     return Proposed(learned(found.new, found.earlier, read, turns), total(()))
 
 

@@ -18,7 +18,7 @@ SENIORITY = 1
 """Sessions that standing in the document counts for."""
 _MOST_STATEMENTS = 1_000
 _MARKUP = re.compile(r"<!--|-->|```|\A\s*(?:[#>|*+-]|\d+[.)]\s)|[\r\n]")
-_LINK = re.compile(r"\b\w+://|\bwww\.|\]\(|\bmailto:", re.IGNORECASE)
+_LINK = re.compile(r"\b\w+://|\bwww\.|\]\(|\bmailto:|\w@[\w-]+\.\w", re.IGNORECASE)
 SPEAKS_OF_ITSELF = re.compile(
     r"\A(?:I|(?:The |This )?(?:assistant|agent|AI|model))\s+(should|must|need(?:s)? to|ought to)\b", re.IGNORECASE
 )

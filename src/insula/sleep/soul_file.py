@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from insula import settings
 from insula.errors import InputError
 from insula.sleep import soul
 from insula.sleep.soul import Document
@@ -63,7 +64,7 @@ def read(path: Path, known_digests: Collection[str]) -> Found:
     found = soul.digest(data)
     if found in known_digests:
         return Found(document=document, digest=found)
-    ours = bool(known_digests) and bool(document.derived) and not _tracked(path)
+    ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _tracked(path)
     return Found(document=document, digest=found, edited=ours, foreign=not ours)
 
 
@@ -173,6 +174,11 @@ def _writable(target: Path) -> int:
             raise PermissionError(13, "it is read-only")
         return mode
     return 0o600
+
+
+def _at_home(path: Path) -> bool:
+    """Whether the file lies where only its user and Insula write: there, even the last line of ours may be deleted."""
+    return _target(path).is_relative_to(os.path.realpath(settings.home()))
 
 
 def _tracked(path: Path) -> bool:

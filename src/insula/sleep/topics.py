@@ -8,9 +8,11 @@ from insula.memory.nights import Line, Noticed, Summarised
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.grounding import Item
+from insula.sleep.mistakes import is_users, screened
 from insula.text.analysis import analyse
-from insula.text.corrections import MAX_CHARS, THRESHOLD, Correction, alike, correction
+from insula.text.corrections import MAX_CHARS, Correction, alike, correction
 from insula.text.manner import declines
+from insula.text.pasted import own_words
 from insula.text.questions import asks
 from insula.types import PASS_THRESHOLD
 
@@ -138,15 +140,16 @@ def _corrected(group: Sequence[tuple[int, str]]) -> Iterator[Item]:
 
 
 def corrections(lines: Iterable[Line]) -> Iterator[Correction]:
-    """The corrections in a session that say what is wanted instead."""
+    """The corrections in a session that say what is wanted instead, in the user's own plain words."""
     previous = response = ""
     for line in lines:
         if line.provenance == "assistant":
             response = line.content
-        elif line.provenance == "user":
-            found = correction(line.content, previous[:MAX_CHARS], response)
-            if found.score >= THRESHOLD and found.wanted:
-                yield found
+        elif is_users(line):
+            if correction(line.content, previous[:MAX_CHARS], response).kind:
+                found = correction(own_words(line.content), previous[:MAX_CHARS], response)
+                if found.kind and found.wanted and not screened(line.content):
+                    yield found
             previous, response = line.content, ""
 
 

@@ -1,7 +1,8 @@
 """Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 from insula.memory.nights import Noticed
 from insula.sleep.cycle import Night, Result
@@ -32,9 +33,14 @@ def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
     found: list[tuple[float, float]] = []
     for turn in turns:
         assessment: Any = turn.data.get("assessment")
-        if isinstance(assessment, dict) and isinstance(score := assessment.get("score"), int | float):  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        score: object = cast("dict[str, object]", assessment).get("score") if isinstance(assessment, dict) else None
+        if _is_number(score):
             found.append((turn.at / _DAY, float(score)))
     return found
+
+
+def _is_number(score: object) -> TypeGuard[float]:
+    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
 
 
 def told(scores: Sequence[tuple[float, float]]) -> dict[str, Any]:

@@ -87,13 +87,14 @@ def memories(recalled: Sequence[Recalled]) -> list[str]:
 def bears(one: Recalled) -> bool:
     """Whether a memory may be shown and is worth the model's attention.
 
-    It asserts something, it was not withheld, and where the assistant said it, it is asked for: what
-    a model once made up would otherwise come back to it as a fact.
+    It asserts something, it was not withheld, and where the assistant or a tool said it, it is asked for: what a model
+    once made up, or a page once claimed, would otherwise come back as a fact about the user.
     """
     memory = one.memory
     if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
         return False
-    return memory.provenance != "assistant" or one.parts.get("speaker", 0.0) > 0
+    nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
+    return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
 
 
 def who(one: Recalled) -> str:

@@ -1,0 +1,45 @@
+"""A lock between processes, on a file: who is killed lets go of it."""
+
+import contextlib
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, best effort: each phase is still written once, as it is where no file can be made
+    fcntl = None
+
+
+@contextmanager
+def held(path: Path) -> Generator[bool]:
+    """Hold the lock at `path` while the block runs; with False where somebody else does."""
+    handle = _taken(path)
+    try:
+        yield handle is not None
+    finally:
+        if handle:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            os.close(handle)
+
+
+def _taken(path: Path) -> int | None:
+    """The open file, locked and still the one at `path`: whoever let go of it has removed it. 0 without locks."""
+    while fcntl is not None:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return 0
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.stat().st_ino == os.fstat(handle).st_ino:
+                return handle
+        except FileNotFoundError:
+            pass
+        except OSError:
+            os.close(handle)
+            return None
+        os.close(handle)
+    return 0

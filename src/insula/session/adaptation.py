@@ -1,0 +1,63 @@
+"""What was changed, why, from what to what, and what was different afterwards (S11)."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from insula.session.conditions import Reason
+from insula.session.record import Record
+from insula.session.snapshot import Snapshot
+
+Lever = Literal["max_context_items", "consolidation_threshold", "snapshot_interval", "skipped_stages"]
+Stage = Literal["embedding", "assessor_model"]
+"""A stage of a turn that costs a model call and has a stand-in that costs none: term recall, the built-in monitor."""
+
+
+class Effect(Record):
+    """How the figures differ between the snapshots before and after an adaptation; absent where either is unknown.
+
+    A difference is not yet a cause (law 7): whoever shows it says "afterwards", not "because".
+    """
+
+    latency_p95_ms: float | None = None
+    stm_utilization: float | None = None
+
+
+class Adaptation(Record):
+    """One lever, moved for one reason."""
+
+    at: float
+    """When the reason arose, in seconds since the epoch."""
+    lever: Lever
+    reason: Reason | Literal["stable"]
+    before: int | float | tuple[Stage, ...]
+    after: int | float | tuple[Stage, ...]
+    effect: Effect | None = None
+    """Absent until the next snapshot is known."""
+
+
+def settled(adaptations: Iterable[Adaptation], before: Snapshot | None, after: Snapshot) -> tuple[Adaptation, ...]:
+    """The adaptations, those without an effect given the one that the next snapshot shows.
+
+    Args:
+        adaptations: in the order in which they were made.
+        before: the last snapshot before `after`.
+        after: the snapshot just taken; an adaptation made at its very moment waits for the next.
+    """
+    effect = _effect(before, after)
+    return tuple(
+        one.model_copy(update={"effect": effect}) if one.effect is None and one.at < after.ts else one
+        for one in adaptations
+    )
+
+
+def _effect(before: Snapshot | None, after: Snapshot) -> Effect:
+    if before is None:
+        return Effect()
+    return Effect(
+        latency_p95_ms=_change(before.performance.latency_p95_ms, after.performance.latency_p95_ms),
+        stm_utilization=_change(before.stm_utilization, after.stm_utilization),
+    )
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else round(after - before, 4)

@@ -1,0 +1,84 @@
+"""The last snapshots and adaptations, bounded, as a value that can be written down and read again (S10, S11)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from insula.session.adaptation import Adaptation, settled
+from insula.session.conditions import Reason
+from insula.session.record import Record
+from insula.session.schedule import Schedule
+from insula.session.snapshot import Snapshot
+from insula.value import is_list
+
+R = TypeVar("R", bound=Record)
+
+SIZE = 50
+"""Snapshots kept, and as many adaptations: `metacog_snapshot_history_size` (seed 003, its code)."""
+
+
+class Ring(Record):
+    """What a service instance remembers of itself; `model_dump(mode="json")` is its plain JSON."""
+
+    size: Annotated[int, Field(ge=1)] = SIZE
+    schedule: Schedule = Schedule()
+    snapshots: tuple[Snapshot, ...] = ()
+    """Oldest first."""
+    adaptations: tuple[Adaptation, ...] = ()
+    """Oldest first; those of the snapshot interval are its history."""
+
+    @property
+    def last(self) -> Snapshot | None:
+        """The last snapshot; where counting goes on after a restart is its `turn_counter`."""
+        return self.snapshots[-1] if self.snapshots else None
+
+    def noted(self, adaptations: Iterable[Adaptation]) -> "Ring":
+        """The ring with adaptations on record."""
+        kept = (*self.adaptations, *adaptations)[-self.size :]
+        return self.model_copy(update={"adaptations": kept})
+
+    def taken(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
+        """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled.
+
+        Args:
+            snapshot: the one that was due.
+            reasons: the conditions that hold.
+        """
+        schedule = self.schedule.after(snapshot.turn_counter, reasons, snapshot.stm_utilization)
+        known = settled(self.adaptations, self.last, snapshot)
+        update = {
+            "schedule": schedule,
+            "snapshots": (*self.snapshots, snapshot)[-self.size :],
+            "adaptations": known,
+        }
+        return self.model_copy(update=update).noted(self.schedule.change_to(schedule, snapshot.ts, reasons))
+
+
+def restored(data: Mapping[str, Any], size: int = SIZE) -> Ring:
+    """The ring that was written as JSON; what cannot be read, or is of another version, is left out.
+
+    The next snapshot is due an interval after the last one that could be read, where counting goes on.
+
+    Args:
+        data: what `model_dump(mode="json")` gave, perhaps damaged since.
+        size: the one in force now.
+    """
+    schedule = next(iter(_readable(Schedule, [data.get("schedule")])), Schedule())
+    snapshots = _readable(Snapshot, data.get("snapshots"))[-size:]
+    return Ring(
+        size=size,
+        schedule=Schedule.starting(schedule.interval, snapshots[-1].turn_counter if snapshots else 0),
+        snapshots=snapshots,
+        adaptations=_readable(Adaptation, data.get("adaptations"))[-size:],
+    )
+
+
+def _readable(kind: type[R], values: object) -> tuple[R, ...]:
+    found: list[R] = []
+    for value in values if is_list(values) else ():
+        try:
+            found.append(kind.model_validate(value))
+        except ValidationError:
+            continue
+    return tuple(found)

@@ -1,0 +1,67 @@
+"""When the next snapshot is due: a turn that is fixed in advance, not a remainder of a moving interval (S1, S7).
+
+Sessions that stay stable have snapshots at turns 5, 11, 18, 26, 35, 45, 55, 65, …; those that are under load from the
+first turn at 5, 9, 12, 14, 16, 18, …
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from insula.session.adaptation import Adaptation
+from insula.session.conditions import STM_LEAVE, Reason
+from insula.session.record import Record
+
+INTERVAL = 5
+"""User turns between snapshots, to begin with: `metacog_turn_interval` (S1)."""
+SHORTEST = 2
+"""Turns to which the interval tightens under load (S7)."""
+LONGEST = 10
+"""Turns to which it relaxes when all is well (S7)."""
+
+
+class Schedule(Record):
+    """The interval in force and the turn that it leads to."""
+
+    interval: Annotated[int, Field(ge=SHORTEST, le=LONGEST)] = INTERVAL
+    due: Annotated[int, Field(ge=1)] = INTERVAL
+
+    @classmethod
+    def starting(cls, interval: int = INTERVAL, turn: int = 0) -> "Schedule":
+        """The schedule from `turn` on; an interval out of bounds is taken to the nearest that is allowed."""
+        interval = _bounded(interval)
+        return cls(interval=interval, due=turn + interval)
+
+    def is_due(self, turn: int) -> bool:
+        """Whether turn number `turn` ends with a snapshot; a due turn that was missed is made up for at the next."""
+        return turn >= self.due
+
+    def after(self, turn: int, reasons: Sequence[Reason], utilization: float | None) -> "Schedule":
+        """The schedule after a snapshot: shorter under load, longer when stable, as it was in between.
+
+        Args:
+            turn: the turn that the snapshot was taken at.
+            reasons: the conditions that hold.
+            utilization: of working memory, in [0, 1]; unknown is taken for calm (seed 003, its code).
+        """
+        calm = utilization is None or utilization < STM_LEAVE
+        return Schedule.starting(self.interval + (-1 if reasons else 1 if calm else 0), max(turn, self.due))
+
+    def change_to(self, other: "Schedule", at: float, reasons: Sequence[Reason]) -> tuple[Adaptation, ...]:
+        """The record of a change of the interval; none where it stayed.
+
+        Args:
+            other: the schedule that follows this one.
+            at: seconds since the epoch.
+            reasons: the conditions that hold; the first of them is the reason.
+        """
+        if other.interval == self.interval:
+            return ()
+        reason = reasons[0] if reasons else "stable"
+        before, after = self.interval, other.interval
+        return (Adaptation(at=at, lever="snapshot_interval", reason=reason, before=before, after=after),)
+
+
+def _bounded(interval: int) -> int:
+    return min(LONGEST, max(SHORTEST, interval))

@@ -1,0 +1,108 @@
+"""What the session looks like from outside at one moment: figures, and no text of anybody's (S2, seed 003)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from insula.session.latency import p95
+from insula.session.record import Record
+
+VERSION = 1
+"""Of the schema below; a snapshot of another version is not read."""
+ONE_USE = 0.1
+"""Salience that one use adds to an item: what it may lack and still be within reach of promotion (S0)."""
+
+TurnStatus = Literal["stored", "skipped"]
+"""Whether the last user turn was written to memory (seed 003)."""
+NonNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Performance(Record):
+    """How fast turns are."""
+
+    latency_p95_ms: NonNegative | None = None
+    """Milliseconds; absent until there are enough turns."""
+    degraded: bool = False
+
+
+class Snapshot(Record):
+    """One snapshot of a service instance; a figure that does not exist yet is absent, not zero."""
+
+    version: Literal[1] = VERSION
+    ts: float
+    """When it was taken, in seconds since the epoch."""
+    turn_counter: Count
+    """User turns of the service instance so far."""
+    performance: Performance
+    recent_consolidation_selectivity: NonNegative | None = None
+    """Promotions to long-term memory per item stored; above 1 where items stored earlier were promoted."""
+    promotion_age_p95_seconds: NonNegative | None = None
+    """How old items were when they were promoted."""
+    stm_utilization: Share | None = None
+    stm_capacity: Annotated[int, Field(ge=1)] | None = None
+    last_user_turn_status: TurnStatus | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the caller counted since the last snapshot; None for what it does not know."""
+
+    stored: int | None = None
+    """Items written to working memory."""
+    promoted: int | None = None
+    """Items moved to long-term memory."""
+    promotion_ages: tuple[float, ...] = ()
+    """Their ages at that moment, in seconds."""
+    occupied: int | None = None
+    """Items that take up working memory now; see `occupied`."""
+    capacity: int | None = None
+    """Items that working memory holds."""
+    last_user_turn_status: TurnStatus | None = None
+
+
+def take(counts: Counts, performance: Performance, *, at: float, turn: int) -> Snapshot:
+    """The snapshot of a moment, made of what is known.
+
+    Args:
+        counts: what the caller counted.
+        performance: how fast turns are.
+        at: seconds since the epoch.
+        turn: user turns of the service instance so far.
+    """
+    return Snapshot(
+        ts=at,
+        turn_counter=turn,
+        performance=performance,
+        recent_consolidation_selectivity=selectivity(counts.promoted, counts.stored),
+        promotion_age_p95_seconds=p95(age for age in counts.promotion_ages if age >= 0),
+        stm_utilization=utilization(counts.occupied, counts.capacity),
+        stm_capacity=counts.capacity or None,
+        last_user_turn_status=counts.last_user_turn_status,
+    )
+
+
+def selectivity(promoted: int | None, stored: int | None) -> float | None:
+    """Promotions per item stored; None where nothing was stored (seed 003)."""
+    return promoted / stored if stored and promoted is not None else None
+
+
+def utilization(occupied: int | None, capacity: int | None) -> float | None:
+    """How full working memory is, in [0, 1]; None where either is unknown."""
+    return min(1.0, occupied / capacity) if capacity and occupied is not None else None
+
+
+def occupied(saliences: Iterable[float], consolidation_threshold: float) -> int:
+    """How many items take up working memory: those that one more use would promote.
+
+    Working memory always holds the last few things said, so that a count of all items is at its capacity from some turn
+    on, whatever is said. Small talk, which may go at any time, takes no room.
+
+    Args:
+        saliences: of the items not yet promoted.
+        consolidation_threshold: the one in the settings; with a raised one, raising it would raise utilisation.
+    """
+    return sum(salience + ONE_USE >= consolidation_threshold for salience in saliences)

@@ -1,0 +1,74 @@
+"""What of a message is the user's own: a text that was pasted into it was said by somebody else."""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from insula.text.grammar import UNSPACED
+
+PLAIN_CHARS = 400
+"""A longer message may hold something pasted."""
+QUOTED_WORDS = 2
+"""A quotation or a piece of code of so many words is a name; a longer one was said by somebody else."""
+QUOTED_CHARS = 8
+"""The same of languages that write no spaces, in characters."""
+ELLIPSIS = "…"
+
+_BLOCK = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|<(\w+)[^>\n]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_CITED = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]*\"?|“[^”\n]*”?|„[^“”\n]*[“”]?|«[^»\n]*»?|「[^」\n]*」?|『[^』\n]*』?|`[^`\n]*`?"
+    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
+)
+_OPENED = re.compile(r":(?=\s|$)|：")
+_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def own_words(message: str) -> str:
+    """The plain words of the user's own in a message: without code, quotations and what follows a colon.
+
+    Nothing where more than one line, or `PLAIN_CHARS`, are left: then somebody else's words may be among them, and
+    nobody can tell which. Nor where it speaks of the user as a third person ("if the user asks about …") or to
+    assistants in general, as nobody does who speaks to one.
+    """
+    return _plain(_OPENED.split(_unquoted(message, " "), maxsplit=1)[0])
+
+
+def told_words(message: str) -> str:
+    """What of a message may be told to be what the user said; nothing where nobody can tell.
+
+    As `own_words`, but that what follows a colon is lost only where something is named before it that one pastes ("Here
+    is the mail: …"): "my address: …" is the user's own.
+    """
+    left = _unquoted(message, ELLIPSIS)
+    opened = _OPENED.search(left)
+    if opened and _pattern("carriers").search(left, 0, opened.start()):
+        left = left[: opened.start()]
+    return _plain(left)
+
+
+def _unquoted(message: str, instead: str) -> str:
+    left = _CITED.sub("", _BLOCK.sub(instead, message.replace("\r", "\n")))
+    return _QUOTED.sub(lambda found: instead if _is_long(found[0]) else found[0], left)
+
+
+def _is_long(quotation: str) -> bool:
+    """Whether a quotation is more than a name."""
+    return len(quotation.split()) > QUOTED_WORDS or len(_WIDE.findall(quotation)) > QUOTED_CHARS
+
+
+def _plain(left: str) -> str:
+    left = left.strip()
+    plain = len(left) <= PLAIN_CHARS and "\n" not in left
+    return left if plain and not _pattern("outsiders").search(left) else ""
+
+
+@cache
+def _pattern(name: Literal["carriers", "outsiders"]) -> re.Pattern[str]:
+    """In all languages: what one pastes, or says of what somebody else said; how outsiders speak to an assistant."""
+    data: dict[str, str] = json.loads((files("insula.text") / "pasted.json").read_text("utf-8"))[name]
+    spaced = "|".join(words for language, words in data.items() if language not in UNSPACED)
+    unspaced = "|".join(words for language, words in data.items() if language in UNSPACED)
+    return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}", re.IGNORECASE)

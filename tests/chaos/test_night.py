@@ -1,0 +1,197 @@
+"""kill -9 in every phase of the real night, and between them: it is completed once, and no model call is repeated."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.sleep.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
+from insula.sleep.phases import PHASES
+from insula.testing import Reply, Request, ScriptedModel
+
+SAID = (
+    ("What is the capital of Australia?", "Sydney is the capital."),
+    ("No, the capital is Canberra.", "Sorry, it is Canberra."),
+)
+PRINCIPLE = {
+    "text": "Say that the capital of Australia is Canberra.",
+    "section": "interaction",
+    "sessions": [1, 2],
+}
+NAMES = [name for name, _ in PHASES]
+
+STARTED = "import sys; sys.path.insert(0, sys.argv[1]); import test_night; test_night.main(*sys.argv[2:])"
+
+
+def main(database: str, where: str, victim: str) -> None:
+    """One start of the night in a process of its own, which dies where it is told to."""
+    sys.stdout.write(json.dumps(asyncio.run(sleep(Path(database), where, victim))))
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def sleep(database: Path, where: str = "", victim: str = "") -> list[str]:
+    """One start of the night; returns the states of its phases."""
+
+    def ended(report: PhaseReport) -> None:
+        if (where, report.name) == ("written", victim):
+            die()
+
+    async with await Store.open(database) as store:
+        report = await sleep_cycle(
+            store,
+            "ana",
+            [dying(*each, where == "after" and each[0] == victim) for each in PHASES],
+            date="d",
+            model=answering(database.parent / "calls", int(victim) if where == "call" else 0),
+            soul=database.parent / "SOUL.md",
+            on_phase=ended,
+            force=True,
+        )
+    assert not report.failed, report
+    return [one.state for one in report.phases]
+
+
+def dying(name: str, phase: Phase, dies: bool) -> tuple[str, Phase]:
+    async def run(night: Night) -> Result:
+        result = await phase(night)
+        if dies:
+            die()
+        return result
+
+    return name, run
+
+
+def answering(calls: Path, fatal: int) -> ScriptedModel:
+    """A model that writes down what it is asked, and dies in one of its answers."""
+
+    def reply(request: Request) -> Reply:
+        with calls.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(request.prompt) + "\n")
+        if len(model.requests) == fatal:
+            die()
+        if "four lists" in request.prompt:
+            return {"explanation": [], "principles": [PRINCIPLE], "procedures": [], "advice": []}
+        if "Word each" in request.prompt:
+            return "nothing"
+        return {"summary": "The user asked for the capital of Australia.", "topics": ["capital", "Australia"]}
+
+    model = ScriptedModel(reply)
+    return model
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Two sessions in which the same is corrected."""
+
+    async def talk() -> None:
+        async with await Store.open(tmp_path / "memory.db") as store:
+            for session in ("monday", "tuesday"):
+                for message, response in (*SAID, (f"We talked of trains on {session}.", "Fine.")):
+                    async with Metacognition(store).turn("ana", session, message) as turn:
+                        turn.finish(response)
+
+    asyncio.run(talk())
+    return tmp_path / "memory.db"
+
+
+def start(database: Path, where: str = "", victim: str = "") -> subprocess.Popen[str]:
+    words = [str(Path(__file__).parent), str(database), where, victim]
+    return subprocess.Popen([sys.executable, "-c", STARTED, *words], stdout=subprocess.PIPE, text=True)
+
+
+def kill(database: Path, where: str, victim: str) -> None:
+    process = start(database, where, victim)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def calls(database: Path) -> list[str]:
+    return (database.parent / "calls").read_text("utf-8").splitlines()
+
+
+def rows(database: Path) -> dict[str, Any]:
+    with sqlite3.connect(database) as raw:
+        found: dict[str, Any] = {
+            "phases": sorted(row[0] for row in raw.execute("SELECT phase FROM nights WHERE state = 'done'")),
+            "soul": raw.execute("SELECT count(*) FROM revisions WHERE subject = 'soul'").fetchone()[0],
+        }
+        for table in ("lessons", "summaries", "evidence", "relations"):
+            found[table] = raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    raw.close()
+    return found
+
+
+KILLS = [*(("after", name) for name in NAMES), ("written", "soul"), ("written", "file")]
+
+
+@pytest.mark.parametrize(("where", "victim"), KILLS)
+def test_a_night_killed_in_any_phase_is_completed_once(database: Path, where: str, victim: str) -> None:
+    kill(database, where, victim)
+    asyncio.run(sleep(database))
+    assert set(asyncio.run(sleep(database))) == {"before"}
+    found = rows(database)
+    assert found["phases"] == sorted([*NAMES, END])
+    assert (found["soul"], found["summaries"]) == (1, 2)
+    assert len(calls(database)) == len(set(calls(database))) == 4, "two summaries, a reflection and a wording"
+    assert "capital of Australia is Canberra" in (database.parent / "SOUL.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("victim", range(1, 5))
+def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path, victim: int) -> None:
+    kill(database, "call", str(victim))
+    asyncio.run(sleep(database))
+    made = calls(database)
+    assert (len(made), len(set(made))) == (5, 4)
+    assert made[victim - 1] == made[victim]
+    assert rows(database)["soul"] == 1
+
+
+def test_two_processes_do_one_night(database: Path) -> None:
+    both = [start(database), start(database)]
+    said = [json.loads(each.communicate()[0]) for each in both]
+    assert [each.returncode for each in both] == [0, 0]
+    assert sum("done" in states for states in said) == 1
+    assert len(calls(database)) == len(set(calls(database))) == 4
+    assert rows(database)["phases"] == sorted([*NAMES, END])
+
+
+def test_a_night_that_was_stopped_goes_on_after_midnight_and_in_another_time_zone(tmp_path: Path) -> None:
+    async def run() -> None:
+        clock = [1_767_640_000.0]
+        async with await Store.open(tmp_path / "m.db", lambda: clock[0]) as store:
+            async with Metacognition(store).turn("ana", "s", "Hello there, friend.") as turn:
+                turn.finish("Hello.")
+            async with Metacognition(store).turn("ana", "s", "I live in Lisbon.") as turn:
+                turn.finish("Fine.")
+            asked: list[str] = []
+
+            async def call() -> str:
+                asked.append("one")
+                return "answer"
+
+            async def stopped(night: Night) -> Result:
+                await night.once("think:call", call)
+                raise KeyboardInterrupt
+
+            async def mended(night: Night) -> Result:
+                return Result({"answer": await night.once("think:call", call)})
+
+            with pytest.raises(KeyboardInterrupt):
+                await sleep_cycle(store, "ana", [("think", stopped)])
+            clock[0] += 14 * 3600.0
+            report = await sleep_cycle(store, "ana", [("think", mended)])
+            assert (asked, report.phases[0].found) == (["one"], {"answer": "answer"})
+
+    asyncio.run(run())

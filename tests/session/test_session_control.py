@@ -1,0 +1,231 @@
+from dataclasses import FrozenInstanceError, replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from insula.session.conditions import (
+    DEGRADED,
+    DWELL_SECONDS,
+    SEVERE_BAND,
+    STM_BAND,
+    STM_HIGH,
+    Band,
+    Condition,
+    Conditions,
+    Reason,
+)
+from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, regulated
+from insula.session.schedule import LONGEST, SHORTEST, Schedule
+from insula.types import Controls
+
+ON = Condition(True, 0.0)
+CALM, SLOW, FULL = Conditions(), Conditions(degraded=ON), Conditions(stm_high=ON)
+BOTH = Conditions(degraded=ON, stm_high=ON)
+SEVERE = Conditions(degraded=ON, severe=ON, stm_high=ON)
+STATES = st.sampled_from([CALM, SLOW, FULL, BOTH, SEVERE])
+SETTINGS = st.builds(
+    Controls,
+    max_context_items=st.integers(1, 100),
+    consolidation_threshold=st.floats(0, 1),
+    stm_capacity=st.integers(1, 1_000),
+)
+REASONS: st.SearchStrategy[Reason] = st.sampled_from((DEGRADED, STM_HIGH))
+READINGS = st.lists(st.tuples(st.floats(0, 60), st.none() | st.floats(0, 3), st.none() | st.floats(0, 1)))
+
+
+def items(conditions: Conditions, settings: Controls | None = None) -> int:
+    return regulated(settings or Controls(), conditions).controls.max_context_items
+
+
+def threshold(conditions: Conditions, settings: Controls | None = None) -> float:
+    return regulated(settings or Controls(), conditions).controls.consolidation_threshold
+
+
+def snapshots(reasons: tuple[Reason, ...], utilization: float | None, number: int = 8) -> list[int]:
+    schedule, turn, found = Schedule(), 0, list[int]()
+    while len(found) < number:
+        turn += 1
+        if schedule.is_due(turn):
+            found.append(turn)
+            schedule = schedule.after(turn, reasons, utilization)
+    return found
+
+
+def test_memories_go_from_sixteen_to_twelve_to_nine_and_back() -> None:
+    assert [items(state) for state in (CALM, SLOW, BOTH, FULL, CALM)] == [16, 12, 9, 12, 16]
+
+
+def test_the_consolidation_threshold_goes_from_055_to_060_to_065_and_back() -> None:
+    assert [threshold(state) for state in (CALM, FULL, BOTH, SLOW, CALM)] == [0.55, 0.60, 0.65, 0.60, 0.55]
+
+
+def test_the_floor_and_the_cap_hold() -> None:
+    assert [items(BOTH, Controls(max_context_items=number)) for number in (100, 10, 7, 5, 4, 2)] == [56, 5, 4, 4, 4, 2]
+    values = [0.75, 0.80, 0.84, 0.85, 0.95]
+    assert [threshold(BOTH, Controls(consolidation_threshold=one)) for one in values] == [0.85] * 4 + [0.95]
+
+
+@given(SETTINGS, STATES)
+def test_a_lever_moves_one_way_only_and_never_past_its_bound(settings: Controls, state: Conditions) -> None:
+    low, high = items(state, settings), threshold(state, settings)
+    assert min(RETRIEVAL_FLOOR, settings.max_context_items) <= low <= settings.max_context_items
+    assert settings.consolidation_threshold <= high <= max(THRESHOLD_CAP, settings.consolidation_threshold)
+
+
+@given(SETTINGS, st.lists(STATES))
+def test_controls_never_drift_however_often_conditions_come_and_go(
+    settings: Controls, states: list[Conditions]
+) -> None:
+    untouched = replace(settings)
+    once = [regulated(settings, state) for state in states]
+    assert [regulated(settings, state) for state in states] == once
+    assert regulated(settings, CALM) == Regulation(controls=untouched)
+    assert settings == untouched
+
+
+@given(SETTINGS, st.lists(STATES, min_size=1))
+def test_a_turn_that_raises_leaves_nothing_behind(settings: Controls, states: list[Conditions]) -> None:
+    for state in states:
+        with pytest.raises(RuntimeError):
+            _turn(regulated(settings, state))
+    assert regulated(settings, CALM).controls == settings
+
+
+def _turn(regulation: Regulation) -> None:
+    with pytest.raises(FrozenInstanceError):
+        regulation.controls.max_context_items = 0  # pyright: ignore[reportAttributeAccessIssue]
+    raise RuntimeError
+
+
+def test_stages_are_skipped_under_severe_degradation_alone() -> None:
+    assert [regulated(Controls(), state).skipped for state in (CALM, BOTH)] == [(), ()]
+    assert regulated(Controls(), SEVERE).skipped == ("embedding", "assessor_model")
+    assert regulated(Controls(), replace(SEVERE, degraded=Condition())).skipped == ()
+
+
+def test_each_adaptation_says_why_and_from_what_to_what() -> None:
+    made = [(one.reason, one.lever, one.before, one.after) for one in regulated(Controls(), SEVERE).adaptations]
+    assert made == snapshot(
+        [
+            ("performance_degraded", "max_context_items", 16, 12),
+            ("performance_degraded", "consolidation_threshold", 0.55, 0.6),
+            ("stm_high_utilization", "max_context_items", 12, 9),
+            ("stm_high_utilization", "consolidation_threshold", 0.6, 0.65),
+            ("performance_degraded", "skipped_stages", (), ("embedding", "assessor_model")),
+        ]
+    )
+
+
+def test_a_lever_at_its_limit_is_no_adaptation() -> None:
+    assert regulated(Controls(max_context_items=4, consolidation_threshold=0.9), BOTH).adaptations == ()
+
+
+def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:
+    calm, slow, both = (regulated(Controls(), state) for state in (CALM, SLOW, BOTH))
+    assert len(slow.newer_than(calm)) == 2
+    assert slow.newer_than(slow) == ()
+    assert {one.reason for one in both.newer_than(slow)} == {STM_HIGH}
+    assert calm.newer_than(both) == ()
+
+
+def test_working_memory_is_high_from_085_until_below_070() -> None:
+    state, seen = Conditions(), list[bool]()
+    for step, value in enumerate([0.84, 0.85, 0.80, 0.70, 0.69, 0.84, 0.85]):
+        state = state.observed(step * DWELL_SECONDS, None, value)
+        seen.append(state.stm_high.active)
+    assert seen == [False, True, True, True, False, False, True]
+
+
+def test_performance_is_degraded_above_the_objective_until_a_fifth_below_it() -> None:
+    state, seen = Conditions(), list[bool]()
+    for step, value in enumerate([1.0, 1.001, 1.0, 0.8, 0.79, 1.0]):
+        state = state.observed(step * DWELL_SECONDS, value, None)
+        seen.append(state.degraded.active)
+    assert seen == [False, True, True, True, False, False]
+    assert state.reasons == ()
+
+
+def test_severe_degradation_begins_at_twice_the_objective() -> None:
+    state = Conditions().observed(0.0, SEVERE_BAND.enter, None)
+    assert (state.severe.active, state.reasons) == (True, (DEGRADED,))
+    assert not state.observed(DWELL_SECONDS, 1.4, None).severe.active
+
+
+def test_what_nothing_supports_any_more_ends() -> None:
+    state = Conditions().observed(0.0, 5.0, 1.0)
+    assert state.reasons == (DEGRADED, STM_HIGH)
+    assert state.observed(DWELL_SECONDS, None, None).reasons == ()
+
+
+def test_a_clock_that_was_put_back_holds_no_condition() -> None:
+    assert not Condition(True, 1_000_000.0).observed(0.0, 5.0, STM_BAND).observed(0.0, 0.0, STM_BAND).active
+
+
+@given(READINGS)
+def test_a_condition_never_flips_within_its_dwell(readings: list[tuple[float, float | None, float | None]]) -> None:
+    state, at, flips = Conditions(), 0.0, dict[str, list[float]]()
+    for wait, load, utilization in readings:
+        at += wait
+        after = state.observed(at, load, utilization)
+        for name in ("degraded", "severe", "stm_high"):
+            if getattr(after, name).active != getattr(state, name).active:
+                flips.setdefault(name, []).append(at)
+        state = after
+    for times in flips.values():
+        assert all(later - earlier >= DWELL_SECONDS for earlier, later in pairwise(times))
+
+
+@given(st.lists(st.floats(0.70, 0.85, exclude_max=True)), st.booleans())
+def test_between_its_thresholds_a_condition_stays_as_it_is(values: list[float], active: bool) -> None:
+    state = Condition(active)
+    for step, value in enumerate(values):
+        state = state.observed(step * DWELL_SECONDS, value, Band(0.85, 0.70))
+    assert state.active == active
+
+
+def test_stable_sessions_have_snapshots_at_5_11_18_and_so_on() -> None:
+    assert snapshots((), 0.2) == [5, 11, 18, 26, 35, 45, 55, 65]
+    assert snapshots((), None) == [5, 11, 18, 26, 35, 45, 55, 65]
+
+
+def test_under_load_snapshots_tighten_to_every_second_turn() -> None:
+    assert snapshots((STM_HIGH,), 0.9) == [5, 9, 12, 14, 16, 18, 20, 22]
+
+
+def test_between_calm_and_load_the_interval_stays() -> None:
+    assert snapshots((), 0.75) == [5, 10, 15, 20, 25, 30, 35, 40]
+
+
+def test_a_due_turn_that_was_missed_is_made_up_for() -> None:
+    schedule = Schedule()
+    assert schedule == Schedule.starting()
+    assert [turn for turn in range(1, 9) if schedule.is_due(turn)] == [5, 6, 7, 8]
+    assert schedule.after(8, [], 0.2) == Schedule(interval=6, due=14)
+
+
+def test_a_snapshot_taken_early_does_not_bring_the_next_one_forward() -> None:
+    assert Schedule().after(1, [], 0.2) == Schedule(interval=6, due=11)
+
+
+@pytest.mark.parametrize(("asked", "given_"), [(-1, 2), (0, 2), (2, 2), (5, 5), (10, 10), (99, 10)])
+def test_an_interval_out_of_bounds_is_taken_to_the_nearest(asked: int, given_: int) -> None:
+    assert Schedule.starting(asked) == Schedule(interval=given_, due=given_)
+
+
+@given(
+    st.integers(-5, 50),
+    st.lists(st.tuples(st.lists(REASONS), st.none() | st.floats(0, 1), st.integers(0, 9))),
+)
+def test_the_interval_stays_within_bounds_and_due_turns_strictly_increase(
+    interval: int, steps: list[tuple[list[Reason], float | None, int]]
+) -> None:
+    schedule = Schedule.starting(interval)
+    for reasons, utilization, late in steps:
+        following = schedule.after(schedule.due + late, reasons, utilization)
+        assert SHORTEST <= following.interval <= LONGEST
+        assert following.due >= schedule.due + SHORTEST
+        assert abs(following.interval - schedule.interval) <= 1
+        schedule = following
