@@ -81,15 +81,11 @@ def found(
         signals: what was noticed in it.
         rarity: term -> in how many of the user's messages it stands; without it, long words are taken for rare.
     """
-    heard = tuple(signals)
-    said = tuple(_corrected(lines, _flags(heard), rarity or {}))
+    noticed = tuple(signals)
+    flags = _flags(noticed)
+    said = tuple(_mistake(one, flags, rarity or {}) for one in heard(lines))
     corrected = {mistake.citations[0] for mistake in said if mistake.origin == "corrected"}
-    return said + tuple(one for one in _noticed(lines, heard, rarity or {}) if one.citations[0] not in corrected)
-
-
-def screened(message: str) -> tuple[str, ...]:
-    """Why nothing may be learned from a message, however harmless the clause of it that says what is wanted."""
-    return screen(message, WORDS_CHARS).reasons
+    return said + tuple(one for one in _noticed(lines, noticed, rarity or {}) if one.citations[0] not in corrected)
 
 
 def is_users(line: Line) -> bool:
@@ -100,10 +96,35 @@ def is_users(line: Line) -> bool:
 # What the user said.
 
 
-def _corrected(
-    lines: Sequence[Line], flags: Mapping[int, tuple[str, ...]], rarity: Mapping[str, int]
-) -> Iterator[Mistake]:
-    """The corrections and wishes, each with the last message before it that was none."""
+class Heard(NamedTuple):
+    """A message that corrects or wishes, with what came before it."""
+
+    line: Line
+    asked: Line | None
+    """The last message before it that corrected nothing."""
+    previous: str
+    own: str
+    """The user's own plain words in it."""
+    judged: Correction
+    """What those words alone are."""
+    tools: str
+    """All that tools had said by then, in small letters."""
+
+    def refused(self, wanted: str) -> str:
+        """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
+        if not self.judged.kind:
+            return PASTED
+        if reasons := screen(self.line.content, WORDS_CHARS).reasons:
+            return ", ".join(reasons)
+        if without_markers(wanted) != wanted:
+            return "secret"
+        if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in self.tools:
+            return "it repeats what a tool said"
+        return ""
+
+
+def heard(lines: Iterable[Line]) -> Iterator[Heard]:
+    """The corrections and wishes in one session, oldest first."""
     asked: Line | None = None
     previous, response, tools = "", "", ""
     for line in lines:
@@ -112,27 +133,19 @@ def _corrected(
         elif line.provenance == "tool":
             tools += "\n" + _flat(line.content)
         elif is_users(line):
-            judged = correction(line.content, previous, response)
-            if judged.kind:
-                yield _mistake(line, asked, previous, response, tools, flags, rarity)
-            if asked is None or not judged.kind or judged.kind == "repair":
+            kind = correction(line.content, previous, response).kind
+            if kind:
+                own = own_words(line.content)
+                yield Heard(line, asked, previous, own, correction(own, previous, response), tools)
+            if asked is None or not kind or kind == "repair":
                 asked = line
             previous, response = line.content, ""
 
 
-def _mistake(
-    line: Line,
-    asked: Line | None,
-    previous: str,
-    response: str,
-    tools: str,
-    flags: Mapping[int, tuple[str, ...]],
-    rarity: Mapping[str, int],
-) -> Mistake:
+def _mistake(one: Heard, flags: Mapping[int, tuple[str, ...]], rarity: Mapping[str, int]) -> Mistake:
     """What one message of the user's says, read from their own plain words alone."""
-    own = own_words(line.content)
-    judged = correction(own, previous, response)
-    analysis = analyse(own, default=detect(previous, "en"))
+    own, judged, asked = one.own, one.judged, one.asked
+    analysis = analyse(own, default=detect(one.previous, "en"))
     category = _category(own, judged, analysis.language, flags.get(asked.turn, ()) if asked else ())
     wanted = _wanted(judged, category, analysis)
     origin = _origin(judged)
@@ -140,10 +153,8 @@ def _mistake(
     topic = _topic(analyse(about, default=analysis.language), rarity)
     if origin == "wish":
         topic = {term: text for term, text in topic.items() if text.lower() not in _generic(analysis.language)}
-    cited = (line.id,) if origin in OWN or asked is None else (asked.id, line.id)
-    return Mistake(
-        origin, category, tuple(topic), topic, wanted, cited, _refused(line, bool(judged.kind), wanted, tools)
-    )
+    cited = (one.line.id,) if origin in OWN or asked is None else (asked.id, one.line.id)
+    return Mistake(origin, category, tuple(topic), topic, wanted, cited, one.refused(wanted))
 
 
 def _origin(judged: Correction) -> Origin:
@@ -187,19 +198,6 @@ def _condition(wanted: str, analysis: Analysis) -> str:
     return ""
 
 
-def _refused(line: Line, plain: bool, wanted: str, tools: str) -> str:
-    """Why nothing is learned from a message that corrects; `plain` where the user's own words alone do."""
-    if not plain:
-        return PASTED
-    if reasons := screened(line.content):
-        return ", ".join(reasons)
-    if without_markers(wanted) != wanted:
-        return "secret"
-    if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in tools:
-        return "it repeats what a tool said"
-    return ""
-
-
 def _flat(text: str) -> str:
     return " ".join(text.lower().split())
 
@@ -214,10 +212,10 @@ def _flags(signals: Iterable[Noticed]) -> dict[int, tuple[str, ...]]:
 
 def _noticed(lines: Sequence[Line], signals: Iterable[Noticed], rarity: Mapping[str, int]) -> Iterator[Mistake]:
     """The responses that the monitor flagged, and the impasses."""
-    heard = tuple(signals)
+    noticed = tuple(signals)
     asked = {line.turn: line for line in lines if is_users(line)}
-    flags = _flags(heard)
-    for signal in heard:
+    flags = _flags(noticed)
+    for signal in noticed:
         line = asked.get(signal.turn)
         if line is None or signal.kind not in (CONFIDENCE_LOW, IMPASSE):
             continue

@@ -1,18 +1,17 @@
 """What there is to learn from sessions without a model (K6): what comes back, what was corrected, what stayed open."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from insula.memory.nights import Line, Noticed, Summarised
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.grounding import Item
-from insula.sleep.mistakes import is_users, screened
+from insula.sleep.mistakes import heard
 from insula.text.analysis import analyse
-from insula.text.corrections import MAX_CHARS, Correction, alike, correction
+from insula.text.corrections import MAX_CHARS, alike
 from insula.text.manner import declines
-from insula.text.pasted import own_words
 from insula.text.questions import asks
 from insula.types import PASS_THRESHOLD
 
@@ -116,8 +115,10 @@ def corrected(read: Sequence[Reading], recent: frozenset[int]) -> list[Item]:
     """
     groups: list[list[tuple[int, str]]] = []
     for session in read:
-        for found in corrections(session.lines):
-            wanted = screen(found.wanted, QUOTE_CHARS).text
+        for one in heard(session.lines):
+            if not one.judged.wanted or one.refused(one.judged.wanted):
+                continue
+            wanted = screen(one.judged.wanted, QUOTE_CHARS).text
             same = next((group for group in groups if alike(group[0][1], wanted) >= ALIKE), None)
             (same if same is not None else _started(groups)).append((session.session_id, wanted))
     return [item for group in groups if len(group) >= REPEATED and _lately(group, recent) for item in _corrected(group)]
@@ -137,20 +138,6 @@ def _corrected(group: Sequence[tuple[int, str]]) -> Iterator[Item]:
     wanted = max((words for _, words in group), key=len)  # the fullest of several wordings
     yield Item(prompts.CORRECTED.format(wanted=wanted), sessions, about=wanted)
     yield Item(prompts.KEEP_TO.format(wanted=wanted), sessions, section="interaction", about=wanted)
-
-
-def corrections(lines: Iterable[Line]) -> Iterator[Correction]:
-    """The corrections in a session that say what is wanted instead, in the user's own plain words."""
-    previous = response = ""
-    for line in lines:
-        if line.provenance == "assistant":
-            response = line.content
-        elif is_users(line):
-            if correction(line.content, previous[:MAX_CHARS], response).kind:
-                found = correction(own_words(line.content), previous[:MAX_CHARS], response)
-                if found.kind and found.wanted and not screened(line.content):
-                    yield found
-            previous, response = line.content, ""
 
 
 def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
