@@ -31,7 +31,7 @@ test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI run
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
 
-test-page: $(VENV)/page.stamp ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
+test-page: $(VENV)/test.stamp ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
 	@$(BIN)/python -m pytest tests/e2e/page.py
 
 check: $(VENV)/test.stamp ## lint, types and import contracts alone
@@ -49,7 +49,6 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock
 	$(COMPILE) pyproject.toml --extra local --group dev -c requirements.lock -o locks/dev.lock
-	$(COMPILE) --group e2e -c locks/dev.lock -o locks/e2e.lock
 
 clean: ## remove the environment
 	rm -rf $(VENV)
@@ -73,10 +72,6 @@ $(VENV)/run.stamp: $(VENV)/uv.stamp requirements.lock locks/weights.lock
 
 $(VENV)/test.stamp: $(VENV)/run.stamp locks/dev.lock
 	@$(INSTALL) -r locks/dev.lock
-	@touch $@
-
-$(VENV)/page.stamp: $(VENV)/test.stamp locks/e2e.lock
-	@$(INSTALL) -r locks/e2e.lock
 	@touch $@
 
 # npm may be set to run no install scripts; some put their program in place, hence once more by hand.

@@ -204,7 +204,7 @@ async def test_a_full_disk_is_said_to_be_full_and_nothing_is_half_written(tmp_pa
     path = tmp_path / "memory.db"
     async with await Store.open(path) as store:
         await tell(store, "me", "s", "Ana lives in Lisbon.")
-        await store._run(lambda connection: connection.execute(sa.text("PRAGMA max_page_count = 1")))  # pyright: ignore[reportPrivateUsage]
+        await store.run(lambda connection: connection.execute(sa.text("PRAGMA max_page_count = 1")))
         place = await store.place("me", "s")
         with pytest.raises(StoreFull, match="disk"):
             await store.say(place, remembered("x" * 500_000))

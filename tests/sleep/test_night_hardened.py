@@ -191,11 +191,11 @@ async def test_what_is_said_while_the_night_runs_is_heard_by_the_next(store: Sto
 async def test_a_full_or_read_only_store_loses_nothing(tmp_path: Path) -> None:
     async with await Store.open(tmp_path / "m.db") as store:
         await talk(store, "monday", "tuesday")
-        await store._run(lambda c: c.exec_driver_sql("PRAGMA query_only=1"))  # pyright: ignore[reportPrivateUsage]
+        await store.run(lambda c: c.exec_driver_sql("PRAGMA query_only=1"))
         report = await sleep(store, tmp_path / "SOUL.md")
         assert {one.state for one in report.phases} <= {"failed", "skipped"}
         assert not (tmp_path / "SOUL.md").exists()
-        await store._run(lambda c: c.exec_driver_sql("PRAGMA query_only=0"))  # pyright: ignore[reportPrivateUsage]
+        await store.run(lambda c: c.exec_driver_sql("PRAGMA query_only=0"))
         assert not (await sleep(store, tmp_path / "SOUL.md")).failed
         assert LEARNED in (tmp_path / "SOUL.md").read_text("utf-8")
 
@@ -206,8 +206,8 @@ async def test_a_broken_entry_of_the_journal_stops_nobody(store: Store) -> None:
     assert user is not None
     await store.note(user, "d", "think:call", {"no": "result"})
     row = nights.insert().values(user_id=user, night="d", phase="x", state="done", report={}, at=0.0)
-    await store._run(lambda c: c.execute(row))  # pyright: ignore[reportPrivateUsage]
-    await store._run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'x'"))  # pyright: ignore[reportPrivateUsage]
+    await store.run(lambda c: c.execute(row))
+    await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'x'"))
 
     async def answer() -> tuple[int, int]:
         return 1, 2
@@ -249,7 +249,7 @@ async def test_a_session_of_200_000_messages_takes_seconds(store: Store) -> None
         WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
         SELECT 1, 1, i, CASE i % 2 WHEN 0 THEN 'user' ELSE 'assistant' END, 'user', 'No, word' || i || ' is right.', i
         FROM n"""
-    await store._run(lambda c: c.exec_driver_sql(fill))  # pyright: ignore[reportPrivateUsage]
+    await store.run(lambda c: c.exec_driver_sql(fill))
     began = time.process_time()
     assert not (await sleep(store)).failed
     assert time.process_time() - began < 30

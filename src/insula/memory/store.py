@@ -76,7 +76,7 @@ class Store:
         try:
             if store.path != ":memory:":
                 _make_file(Path(store.path))
-            await store._run(_upgrade, store.path)
+            await store.run(_upgrade, store.path)
         except BaseException:
             await store.close()
             raise
@@ -93,8 +93,11 @@ class Store:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _run(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
-        """Run one unit of work in a transaction, all or nothing, with the database's errors as ours."""
+    async def run(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """Run one unit of work, a function of a connection, in a transaction: all or nothing, with errors of ours.
+
+        The statements stand beside the tables in `memory`; what only reads for somebody to look at needs no method here.
+        """
 
         def unit() -> T:
             try:
@@ -117,22 +120,22 @@ class Store:
             if not name.strip() or len(name) > NAME_CHARS or clean(name) != name or redact(name) != name:
                 shown = clean(redact(name))[:40]
                 raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
-        found = await self._run(statements.place, user, session, self.now())
+        found = await self.run(statements.place, user, session, self.now())
         if len(self._places) >= _CACHED_PLACES:
             self._places.clear()
         return self._places.setdefault((user, session), found)
 
     async def sessions_of(self, user: str) -> list[tuple[str, int, Any]]:
         """Name, number of turns and time of the last line of a user's sessions, latest first."""
-        return await self._run(statements.sessions_of, user)
+        return await self.run(statements.sessions_of, user)
 
     async def transcript(self, place: Place, limit: int) -> tuple[Said, ...]:
         """The last `limit` lines of a session, oldest first."""
-        return await self._run(statements.lines, place, limit)
+        return await self.run(statements.lines, place, limit)
 
     async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
-        return await self._run(statements.write, place, None, item, self.now() if at is None else at)
+        return await self.run(statements.write, place, None, item, self.now() if at is None else at)
 
     async def finish(
         self,
@@ -158,11 +161,11 @@ class Store:
                 index.touch(connection, place.user_id, used, at)
             return statements.promote(connection, place, controls, at)
 
-        return await self._run(work)
+        return await self.run(work)
 
     async def consolidate(self, place: Place, controls: Controls) -> int:
         """Promote what is salient enough and let the rest of a full working memory go; returns the promoted."""
-        return await self._run(statements.promote, place, controls, self.now())
+        return await self.run(statements.promote, place, controls, self.now())
 
     async def add(self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls) -> int:
         """Write many lines at once, each with its time in seconds since the epoch; returns how many were promoted."""
@@ -172,7 +175,7 @@ class Store:
                 statements.write(connection, place, None, item, at)
             return statements.promote(connection, place, controls, self.now())
 
-        return await self._run(work)
+        return await self.run(work)
 
     async def recall(
         self, place: Place, cue: Cue, limit: int, *, lines: int = 0, vector: Vector | None = None
@@ -195,7 +198,7 @@ class Store:
             rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing)
             return statistics, rows, statements.lines(connection, place, lines) if lines else ()
 
-        statistics, rows, said = await self._run(work)
+        statistics, rows, said = await self.run(work)
         items = _items(place, rows, cue, content_weights(cue, statistics), vector)
         best = rank(cue, items, statistics, self.now(), limit)
         by_id = {row.id: row for row in rows}
@@ -209,55 +212,55 @@ class Store:
             statistics = index.statistics(connection, place.user_id, cue.forms)
             return index.search(connection, place.user_id, statistics.containing, limit)
 
-        return await self._run(work)
+        return await self.run(work)
 
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages of what is remembered of a user."""
-        return await self._run(statements.languages, place)
+        return await self.run(statements.languages, place)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
-        return await self._run(statements.remembered, user, limit)
+        return await self.run(statements.remembered, user, limit)
 
     async def ledger(
         self, place: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
     ) -> list[Signal]:
         """The last signals of a user (or of this session), newest first."""
-        return await self._run(statements.ledger, place, kinds, session_only, limit)
+        return await self.run(statements.ledger, place, kinds, session_only, limit)
 
     async def sleeper(self, user: str) -> int | None:
         """The id under which the night knows a user; None where nothing is stored of them."""
-        return await self._run(nights.user_id, user)
+        return await self.run(nights.user_id, user)
 
     async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
         """The last night in which a phase was done, and when."""
-        return await self._run(journal.last_night, user_id, phase)
+        return await self.run(journal.last_night, user_id, phase)
 
     async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
         """The reports of the phases of a night that are done."""
-        return await self._run(journal.journal, user_id, night)
+        return await self.run(journal.journal, user_id, night)
 
     async def record(
         self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
     ) -> bool:
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
-        return await self._run(journal.record, user_id, night, phase, report, changes, self.now())
+        return await self.run(journal.record, user_id, night, phase, report, changes, self.now())
 
     async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> None:
         """Write down what a phase was answered, so that it need not ask again."""
-        await self._run(journal.record, user_id, night, name, answer, (), self.now(), journal.ASKED)
+        await self.run(journal.record, user_id, night, name, answer, (), self.now(), journal.ASKED)
 
     async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
         """What a phase reported when it was last done; empty where it never was."""
-        return await self._run(journal.last_report, user_id, phase)
+        return await self.run(journal.last_report, user_id, phase)
 
     async def reports_after(self, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
         """The reports of a phase since another one was last done, oldest first."""
-        return await self._run(journal.reports_after, user_id, phase, other)
+        return await self.run(journal.reports_after, user_id, phase, other)
 
     async def unfinished(self, user_id: int, end: str) -> tuple[str, float] | None:
         """The latest night where it was begun and not ended, and when its last entry was written."""
-        return await self._run(journal.unfinished, user_id, end)
+        return await self.run(journal.unfinished, user_id, end)
 
     def alone(self, user_id: int) -> AbstractContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
@@ -265,71 +268,71 @@ class Store:
 
     async def sessions_to_sleep_on(self, user_id: int) -> list[nights.Session]:
         """A user's sessions, oldest first."""
-        return await self._run(nights.sessions_of, user_id)
+        return await self.run(nights.sessions_of, user_id)
 
     async def lines_of(self, user_id: int, session_id: int, limit: int) -> list[nights.Line]:
         """The last lines of a session, oldest first."""
-        return await self._run(nights.transcript, user_id, session_id, limit)
+        return await self.run(nights.transcript, user_id, session_id, limit)
 
     async def summaries(self, user_id: int, limit: int) -> list[nights.Summarised]:
         """The latest summaries, oldest first."""
-        return await self._run(nights.summaries_of, user_id, limit)
+        return await self.run(nights.summaries_of, user_id, limit)
 
     async def insights(self, user_id: int, limit: int) -> list[nights.Understood]:
         """The latest insights, newest first."""
-        return await self._run(nights.insights_of, user_id, limit)
+        return await self.run(nights.insights_of, user_id, limit)
 
     async def held(self, user_id: int, limit: int) -> list[nights.Held]:
         """The latest items of long-term memory that somebody said, newest first."""
-        return await self._run(nights.held, user_id, limit)
+        return await self.run(nights.held, user_id, limit)
 
     async def lessons(self, user_id: int) -> list[nights.Kept]:
         """A user's lessons and guidelines, with what sessions say of them."""
-        return await self._run(nights.kept, user_id)
+        return await self.run(nights.kept, user_id)
 
     async def lessons_version(self, user_id: int) -> Version:
         """What changes whenever a user's lessons do."""
-        return await self._run(version, user_id)
+        return await self.run(version, user_id)
 
     async def cited(self, user_id: int, ids: Sequence[int]) -> list[Cited]:
         """Some of a user's messages, oldest first."""
-        return await self._run(cited, user_id, ids)
+        return await self.run(cited, user_id, ids)
 
     async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[nights.Noticed]:
         """The signals of some kinds since a moment, oldest first."""
-        return await self._run(nights.noticed, user_id, kinds, since)
+        return await self.run(nights.noticed, user_id, kinds, since)
 
     async def noticed_in(self, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[nights.Noticed]:
         """The signals of some kinds in some sessions, oldest first."""
-        return await self._run(nights.noticed_in, user_id, kinds, within)
+        return await self.run(nights.noticed_in, user_id, kinds, within)
 
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
-        return await self._run(journal.restore, user_id, memory_id, self.now())
+        return await self.run(journal.restore, user_id, memory_id, self.now())
 
     async def users(self) -> list[str]:
         """The names of all users."""
-        return await self._run(nights.names)
+        return await self.run(nights.names)
 
     async def revisions(self, user_id: int, subject: str, limit: int = 50) -> list[nights.Revised]:
         """The latest states of something derived, newest first."""
-        return await self._run(nights.revisions_of, user_id, subject, limit)
+        return await self.run(nights.revisions_of, user_id, subject, limit)
 
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
-        await self._run(journal.revise, user_id, revision, self.now())
+        await self.run(journal.revise, user_id, revision, self.now())
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""
-        return await self._run(erasure.shown, user_id, memory_id)
+        return await self.run(erasure.shown, user_id, memory_id)
 
     async def erase(self, user_id: int, memory_id: int) -> bool:
         """Erase a memory and what quotes it; False where there is none such."""
-        return await self._run(erasure.erase, user_id, memory_id, self.now())
+        return await self.run(erasure.erase, user_id, memory_id, self.now())
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""
-        return await self._run(statements.counts, place)
+        return await self.run(statements.counts, place)
 
 
 def _make_file(path: Path) -> None:

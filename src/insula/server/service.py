@@ -1,0 +1,27 @@
+"""What the server serves: one agent, whose users it keeps apart."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from insula.agent.chat import Chat
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Names by which this machine alone is reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The agent and what a server needs to know about it; one value, handed to `create_app`."""
+
+    chat: Chat
+    model: str
+    """The name of the model, as a person wrote it."""
+    soul_of: Callable[[str], Path | None]
+    """Where a user's SOUL.md lies; None keeps it in the store alone."""
+    tokens: Mapping[str, str] = field(default_factory=dict[str, str])
+    """User -> token. Where there is any, each request needs one, and it says who the user is."""
+    hosts: tuple[str, ...] = LOOPBACK
+    """Names that may stand in a Host header, without a port."""
+    understands: bool = False
+    """Whether the model is one that can summarise and reflect; else the night does without."""
