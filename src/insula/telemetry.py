@@ -1,8 +1,83 @@
-"""What Insula counts about itself: every metric name stands in this table."""
+"""What Insula counts and traces about itself: every name of a metric, span and attribute stands in this file.
 
+Traces need OpenTelemetry's SDK in the host's process. Without it a span costs about a microsecond. Nothing that a user,
+a model or a tool wrote is ever in one: attributes are numbers, words of ours, and the names of models.
+"""
+
+from collections.abc import Mapping
+from contextvars import Token
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from opentelemetry import context, trace
+from opentelemetry._logs import SeverityNumber, get_logger
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from insula import __version__
+
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+"""Buckets of what metacognition adds to a turn."""
+TURN_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
+"""Buckets of a whole turn with its model: up to the default `timeout` of a response."""
+MODELS = 16
+"""Models that have a series of their own; further ones share `OTHER`, so that no label grows without bound."""
+OTHER = "other"
+
+TURN: Final = "insula.turn"
+RECALL: Final = "insula.recall"
+ASSESSMENT: Final = "insula.assessment"
+NIGHT: Final = "insula.night"
+PHASE: Final = "insula.night.phase"
+CHAT: Final = "chat"
+"""A call of a model; as the conventions for generative AI have it, its span is named "chat MODEL"."""
+
+ATTRIBUTES: Mapping[str, str] = {
+    # of a turn, from recall to the last write
+    "number": "insula.turn.number",
+    "level": "insula.confidence.level",
+    "hedged": "insula.hedged",
+    "promoted": "insula.promoted",
+    "degraded": "insula.degraded",
+    # of recall
+    "limit": "insula.recall.limit",
+    "recalled": "insula.recall.memories",
+    # of an assessment
+    "score": "insula.assessment.score",
+    "flags": "insula.assessment.flags",
+    # of a night and its phases
+    "phase": "insula.night.phase",
+    "state": "insula.night.state",
+    # of a call of a model; the names that are not ours are those of the conventions for generative AI
+    "purpose": "insula.purpose",
+    "operation": "gen_ai.operation.name",
+    "provider": "gen_ai.provider.name",
+    "model": "gen_ai.request.model",
+    "max_tokens": "gen_ai.request.max_tokens",
+    "temperature": "gen_ai.request.temperature",
+    "input_tokens": "gen_ai.usage.input_tokens",
+    "output_tokens": "gen_ai.usage.output_tokens",
+    "finish_reasons": "gen_ai.response.finish_reasons",
+}
+"""The keyword of an attribute -> its name in a trace."""
+ERROR_TYPE: Final = "error.type"
+"""The class of what was raised, and not its message, which may quote somebody."""
+EVALUATION: Final = "gen_ai.evaluation.result"
+"""The event of a judgement; the conventions have it as a log record within the span that is judged."""
+EVALUATION_ATTRIBUTES: Mapping[str, str] = {
+    "name": "gen_ai.evaluation.name",
+    "value": "gen_ai.evaluation.score.value",
+    "label": "gen_ai.evaluation.score.label",
+    "explanation": "gen_ai.evaluation.explanation",
+}
+Judgement = Literal["confidence", "self_monitor", "verification"]
+"""What was judged by: the feeling of knowing before a response, the check after it, a solver's verification."""
+Known = str | int | float | bool | tuple[str, ...]
+Attribute = Known | None
+
+_tracer = trace.get_tracer("insula", __version__)
+_events = get_logger("insula", __version__)
 
 
 class Telemetry:
@@ -22,3 +97,95 @@ class Telemetry:
             buckets=SECONDS,
             registry=self.registry,
         )
+        self.latency = Histogram(
+            "insula_turn_seconds",
+            "A whole turn, its model's response included.",
+            ["model"],
+            buckets=TURN_SECONDS,
+            registry=self.registry,
+        )
+        self.snapshots = self._counter("metacog_snapshots_total", "Snapshots taken.")
+        self.advisories = self._counter("metacog_advisory_items_total", "Advisories put before the model.")
+        self.stm_high = self._counter(
+            "metacog_stm_high_util_events_total", "Times that working memory became highly used."
+        )
+        self.degraded = self._counter(
+            "metacog_performance_degraded_events_total", "Times that latency went above its objective."
+        )
+        self.adaptive_retrieval = self._counter(
+            "adaptive_retrieval_applied_total", "Turns with a lowered retrieval limit."
+        )
+        self._models: set[str] = set()
+
+    def took(self, model: str, seconds: float) -> None:
+        """Note how long a whole turn took."""
+        if len(self._models) < MODELS:
+            self._models.add(model)
+        self.latency.labels(model if model in self._models else OTHER).observe(seconds)
+
+    def _counter(self, name: str, about: str) -> Counter:
+        return Counter(name, about, registry=self.registry)
+
+
+class Span:
+    """One stretch of work in a trace, current while its block runs; what is raised in it passes through."""
+
+    def __init__(self, name: str, kind: SpanKind, attributes: Mapping[str, Attribute]) -> None:
+        self._name, self._kind = name, kind
+        self._attributes = _named(attributes)
+        self._span = trace.INVALID_SPAN
+        self._token: Token[Context] | None = None
+
+    def __enter__(self) -> Self:
+        # What the SDK would record of an exception holds its message; see `ERROR_TYPE`.
+        self._span = _tracer.start_span(self._name, kind=self._kind, attributes=self._attributes)
+        if self._span.get_span_context().is_valid:
+            self._token = context.attach(trace.set_span_in_context(self._span))
+        return self
+
+    def set(self, **attributes: Attribute) -> None:
+        """Add what is known only now, under the keywords of `ATTRIBUTES`; None is left out."""
+        self._span.set_attributes(_named(attributes))
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if kind is not None:
+            self._span.set_attribute(ERROR_TYPE, kind.__qualname__)
+            self._span.set_status(StatusCode.ERROR)
+        if self._token is not None:
+            context.detach(self._token)
+        self._span.end()
+
+
+def span(name: str, **attributes: Attribute) -> Span:
+    """A span of ours, to be entered with `with`.
+
+    Args:
+        name: one of the names above.
+        attributes: under the keywords of `ATTRIBUTES`; None is left out.
+    """
+    return Span(name, SpanKind.INTERNAL, attributes)
+
+
+def call(model: str, **attributes: Attribute) -> Span:
+    """The span of a call of a model, to be entered with `with`."""
+    return Span(f"{CHAT} {model}", SpanKind.CLIENT, {"operation": CHAT, "model": model, **attributes})
+
+
+def evaluated(by: Judgement, value: float, label: str, *, explanation: str = "") -> None:
+    """Note a judgement as an event of the span that is current.
+
+    Args:
+        by: what judged.
+        value: in [0, 1].
+        label: a word of ours for it, such as `low` or `pass`.
+        explanation: words of ours, such as flags; never a text of somebody's.
+    """
+    if _events.enabled(event_name=EVALUATION):
+        found = {"name": by, "value": value, "label": label, **({"explanation": explanation} if explanation else {})}
+        attributes = {EVALUATION_ATTRIBUTES[key]: one for key, one in found.items()}
+        _events.emit(event_name=EVALUATION, severity_number=SeverityNumber.INFO, attributes=attributes)
+
+
+def _named(attributes: Mapping[str, Attribute]) -> dict[str, Known]:
+    """The attributes under their names in a trace: looked up though nobody listens, so that any test finds a typo."""
+    return {ATTRIBUTES[key]: value for key, value in attributes.items() if value is not None}

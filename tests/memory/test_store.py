@@ -95,7 +95,8 @@ async def test_a_higher_threshold_promotes_less(store: Store) -> None:
         place = await store.place(user, "s")
         for text in texts:
             await store.say(place, remembered(text))
-        promoted.append(await store.consolidate(place, Controls(consolidation_threshold=threshold)))
+        kept = await store.consolidate(place, Controls(consolidation_threshold=threshold))
+        promoted.append(len(kept.ages))
     assert promoted[0] == 4
     assert promoted[-1] == 0
     assert promoted == sorted(promoted, reverse=True)
@@ -119,7 +120,7 @@ async def test_what_keeps_being_used_is_promoted(store: Store) -> None:
     _, memory = await store.say(place, remembered("Tom likes jazz."))
     controls = Controls(consolidation_threshold=0.9)
     rounds = 0
-    while not await store.finish(place, 1, None, (), [memory], controls):
+    while not (await store.finish(place, 1, None, (), [memory], controls)).ages:
         rounds += 1
         assert rounds < 10
     assert (await store.counts(place))["long_term"] == 1

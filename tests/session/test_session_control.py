@@ -17,7 +17,7 @@ from insula.session.conditions import (
     Conditions,
     Reason,
 )
-from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, regulated
+from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, changes, regulated
 from insula.session.schedule import LONGEST, SHORTEST, Schedule
 from insula.types import Controls
 
@@ -106,29 +106,60 @@ def test_stages_are_skipped_under_severe_degradation_alone() -> None:
     assert regulated(Controls(), replace(SEVERE, degraded=Condition())).skipped == ()
 
 
-def test_each_adaptation_says_why_and_from_what_to_what() -> None:
-    made = [(one.reason, one.lever, one.before, one.after) for one in regulated(Controls(), SEVERE).adaptations]
-    assert made == snapshot(
+def recorded(*states: Conditions, settings: Controls | None = None) -> list[tuple[object, ...]]:
+    made = [one for pair in pairwise(states) for one in changes(settings or Controls(), *pair, at=1.0)]
+    return [(one.reason, one.lever, one.before, one.after) for one in made]
+
+
+def test_each_adaptation_says_why_and_from_what_to_what_and_so_does_its_end() -> None:
+    assert recorded(CALM, SEVERE, FULL, CALM) == snapshot(
         [
             ("performance_degraded", "max_context_items", 16, 12),
             ("performance_degraded", "consolidation_threshold", 0.55, 0.6),
             ("stm_high_utilization", "max_context_items", 12, 9),
             ("stm_high_utilization", "consolidation_threshold", 0.6, 0.65),
             ("performance_degraded", "skipped_stages", (), ("embedding", "assessor_model")),
+            ("stable", "max_context_items", 9, 12),
+            ("stable", "consolidation_threshold", 0.65, 0.6),
+            ("stable", "skipped_stages", ("embedding", "assessor_model"), ()),
+            ("stable", "max_context_items", 12, 16),
+            ("stable", "consolidation_threshold", 0.6, 0.55),
         ]
     )
 
 
+def test_the_condition_that_comes_second_moves_the_lever_from_where_the_first_left_it() -> None:
+    steps = [one for one in recorded(CALM, FULL, BOTH, SLOW) if one[1] == "max_context_items"]
+    assert steps == [
+        ("stm_high_utilization", "max_context_items", 16, 12),
+        ("performance_degraded", "max_context_items", 12, 9),
+        ("stable", "max_context_items", 9, 12),
+    ]
+
+
+def test_a_condition_that_ends_as_another_begins_is_told_as_both() -> None:
+    steps = [one[2:] for one in recorded(SLOW, FULL) if one[1] == "max_context_items"]
+    assert steps == [(12, 16), (16, 12)]
+
+
 def test_a_lever_at_its_limit_is_no_adaptation() -> None:
-    assert regulated(Controls(max_context_items=4, consolidation_threshold=0.9), BOTH).adaptations == ()
+    assert recorded(CALM, BOTH, settings=Controls(max_context_items=4, consolidation_threshold=0.9)) == []
 
 
 def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:
-    calm, slow, both = (regulated(Controls(), state) for state in (CALM, SLOW, BOTH))
-    assert len(slow.newer_than(calm)) == 2
-    assert slow.newer_than(slow) == ()
-    assert {one.reason for one in both.newer_than(slow)} == {STM_HIGH}
-    assert calm.newer_than(both) == ()
+    assert len(recorded(CALM, SLOW, SLOW, SLOW)) == 2
+
+
+@given(SETTINGS, st.lists(STATES, min_size=1))
+def test_the_record_leads_from_the_settings_to_what_is_in_force(settings: Controls, states: list[Conditions]) -> None:
+    value = settings.max_context_items
+    for before, after in pairwise([CALM, *states]):
+        for one in changes(settings, before, after, 1.0):
+            if one.lever == "max_context_items":
+                assert one.before == value
+                assert isinstance(one.after, int)
+                value = one.after
+        assert value == items(after, settings)
 
 
 def test_working_memory_is_high_from_085_until_below_070() -> None:

@@ -7,13 +7,13 @@ from inline_snapshot import snapshot
 
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.conditions import STM_HIGH, Condition, Conditions, Reason
-from insula.session.control import regulated
+from insula.session.control import changes
 from insula.session.ring import Ring, restored
 from insula.session.schedule import Schedule
 from insula.session.snapshot import Performance, Snapshot
 from insula.types import Controls
 
-SLOW = Conditions(degraded=Condition(True, 3.0))
+STARTED = changes(Controls(), Conditions(), Conditions(degraded=Condition(True, 3.0)), at=3.0)
 
 
 def at_turn(turn: int, ms: float | None = None, utilization: float | None = None) -> Snapshot:
@@ -44,7 +44,7 @@ def test_each_change_of_the_interval_is_on_record() -> None:
 
 
 def test_the_effect_of_an_adaptation_is_filled_in_by_the_next_snapshot() -> None:
-    ring = Ring().taken(at_turn(2, 900.0, 0.5), ()).noted(regulated(Controls(), SLOW).adaptations)
+    ring = Ring().taken(at_turn(2, 900.0, 0.5), ()).noted(STARTED)
     assert all(one.effect is None for one in ring.adaptations)
     ring = ring.taken(at_turn(7, 600.0, 0.625), ())
     assert [one.model_dump(mode="json") for one in ring.adaptations if one.lever == "max_context_items"] == snapshot(
@@ -71,22 +71,20 @@ def test_an_adaptation_made_at_the_moment_of_a_snapshot_waits_for_the_next() -> 
 
 
 def test_a_later_snapshot_does_not_change_an_effect() -> None:
-    ring = (
-        Ring().taken(at_turn(2, 900.0), ()).noted(regulated(Controls(), SLOW).adaptations).taken(at_turn(7, 600.0), ())
-    )
+    ring = Ring().taken(at_turn(2, 900.0), ()).noted(STARTED).taken(at_turn(7, 600.0), ())
     first = ring.adaptations[1]
     assert ring.taken(at_turn(13, 90.0), ()).adaptations[1] == first
 
 
 def test_an_effect_is_not_invented_where_a_figure_is_missing() -> None:
-    ring = Ring().noted(regulated(Controls(), SLOW).adaptations).taken(at_turn(5, 600.0), ())
+    ring = Ring().noted(STARTED).taken(at_turn(5, 600.0), ())
     assert ring.adaptations[0].model_dump(mode="json")["effect"] == {}
 
 
 def test_the_ring_is_bounded() -> None:
     ring = after(2_000, size=3)
     assert len(ring.snapshots) == 3
-    assert len(ring.noted(regulated(Controls(), SLOW).adaptations * 9).adaptations) == 3
+    assert len(ring.noted(STARTED * 9).adaptations) == 3
     assert ring.last == ring.snapshots[-1]
 
 

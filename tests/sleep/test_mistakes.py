@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from insula import metacognition
 from insula.memory.nights import Line, Noticed
+from insula.metacognition import mind, turn
 from insula.sleep import mistakes
 from insula.sleep.mistakes import Mistake, found
 from insula.text.pasted import own_words
@@ -156,5 +156,5 @@ def test_corrections_are_understood_in_other_languages() -> None:
 
 
 def test_the_signals_that_are_read_are_those_that_a_turn_writes() -> None:
-    written = (metacognition.TURN, metacognition.CONFIDENCE_LOW, metacognition.IMPASSE)
+    written = (mind.TURN, turn.CONFIDENCE_LOW, turn.IMPASSE)
     assert written == (mistakes.TURN, mistakes.CONFIDENCE_LOW, mistakes.IMPASSE)

@@ -1,7 +1,7 @@
 """The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
@@ -9,9 +9,11 @@ from insula.errors import BudgetExceeded, InputError, ModelError
 from insula.llm.budget import Account
 from insula.llm.client import generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn
+from insula.session.adaptation import Stage
+from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
-from insula.types import Assessment, Confidence, Identity, Recalled, Signal, Usage
+from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -43,6 +45,12 @@ class Reply:
     """Why there is no response, in a sentence; the message is kept all the same."""
     lessons: tuple[Used, ...] = ()
     """What was learned for such a message, each with whether the model was told of it."""
+    controls: Controls = field(default_factory=Controls)
+    """What the turn was allowed to use."""
+    skipped: tuple[Stage, ...] = ()
+    """Stages that it went without."""
+    metacog: Snapshot | None = None
+    """The snapshot of the service, where one was due (S1)."""
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
 
@@ -74,8 +82,10 @@ class Reply:
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
             "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
             "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
+            "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
             "error": self.error,
             "troubles": list(self.troubles),
+            **({"metacog": self.metacog.model_dump(mode="json")} if self.metacog else {}),
         }
 
 
@@ -134,7 +144,7 @@ class Chat:
         """
         _check(message)
         usage, error = Usage(), None
-        async with self.metacognition.turn(user, session, message) as turn:
+        async with self.metacognition.turn(user, session, message, model=self.model.model_name) as turn:
             try:
                 usage = await self._answer(turn, on_delta)
             except (ModelError, BudgetExceeded) as failure:
@@ -152,7 +162,8 @@ class Chat:
             timeout=self.timeout,
             on_delta=on_delta,
         )
-        assessment = await self._assess(self.assessor, turn, generation.text) if self.assessor else None
+        assessor = None if "assessor_model" in turn.skipped else self.assessor
+        assessment = await self._assess(assessor, turn, generation.text) if assessor else None
         turn.finish(generation.text, assessment=assessment, usage=generation.usage)
         return generation.usage
 
@@ -190,5 +201,8 @@ def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
         added_ms=turn.added * 1000,
         error=error,
         lessons=turn.lessons,
+        controls=turn.controls,
+        skipped=turn.skipped,
+        metacog=turn.snapshot,
         troubles=tuple(turn.troubles),
     )

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0002"
+VERSION = "0003"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -144,6 +144,17 @@ snapshots = sa.Table(
     sa.Column("data", sa.JSON, nullable=False),
     _time("at"),
 )
+
+"""The snapshots of service instances, which hold no text of anybody and are never recalled."""
+
+services = sa.Table(
+    "services",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("data", sa.JSON, nullable=False),
+    _time("at"),
+)
+"""What a service instance remembers of itself across restarts."""
 
 revisions = sa.Table(
     "revisions",

@@ -26,6 +26,15 @@ class Place(NamedTuple):
     session: str
 
 
+class Consolidated(NamedTuple):
+    """What a turn moved to long-term memory, and what is left in working memory."""
+
+    ages: tuple[float, ...]
+    """Of each item that was promoted, in seconds since it was said."""
+    saliences: tuple[float, ...]
+    """Of each item that stays."""
+
+
 class Said(NamedTuple):
     """One line of a transcript."""
 
@@ -122,7 +131,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
     return number, connection.execute(memory.returning(memories.c.id)).scalar_one()
 
 
-def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> int:
+def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
     statement = (
         sa.update(memories)
@@ -133,14 +142,20 @@ def promote(connection: sa.Connection, here: Place, controls: Controls, at: floa
             memories.c.salience >= controls.consolidation_threshold,
         )
         .values(promoted_at=at)
-        .returning(memories.c.id, memories.c.claims, memories.c.kind)
+        .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
     )
     salient = connection.execute(statement).all()
     if salient:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
     index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
-    return len(salient)
+    return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here))
+
+
+def saliences(connection: sa.Connection, here: Place) -> tuple[float, ...]:
+    """The saliences of what is in the working memory of a session."""
+    mine = sa.and_(memories.c.user_id == here.user_id, memories.c.session_id == here.session_id, in_working_memory())
+    return tuple(connection.execute(sa.select(memories.c.salience).where(mine)).scalars())
 
 
 def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from insula.errors import InputError, StoreFull, StoreNewer
+from insula.errors import InputError, StoreError, StoreFull, StoreNewer
 from insula.memory import erasure, index, journal, lock, nights, statements
 from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
@@ -24,7 +24,7 @@ from insula.memory.item import NewItem
 from insula.memory.lessons import Cited, Version, cited, version
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.schema import VERSION
-from insula.memory.statements import Place, Said
+from insula.memory.statements import Consolidated, Place, Said
 from insula.memory.vectors import Vector, cosine
 from insula.redaction import redact
 from insula.text.analysis import clean
@@ -61,6 +61,7 @@ class Store:
         self._engine = _engine(self.path)
         self._thread = ThreadPoolExecutor(1, "insula-store")
         self._places: dict[tuple[str, str], Place] = {}
+        self._file: tuple[int, int] | None = None
 
     @classmethod
     async def open(cls, path: str | Path, now: Callable[[], float] = time.time) -> Self:
@@ -76,7 +77,7 @@ class Store:
         try:
             if store.path != ":memory:":
                 _make_file(Path(store.path))
-            await store.run(_upgrade, store.path)
+            await store.run(_nothing)
         except BaseException:
             await store.close()
             raise
@@ -96,17 +97,36 @@ class Store:
     async def run(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
         """Run one unit of work, a function of a connection, in a transaction: all or nothing, with errors of ours.
 
-        The statements stand beside the tables in `memory`; what only reads for somebody to look at needs no method here.
+        The statements stand beside the tables in `memory`; not each of them needs a method here.
         """
 
         def unit() -> T:
             try:
+                self._find()
                 with self._engine.begin() as connection:
                     return work(connection, *args, **options)
             except DBAPIError as error:
                 raise index.explain(error, self.path) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, unit)
+
+    def _find(self) -> None:
+        """See whether the file that is open is the one at its path: SQLite writes on into one that was deleted.
+
+        Raises:
+            StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
+        """
+        file = _file_at(self.path)
+        if file != self._file and self._file is not None:
+            self._engine.dispose()
+            self._places.clear()
+            self._file = None
+        if file is None:
+            raise StoreError(f"The memory at {self.path!r} is gone; put the file back, or start anew without it.")
+        if self._file is None:
+            with self._engine.begin() as connection:
+                _upgrade(connection, self.path)
+            self._file = file
 
     async def place(self, user: str, session: str) -> Place:
         """The ids of a user and a session, made when they are new.
@@ -116,10 +136,7 @@ class Store:
         """
         if (known := self._places.get((user, session))) is not None:
             return known
-        for what, name in (("user", user), ("session", session)):
-            if not name.strip() or len(name) > NAME_CHARS or clean(name) != name or redact(name) != name:
-                shown = clean(redact(name))[:40]
-                raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
+        check_names(user, session)
         found = await self.run(statements.place, user, session, self.now())
         if len(self._places) >= _CACHED_PLACES:
             self._places.clear()
@@ -145,14 +162,10 @@ class Store:
         noticed: Sequence[Signal],
         used: Sequence[int],
         controls: Controls,
-    ) -> int:
-        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
+    ) -> Consolidated:
+        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted."""
 
-        Returns:
-            How many items were promoted to long-term memory.
-        """
-
-        def work(connection: sa.Connection) -> int:
+        def work(connection: sa.Connection) -> Consolidated:
             at = self.now()
             if response is not None:
                 statements.write(connection, place, turn, response, at)
@@ -163,8 +176,8 @@ class Store:
 
         return await self.run(work)
 
-    async def consolidate(self, place: Place, controls: Controls) -> int:
-        """Promote what is salient enough and let the rest of a full working memory go; returns the promoted."""
+    async def consolidate(self, place: Place, controls: Controls) -> Consolidated:
+        """Promote what is salient enough and let the rest of a full working memory go."""
         return await self.run(statements.promote, place, controls, self.now())
 
     async def add(self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls) -> int:
@@ -173,7 +186,7 @@ class Store:
         def work(connection: sa.Connection) -> int:
             for item, at in items:
                 statements.write(connection, place, None, item, at)
-            return statements.promote(connection, place, controls, self.now())
+            return len(statements.promote(connection, place, controls, self.now()).ages)
 
         return await self.run(work)
 
@@ -335,6 +348,18 @@ class Store:
         return await self.run(statements.counts, place)
 
 
+def check_names(user: str, session: str) -> None:
+    """Whether a user and a session may be called so.
+
+    Raises:
+        InputError: a name is empty, too long, or holds what is not kept: a secret, a control character.
+    """
+    for what, name in (("user", user), ("session", session)):
+        if not name.strip() or len(name) > NAME_CHARS or clean(name) != name or redact(name) != name:
+            shown = clean(redact(name))[:40]
+            raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
+
+
 def _make_file(path: Path) -> None:
     """Make the file and its folder, for their owner's eyes alone."""
     try:
@@ -345,6 +370,21 @@ def _make_file(path: Path) -> None:
             f"The folder {str(path.parent)!r} for the memory cannot be made ({error.strerror}); "
             f"make it, or point INSULA_HOME elsewhere."
         ) from error
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """What tells a file from any other, whatever its name; None where there is none."""
+    if path == ":memory:":
+        return 0, 0
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _nothing(_: sa.Connection) -> None:
+    """The unit of work that only opens."""
 
 
 def _engine(name: str) -> sa.Engine:

@@ -12,6 +12,10 @@ Stage = Literal["embedding", "assessor_model"]
 """A stage of a turn that costs a model call and has a stand-in that costs none: term recall, the built-in monitor."""
 
 
+Cause = Reason | Literal["stable"]
+"""The condition that began; or that the one for which the lever had been moved is over."""
+
+
 class Effect(Record):
     """How the figures differ between the snapshots before and after an adaptation; absent where either is unknown.
 
@@ -26,9 +30,9 @@ class Adaptation(Record):
     """One lever, moved for one reason."""
 
     at: float
-    """When the reason arose, in seconds since the epoch."""
+    """In seconds since the epoch."""
     lever: Lever
-    reason: Reason | Literal["stable"]
+    reason: Cause
     before: int | float | tuple[Stage, ...]
     after: int | float | tuple[Stage, ...]
     effect: Effect | None = None

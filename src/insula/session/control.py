@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from insula.session.adaptation import Adaptation, Stage
-from insula.session.conditions import DEGRADED, Conditions
+from insula.session.adaptation import Adaptation, Cause, Stage
+from insula.session.conditions import DEGRADED, Conditions, Reason
 from insula.types import Controls
 
 RETRIEVAL_FACTOR = 0.75
@@ -31,12 +31,6 @@ class Regulation:
     controls: Controls
     skipped: tuple[Stage, ...] = ()
     """Stages that this turn goes without."""
-    adaptations: tuple[Adaptation, ...] = ()
-    """All that are in force, each with its reason."""
-
-    def newer_than(self, previous: "Regulation") -> tuple[Adaptation, ...]:
-        """The adaptations that were not in force in the turn before: what goes on record."""
-        return tuple(one for one in self.adaptations if one not in previous.adaptations)
 
 
 def regulated(settings: Controls, conditions: Conditions) -> Regulation:
@@ -52,10 +46,24 @@ def regulated(settings: Controls, conditions: Conditions) -> Regulation:
         max_context_items=_items(settings, number),
         consolidation_threshold=_threshold(settings, number),
     )
-    # A p95 that falls fast may end degradation while severity still dwells.
-    skipped = SKIPPED if conditions.severe.active and conditions.degraded.active else ()
-    made = (one for one in _adaptations(settings, conditions, skipped) if one.before != one.after)
-    return Regulation(controls=controls, skipped=skipped, adaptations=tuple(made))
+    return Regulation(controls=controls, skipped=_skipped(conditions))
+
+
+def changes(settings: Controls, before: Conditions, after: Conditions, at: float) -> tuple[Adaptation, ...]:
+    """What goes on record when conditions change: each lever that moved, first for what ended, then for what began.
+
+    Args:
+        settings: what a turn may use before conditions change it.
+        before: the conditions of the turn before.
+        after: those of this turn.
+        at: seconds since the epoch.
+    """
+    kept = sum(one in after.active for one in before.active)
+    begun: list[Reason] = [reason for reason, since in after.active if (reason, since) not in before.active]
+    made = [*_moved(settings, "stable", len(before.active), kept, at)]
+    for number, reason in enumerate(begun, kept):
+        made += _moved(settings, reason, number, number + 1, at)
+    return tuple(one for one in (*made, _stages(before, after, at)) if one.before != one.after)
 
 
 def _items(settings: Controls, conditions: int) -> int:
@@ -72,22 +80,19 @@ def _threshold(settings: Controls, conditions: int) -> float:
     return max(settings.consolidation_threshold, min(THRESHOLD_CAP, raised))
 
 
-def _adaptations(settings: Controls, conditions: Conditions, skipped: tuple[Stage, ...]) -> Iterator[Adaptation]:
-    """Each lever for each condition in turn, whether it moved or was at its limit already."""
-    for number, (reason, since) in enumerate(conditions.active):
-        yield Adaptation(
-            at=since,
-            lever="max_context_items",
-            reason=reason,
-            before=_items(settings, number),
-            after=_items(settings, number + 1),
-        )
-        yield Adaptation(
-            at=since,
-            lever="consolidation_threshold",
-            reason=reason,
-            before=_threshold(settings, number),
-            after=_threshold(settings, number + 1),
-        )
-    began = conditions.severe.since or 0.0
-    yield Adaptation(at=began, lever="skipped_stages", reason=DEGRADED, before=(), after=skipped)
+def _skipped(conditions: Conditions) -> tuple[Stage, ...]:
+    # A p95 that falls fast may end degradation while severity still dwells.
+    return SKIPPED if conditions.severe.active and conditions.degraded.active else ()
+
+
+def _moved(settings: Controls, cause: Cause, old: int, new: int, at: float) -> Iterator[Adaptation]:
+    """The two levers, each from a number of conditions to another, whether it moved or was at its limit already."""
+    items = _items(settings, old), _items(settings, new)
+    threshold = _threshold(settings, old), _threshold(settings, new)
+    yield Adaptation(at=at, lever="max_context_items", reason=cause, before=items[0], after=items[1])
+    yield Adaptation(at=at, lever="consolidation_threshold", reason=cause, before=threshold[0], after=threshold[1])
+
+
+def _stages(before: Conditions, after: Conditions, at: float) -> Adaptation:
+    old, new = _skipped(before), _skipped(after)
+    return Adaptation(at=at, lever="skipped_stages", reason=DEGRADED if new else "stable", before=old, after=new)

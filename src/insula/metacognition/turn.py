@@ -1,60 +1,35 @@
-"""The one object a host holds: memory, identity, recall and the loops that watch and steer them (K9).
-
-```python
-async with await Metacognition.open("insula.db") as metacognition:
-    async with metacognition.turn("ana", "monday", "Where do I live?") as turn:
-        answer = await my_agent(turn.message, system=turn.instructions)
-        answer = turn.finish(answer).response
-```
-"""
+"""One exchange: what memory holds for it, what the model is told, and what became of the answer."""
 
 import logging
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
-from insula.errors import InputError, InsulaError
+from insula.errors import InsulaError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-from insula.memory.lessons import Version
-from insula.memory.store import Place, Recollection, Said, Store
-from insula.memory.vectors import Embed, Vector
+from insula.memory.store import Place, Recollection, Said
+from insula.memory.vectors import Vector
+from insula.metacognition.mind import TURN, Mind
+from insula.metacognition.regulator import Ended
 from insula.redaction import redact, without_markers
-from insula.screening import screen
-from insula.sleep import soul
-from insula.sleep.told import prompt_text
-from insula.telemetry import Telemetry
+from insula.session.adaptation import Adaptation, Stage
+from insula.session.advisory import Advisory, advisories, fitted
+from insula.session.conditions import DEGRADED, STM_HIGH
+from insula.session.control import Regulation
+from insula.session.snapshot import Snapshot
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons, monitor
+from insula.turn import confidence, impasse, lessons
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose
-from insula.types import (
-    HEDGE_THRESHOLD,
-    Assessment,
-    Calibration,
-    Confidence,
-    Controls,
-    Identity,
-    Provenance,
-    Recalled,
-    Signal,
-    Usage,
-)
+from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
-Subscriber = Callable[[Signal], object]
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
@@ -62,22 +37,9 @@ RECENT_RESPONSES = 5
 """Responses of the session that a new one is compared with (DESIGN K1)."""
 USED_TERMS = 2
 """Terms that a memory must share with what drew on it to count as used."""
-SPEAKER_CHARS = 40
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
-TURN, CONFIDENCE_LOW, IMPASSE = "meta:turn", "meta:confidence-low", "meta:impasse"
-SOUL = "soul"
-"""Subject of the revisions of SOUL.md."""
-_REMEMBERED_USERS = 10_000
-
-
-def warm_up() -> None:
-    """Load and compile now what the first turn would otherwise wait for: half a second, once per process."""
-    text = "Where does Ana live, and since when?"
-    assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
-    hedge("Ana lives in Lisbon.", assessment, Identity())
-    screen(redact(text), len(text))
-    confidence.shipped()
+CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,170 +52,6 @@ class TurnResult:
     """None where the assessment itself failed (counted, and the response left as it was)."""
     hedged: bool
     signals: tuple[Signal, ...]
-
-
-class Metacognition:
-    """Monitors and controls an agent that somebody else runs.
-
-    Args:
-        store: where everything is kept.
-        identity: who the agent is.
-        controls: what a turn may use before conditions change it.
-        calibration: coefficients of confidence; by default the shipped ones.
-        assess: the self-monitor; another function of the same form may replace it (K10).
-        embed: makes an embedding of a text, which then counts in the score of what is proposed; none is needed.
-        telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        identity: Identity | None = None,
-        controls: Controls | None = None,
-        calibration: Calibration | None = None,
-        assess: Assess = monitor.assess,
-        embed: Embed | None = None,
-        telemetry: Telemetry | None = None,
-        holdout: float = 0.1,
-    ) -> None:
-        self.embed = embed
-        self.holdout = holdout
-        self.store = store
-        self.identity = identity or Identity()
-        self.controls = controls or Controls()
-        self.calibration = calibration or confidence.shipped()
-        self.assess = assess
-        self.telemetry = telemetry or Telemetry()
-        self._subscribers: list[Subscriber] = []
-        self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
-        self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
-        self._learned: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...], str]] = OrderedDict()
-
-    @classmethod
-    async def open(
-        cls, path: str | Path, *, identity: Identity | None = None, controls: Controls | None = None
-    ) -> Self:
-        """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
-
-        Raises:
-            StoreError: the store cannot be used; the message says why and what to do.
-        """
-        return cls(await Store.open(path), identity=identity, controls=controls)
-
-    async def close(self) -> None:
-        """Let go of the store."""
-        await self.store.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    def turn(self, user: str, session: str, message: str) -> "Turn":
-        """One exchange, to be entered with `async with`; see `Turn`."""
-        return Turn(self, user, session, message)
-
-    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
-        self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
-
-    async def observe(
-        self,
-        user: str,
-        session: str,
-        text: str,
-        *,
-        speaker: str = USER,
-        listener: str = ASSISTANT,
-        provenance: Provenance = "user",
-        at: datetime | None = None,
-    ) -> int:
-        """Remember something that was said without answering it; returns the id of the memory.
-
-        Args:
-            user: whose memory it is.
-            session: the conversation it belongs to.
-            text: what was said.
-            speaker: who said it; a name where more than one person talks.
-            listener: who was spoken to.
-            provenance: `user`, `assistant` or `tool`.
-            at: when; now by default.
-
-        Raises:
-            InputError: the speaker is no name.
-            StoreError: the store cannot be used.
-        """
-        named = screen(speaker, SPEAKER_CHARS)
-        heard = screen(listener, SPEAKER_CHARS)
-        if named.reasons or heard.reasons or not named.text or not heard.text:
-            raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
-        if provenance == "derived":
-            raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
-        speaker, listener = named.text, heard.text
-        place = await self.store.place(user, session)
-        content = redact(clean(text))
-        analysis = _analysed(content)
-        encoding = encode(analysis, speaker, listener)
-        vector = self.embed(analysis.text) if self.embed else None
-        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
-        replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)
-        item = item._replace(content=content, vector=vector)
-        stamp = at.timestamp() if at else None
-        _, memory = await self.store.say(place, item, at=stamp)
-        await self.store.consolidate(place, self.controls)
-        self.saw(place, analysis.language)
-        return memory
-
-    async def languages(self, place: Place) -> frozenset[str]:
-        """The languages a user has written in, read once and kept in step."""
-        if (known := self._languages.get(place.user_id)) is None:
-            known = await self.store.languages(place)
-        return _kept(self._languages, place.user_id, known)
-
-    def saw(self, place: Place, language: str) -> None:
-        """Note that a user wrote in a language."""
-        if place.user_id in self._languages:
-            _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
-
-    async def learned(self, place: Place) -> tuple[tuple[lessons.Advice, ...], str]:
-        """What a user's lessons advise, and their guidelines; read anew after a night or a person's word on either."""
-        version = await self.store.lessons_version(place.user_id)
-        known = self._learned.get(place.user_id)
-        if known is None or known[0] != version:
-            advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
-            latest = await self.store.revisions(place.user_id, SOUL, 1)
-            known = version, advice, prompt_text(soul.parse(latest[0].content)) if latest else ""
-        return _kept(self._learned, place.user_id, known)[1:]
-
-    def notice(self, signals: Sequence[Signal]) -> None:
-        """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
-        for signal in signals:
-            self.telemetry.signals.labels(signal.kind).inc()
-            for subscriber in tuple(self._subscribers):
-                try:
-                    subscriber(signal)
-                except Exception:
-                    self.telemetry.failures.labels("subscriber").inc()
-                    log.exception("A subscriber failed on %s.", signal.kind)
-
-    async def resume(self, place: Place) -> None:
-        """Read from the ledger how the session stood, if this process has not seen it yet."""
-        key = place.user, place.session
-        if key not in self._judged:
-            turns = await self.store.ledger(place, kinds=[TURN], limit=RECENT_RESPONSES)
-            judged = (impasse.from_record(turn.data) for turn in turns)
-            _kept(self._judged, key, next((one for one in judged if one is not None), None))
-
-    def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
-        """The reason for an impasse in a session, if there is one now."""
-        reason = impasse.impasse(self._judged.get(key), current)
-        _kept(self._judged, key, current)
-        return reason
 
 
 class Turn:
@@ -270,7 +68,7 @@ class Turn:
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
         lessons: those that the message brought up, each with whether it was told or withheld.
-        controls: what this turn may use.
+        snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
         signals: everything noticed in this turn, once it is over.
@@ -279,11 +77,12 @@ class Turn:
         troubles: sentences on what failed in Insula itself.
     """
 
-    def __init__(self, owner: Metacognition, user: str, session: str, message: str) -> None:
+    def __init__(self, owner: Mind, user: str, session: str, message: str, model: str = "") -> None:
         self._owner = owner
         self.user, self.session = user, session
         self.message = clean(message)
-        self.controls = owner.controls
+        self.model = model
+        self.snapshot: Snapshot | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
@@ -295,6 +94,10 @@ class Turn:
         self.promoted = 0
         self.added = 0.0
         self.troubles: list[str] = []
+        self._regulation = Regulation(controls=owner.controls)
+        self._advisories: tuple[Advisory, ...] = ()
+        self._adaptations: tuple[Adaptation, ...] = ()
+        self._begun = 0.0
         self._guidelines = ""
         self._usage = Usage()
         self._place: Place | None = None
@@ -302,7 +105,18 @@ class Turn:
         self._analysis: Analysis | None = None
         self._vector: Vector | None = None
 
+    @property
+    def controls(self) -> Controls:
+        """What this turn may use, as the conditions of the session have it."""
+        return self._regulation.controls
+
+    @property
+    def skipped(self) -> tuple[Stage, ...]:
+        """Stages that this turn goes without, because turns are far too slow."""
+        return self._regulation.skipped
+
     async def __aenter__(self) -> Self:
+        self._begun = time.perf_counter()
         with self.kept_from_host("recall"):
             await self._recall()
         with self.kept_from_host("write"):
@@ -312,6 +126,8 @@ class Turn:
     async def __aexit__(self, *_: object) -> None:
         with self.kept_from_host("exit"):
             await self._leave()
+        with self.kept_from_host("snapshot"):
+            await self._account()
         self._owner.telemetry.added.observe(self.added)
         self._owner.telemetry.turns.labels(self.confidence.level).inc()
 
@@ -333,16 +149,27 @@ class Turn:
     async def _recall(self) -> None:
         owner = self._owner
         self._content = redact(self.message)
-        self._analysis = _analysed(self._content, next(iter(owner.identity.languages), "en"))
+        self._analysis = analysed(self._content, next(iter(owner.identity.languages), "en"))
         place = self._place = await owner.store.place(self.user, self.session)
         asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
-        with self.kept_from_host("embed"):
-            self._vector = owner.embed(self._analysis.text) if owner.embed else None
-        limit = self.controls.max_context_items
         await owner.resume(place)
+        with self.kept_from_host("regulate"):
+            self._regulate()
+        with self.kept_from_host("embed"):
+            embed = None if "embedding" in self.skipped else owner.embed
+            self._vector = embed(self._analysis.text) if embed else None
+        limit = self.controls.max_context_items
         found = await owner.store.recall(place, asked, limit, lines=HISTORY_LINES, vector=self._vector)
-        self.recalled, self.history = found.recalled, found.said
+        self.recalled, told = fitted(found.recalled, self._advisories, limit)
+        self._advisories, self.history = told, found.said
         self._prepare(asked, found, await self._learned(place, self._analysis))
+
+    def _regulate(self) -> None:
+        """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
+        owner = self._owner
+        begun = owner.regulator.begin((self.user, self.session), self.model, owner.store.now())
+        self._regulation, self._adaptations = begun.regulation, begun.adaptations
+        self._advisories = advisories(begun.conditions.reasons)
 
     async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
         """The lessons that the message brings up; none where they cannot be read."""
@@ -374,7 +201,13 @@ class Turn:
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         told = lessons.told(learned)
         self.instructions = compose(
-            identity, self.confidence, self.recalled, guidelines=self._guidelines, guidance=guidance, lessons=told
+            identity,
+            self.confidence,
+            self.recalled,
+            guidelines=self._guidelines,
+            guidance=guidance,
+            lessons=told,
+            advisories=[advisory.text for advisory in self._advisories],
         )
         self.lessons = learned
 
@@ -446,16 +279,46 @@ class Turn:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
             response, used = self._remember(self.result)
-        self.promoted = await self._owner.store.finish(
-            self._place, self.number, response, self.signals, used, self.controls
+        self.signals += tuple(map(self._adapted, self._adaptations))
+        owner = self._owner
+        kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
+        self.promoted = len(kept.ages)
+        stored = 1 if response is None else 2
+        owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
+        owner.notice(self.signals)
+
+    async def _account(self) -> None:
+        """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
+        owner = self._owner
+        seconds = time.perf_counter() - self._begun
+        self._count(seconds)
+        turn = Ended(
+            at=owner.store.now(), ms=1000 * seconds, answered=self.result is not None, stored=bool(self.number)
         )
-        self._owner.notice(self.signals)
+        self.snapshot = owner.regulator.end((self.user, self.session), self.model, turn)
+        if self.snapshot is not None:
+            owner.telemetry.snapshots.inc()
+            await owner.write_down(self.snapshot)
+
+    def _count(self, seconds: float) -> None:
+        telemetry = self._owner.telemetry
+        telemetry.took(self.model, seconds)
+        told = [advisory.reason for advisory in self._advisories]
+        telemetry.advisories.inc(len(told))
+        telemetry.degraded.inc(told.count(DEGRADED))
+        telemetry.stm_high.inc(told.count(STM_HIGH))
+        if self.controls.max_context_items < self._owner.controls.max_context_items:
+            telemetry.adaptive_retrieval.inc()
+
+    def _adapted(self, one: Adaptation) -> Signal:
+        data = one.model_dump(mode="json", exclude={"at", "effect"})
+        return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
     def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
         content = redact(result.response)
-        analysis = _analysed(content, asked.language)
+        analysis = analysed(content, asked.language)
         item = new_item(analysis, encode(analysis, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
         item = item._replace(content=content)
         if (judged := result.assessment) is not None:
@@ -482,7 +345,7 @@ class Turn:
             self.added += time.perf_counter() - started
 
 
-def _analysed(content: str, default: str = "en") -> Analysis:
+def analysed(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
     return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
 
@@ -499,11 +362,3 @@ def _terms_of(history: Sequence[Said]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
     return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)
-
-
-def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:
-    cache[key] = value
-    cache.move_to_end(key)
-    if len(cache) > _REMEMBERED_USERS:
-        cache.popitem(last=False)
-    return value

@@ -1,0 +1,16 @@
+"""The one object a host holds: memory, identity, recall and the loops that watch and steer them (K9).
+
+```python
+async with await Metacognition.open("insula.db") as metacognition:
+    async with metacognition.turn("ana", "monday", "Where do I live?") as turn:
+        answer = await my_agent(turn.message, system=turn.instructions)
+        answer = turn.finish(answer).response
+```
+"""
+
+from insula.metacognition.facade import Metacognition, warm_up
+from insula.metacognition.mind import Assess, Subscriber
+from insula.metacognition.regulator import Regulator
+from insula.metacognition.turn import RECENT_RESPONSES, Turn, TurnResult
+
+__all__ = ["RECENT_RESPONSES", "Assess", "Metacognition", "Regulator", "Subscriber", "Turn", "TurnResult", "warm_up"]

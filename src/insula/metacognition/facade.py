@@ -1,0 +1,136 @@
+"""The facade of the package: `Metacognition`."""
+
+import logging
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from insula.errors import InputError, InsulaError
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import REMEMBERED_CHARS, new_item
+from insula.memory.store import Store
+from insula.metacognition.mind import Mind
+from insula.metacognition.turn import Turn, analysed
+from insula.redaction import redact
+from insula.screening import screen
+from insula.text.analysis import analyse, clean
+from insula.text.questions import asks
+from insula.turn import confidence, monitor
+from insula.turn.hedging import hedge
+from insula.types import Controls, Identity, Provenance
+
+log = logging.getLogger(__name__)
+
+SPEAKER_CHARS = 40
+
+
+def warm_up() -> None:
+    """Load and compile now what the first turn would otherwise wait for: half a second, once per process."""
+    text = "Where does Ana live, and since when?"
+    assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
+    hedge("Ana lives in Lisbon.", assessment, Identity())
+    screen(redact(text), len(text))
+    confidence.shipped()
+
+
+class Metacognition(Mind):
+    """Monitors and controls an agent that somebody else runs.
+
+    Args:
+        store: where everything is kept.
+        identity: who the agent is.
+        controls: what a turn may use before conditions change it.
+        calibration: coefficients of confidence; by default the shipped ones.
+        assess: the self-monitor; another function of the same form may replace it (K10).
+        embed: makes an embedding of a text, which then counts in the score of what is proposed; none is needed.
+        telemetry: where counts go.
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
+        regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
+    """
+
+    @classmethod
+    async def open(
+        cls, path: str | Path, *, identity: Identity | None = None, controls: Controls | None = None
+    ) -> Self:
+        """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
+
+        Raises:
+            StoreError: the store cannot be used; the message says why and what to do.
+        """
+        return cls(await Store.open(path), identity=identity, controls=controls)
+
+    async def close(self) -> None:
+        """Write down how the service stands, and let go of the store."""
+        try:
+            await self.write_down()
+        except InsulaError as error:
+            log.warning("What the service knew of itself was not written down: %s", error)
+        finally:
+            await self.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def turn(self, user: str, session: str, message: str, *, model: str = "") -> Turn:
+        """One exchange, to be entered with `async with`; see `Turn`.
+
+        Args:
+            user: whose memory is used.
+            session: the conversation.
+            message: what the user says.
+            model: the name of the model that answers; how slow is too slow is known of each by itself.
+        """
+        return Turn(self, user, session, message, model)
+
+    async def observe(
+        self,
+        user: str,
+        session: str,
+        text: str,
+        *,
+        speaker: str = USER,
+        listener: str = ASSISTANT,
+        provenance: Provenance = "user",
+        at: datetime | None = None,
+    ) -> int:
+        """Remember something that was said without answering it; returns the id of the memory.
+
+        Args:
+            user: whose memory it is.
+            session: the conversation it belongs to.
+            text: what was said.
+            speaker: who said it; a name where more than one person talks.
+            listener: who was spoken to.
+            provenance: `user`, `assistant` or `tool`.
+            at: when; now by default.
+
+        Raises:
+            InputError: the speaker is no name.
+            StoreError: the store cannot be used.
+        """
+        named = screen(speaker, SPEAKER_CHARS)
+        heard = screen(listener, SPEAKER_CHARS)
+        if named.reasons or heard.reasons or not named.text or not heard.text:
+            raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
+        if provenance == "derived":
+            raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
+        speaker, listener = named.text, heard.text
+        place = await self.store.place(user, session)
+        content = redact(clean(text))
+        analysis = analysed(content)
+        encoding = encode(analysis, speaker, listener)
+        vector = self.embed(analysis.text) if self.embed else None
+        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
+        replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)
+        item = item._replace(content=content, vector=vector)
+        stamp = at.timestamp() if at else None
+        _, memory = await self.store.say(place, item, at=stamp)
+        consolidated = await self.store.consolidate(place, self.controls)
+        self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
+        self.saw(place, analysis.language)
+        return memory

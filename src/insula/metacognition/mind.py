@@ -1,0 +1,149 @@
+"""What the turns of an agent share: where it remembers, who it is, what it has learned, and how it stands."""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from insula.memory import statements, vitals
+from insula.memory.lessons import Version
+from insula.memory.store import Place, Store
+from insula.memory.vectors import Embed
+from insula.metacognition.regulator import Regulator
+from insula.session.snapshot import Snapshot
+from insula.sleep import soul
+from insula.sleep.told import prompt_text
+from insula.telemetry import Telemetry
+from insula.turn import confidence, impasse, lessons, monitor
+from insula.types import Assessment, Calibration, Controls, Identity, Signal
+
+log = logging.getLogger(__name__)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
+Subscriber = Callable[[Signal], object]
+
+TURN = "meta:turn"
+SOUL = "soul"
+"""Subject of the revisions of SOUL.md."""
+SERVICE = "insula"
+"""The name under which a service instance writes down how it stands; there is one for each store."""
+_JUDGED = 5
+"""Turns of a session that are looked back on for its last judgement."""
+_REMEMBERED_USERS = 10_000
+
+
+class Mind:
+    """The state behind `Metacognition`; see there for the arguments."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        identity: Identity | None = None,
+        controls: Controls | None = None,
+        calibration: Calibration | None = None,
+        assess: Assess = monitor.assess,
+        embed: Embed | None = None,
+        telemetry: Telemetry | None = None,
+        holdout: float = 0.1,
+        regulator: Regulator | None = None,
+    ) -> None:
+        self.store = store
+        self.identity = identity or Identity()
+        self.regulator = regulator or Regulator(controls)
+        self.calibration = calibration or confidence.shipped()
+        self.assess = assess
+        self.embed = embed
+        self.telemetry = telemetry or Telemetry()
+        self.holdout = holdout
+        self._restored = False
+        self._written = 0
+        self._subscribers: list[Subscriber] = []
+        self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
+        self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
+        self._learned: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...], str]] = OrderedDict()
+
+    @property
+    def controls(self) -> Controls:
+        """What a turn may use before conditions change it."""
+        return self.regulator.settings
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    async def restore(self) -> None:
+        """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
+        if not self._restored:
+            self._restored = True
+            self.regulator.restore(await self.store.run(vitals.read, SERVICE))
+            self._written = self.regulator.turns
+
+    async def write_down(self, snapshot: Snapshot | None = None) -> None:
+        """Write how the service stands where that is new, and a snapshot where one was taken (S8, S11)."""
+        if snapshot is None and self.regulator.turns == self._written:
+            return
+        self._written = self.regulator.turns
+        taken = None if snapshot is None else snapshot.model_dump(mode="json")
+        await self.store.run(vitals.write, SERVICE, self.regulator.state(), taken, self.store.now())
+
+    async def resume(self, place: Place) -> None:
+        """Read how a session stood, if this process has not seen it yet."""
+        await self.restore()
+        key = place.user, place.session
+        if key not in self._judged:
+            turns = await self.store.ledger(place, kinds=[TURN], limit=_JUDGED)
+            judged = (impasse.from_record(turn.data) for turn in turns)
+            _kept(self._judged, key, next((one for one in judged if one is not None), None))
+        if not self.regulator.knows(key):
+            self.regulator.resume(key, await self.store.run(statements.saliences, place))
+
+    def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
+        """The reason for an impasse in a session, if there is one now."""
+        reason = impasse.impasse(self._judged.get(key), current)
+        _kept(self._judged, key, current)
+        return reason
+
+    async def languages(self, place: Place) -> frozenset[str]:
+        """The languages a user has written in, read once and kept in step."""
+        if (known := self._languages.get(place.user_id)) is None:
+            known = await self.store.languages(place)
+        return _kept(self._languages, place.user_id, known)
+
+    def saw(self, place: Place, language: str) -> None:
+        """Note that a user wrote in a language."""
+        if place.user_id in self._languages:
+            _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
+
+    async def learned(self, place: Place) -> tuple[tuple[lessons.Advice, ...], str]:
+        """What a user's lessons advise, and their guidelines; read anew after a night or a person's word on either."""
+        version = await self.store.lessons_version(place.user_id)
+        known = self._learned.get(place.user_id)
+        if known is None or known[0] != version:
+            advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
+            latest = await self.store.revisions(place.user_id, SOUL, 1)
+            known = version, advice, prompt_text(soul.parse(latest[0].content)) if latest else ""
+        return _kept(self._learned, place.user_id, known)[1:]
+
+    def notice(self, signals: Sequence[Signal]) -> None:
+        """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""
+        for signal in signals:
+            self.telemetry.signals.labels(signal.kind).inc()
+            for subscriber in tuple(self._subscribers):
+                try:
+                    subscriber(signal)
+                except Exception:
+                    self.telemetry.failures.labels("subscriber").inc()
+                    log.exception("A subscriber failed on %s.", signal.kind)
+
+
+def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:
+    cache[key] = value
+    cache.move_to_end(key)
+    if len(cache) > _REMEMBERED_USERS:
+        cache.popitem(last=False)
+    return value

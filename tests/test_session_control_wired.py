@@ -1,0 +1,347 @@
+"""Sessions under load, from the figures to the text in the request that reaches the model, and back (law 1; S1–S11)."""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from inline_snapshot import snapshot
+
+from insula.agent.chat import Chat, Reply
+from insula.memory.schema import snapshots
+from insula.memory.store import Store
+from insula.metacognition import Metacognition, Regulator
+from insula.metacognition.regulator import Ended
+from insula.session.advisory import TEXTS
+from insula.session.conditions import DEGRADED, DWELL_SECONDS, STM_HIGH
+from insula.session.latency import MINIMUM, WINDOW_SECONDS
+from insula.telemetry import Telemetry
+from insula.testing import ScriptedModel, memory_store
+from insula.types import Assessment, Controls, Parts
+
+pytestmark = pytest.mark.anyio
+
+SLO = 60_000.0
+"""Milliseconds that no turn of a test takes by itself."""
+FACTS = [f"My {thing} is called {name}." for thing, name in zip(
+    ("cat", "dog", "boat", "house", "sister", "street", "bicycle", "school", "tortoise", "violin",
+     "village", "bakery", "horse", "piano", "lake", "tower", "garden", "doctor", "tailor", "bridge"),
+    ("Tom", "Rex", "Aurora", "Elm", "Ana", "Rua", "Blitz", "Stein", "Zen", "Nina",
+     "Alba", "Pane", "Fury", "Ivory", "Como", "Giotto", "Eden", "Weiss", "Moss", "Ponte"),
+    strict=True,
+)]  # fmt: skip
+
+
+class Clock:
+    """Seconds since the epoch, as a test wants them."""
+
+    def __init__(self) -> None:
+        self.at = time.time()
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@asynccontextmanager
+async def talking(
+    controls: Controls | None = None, embed: object = None
+) -> AsyncGenerator[tuple[Chat, ScriptedModel, Clock]]:
+    clock, model = Clock(), ScriptedModel(lambda _: "Noted.")
+    async with memory_store(clock) as store:
+        regulator = Regulator(controls, slo_ms=SLO)
+        yield Chat(Metacognition(store, regulator=regulator, telemetry=Telemetry()), model), model, clock
+
+
+def slow(chat: Chat, clock: Clock, ms: float = 1.5 * SLO) -> None:
+    """Turns of another session on the same model, all of them slow, or fast."""
+    for _ in range(MINIMUM):
+        ended = Ended(at=clock(), ms=ms, answered=True, stored=True)
+        chat.metacognition.regulator.end(("somebody", "else"), chat.model.model_name, ended)
+
+
+def calm(chat: Chat, clock: Clock) -> None:
+    clock.at += WINDOW_SECONDS + DWELL_SECONDS
+    slow(chat, clock, 100.0)
+
+
+async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
+    """A working memory in which much waits just below the threshold."""
+    place = await chat.metacognition.store.place("ana", session)
+    await chat.metacognition.resume(place)
+    chat.metacognition.regulator.resume(("ana", session), [0.5] * saliences)
+
+
+def facts_in(text: str) -> int:
+    return text.count(" is called ")
+
+
+async def told(chat: Chat) -> None:
+    for fact in FACTS:
+        await chat.reply("ana", "before", fact)
+
+
+QUESTION = "What are my cat, dog, boat, house, sister, street, bicycle, school, tortoise and violin called?"
+
+
+async def test_a_session_that_is_well_adds_nothing_to_the_request() -> None:
+    async with talking() as (chat, model, _):
+        reply = await chat.reply("ana", "now", "Hello there, my friend.")
+    assert reply.controls == Controls()
+    assert not any(text in model.requests[-1].text for text in TEXTS.values())
+
+
+async def test_a_degraded_session_is_told_so_last_and_shows_fewer_memories_until_it_recovers() -> None:
+    async with talking() as (chat, model, clock):
+        await told(chat)
+        await chat.reply("ana", "now", QUESTION)
+        well = model.requests[-1].instructions
+        slow(chat, clock)
+        clock.at += DWELL_SECONDS
+        degraded = await chat.reply("ana", "now", QUESTION)
+        text = model.requests[-1].instructions
+        calm(chat, clock)
+        recovered = await chat.reply("ana", "now", QUESTION)
+        again = model.requests[-1].instructions
+    assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6)
+    assert text.endswith(TEXTS[DEGRADED])
+    assert len(degraded.recalled) == 11  # and the advisory: twelve items of context together
+    assert facts_in(text) < facts_in(well)
+    assert recovered.controls == Controls()
+    assert TEXTS[DEGRADED] not in again
+    assert facts_in(again) == facts_in(well)
+
+
+async def test_two_conditions_take_sixteen_to_nine_and_end_one_by_one() -> None:
+    async with talking() as (chat, model, clock):
+        seen = list[tuple[int, float]]()
+
+        async def turn() -> None:
+            await filled(chat, "now", 30 if full else 0)
+            reply = await chat.reply("ana", "now", "And what about that?")
+            seen.append((reply.controls.max_context_items, reply.controls.consolidation_threshold))
+            clock.at += DWELL_SECONDS
+
+        full = False
+        await turn()
+        slow(chat, clock)
+        await turn()
+        full = True
+        await turn()
+        both = model.requests[-1].instructions
+        calm(chat, clock)
+        await turn()
+        full = False
+        await turn()
+    assert seen == [(16, 0.55), (12, 0.60), (9, 0.65), (12, 0.60), (16, 0.55)]
+    assert both.endswith(f"{TEXTS[DEGRADED]}\n{TEXTS[STM_HIGH]}")
+
+
+async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason() -> None:
+    async with talking() as (chat, _, clock):
+        await chat.reply("ana", "now", "Hello there, my friend.")
+        slow(chat, clock)
+        await chat.reply("ana", "now", "How are you doing?")
+        calm(chat, clock)
+        last = await chat.reply("ana", "now", "Are you any better?")
+        ring = chat.metacognition.regulator.ring
+        place = await chat.metacognition.store.place("ana", "now")
+        ledger = await chat.metacognition.store.ledger(place, kinds=["session:adaptation"])
+    changes = [
+        (one.lever, one.before, one.after, one.reason)
+        for one in ring.adaptations
+        if one.lever in {"max_context_items", "consolidation_threshold"}
+    ]
+    assert changes == snapshot(
+        [
+            ("max_context_items", 16, 12, "performance_degraded"),
+            ("consolidation_threshold", 0.55, 0.6, "performance_degraded"),
+            ("max_context_items", 12, 16, "stable"),
+            ("consolidation_threshold", 0.6, 0.55, "stable"),
+        ]
+    )
+    assert [(one.turn, one.reason) for one in ledger] == snapshot(
+        [
+            (3, "consolidation_threshold from 0.6 to 0.55: stable"),
+            (3, "max_context_items from 12 to 16: stable"),
+            (2, "consolidation_threshold from 0.55 to 0.6: performance_degraded"),
+            (2, "max_context_items from 16 to 12: performance_degraded"),
+        ]
+    )
+    assert [signal.reason for signal in last.signals if signal.kind == "session:adaptation"] == [
+        "max_context_items from 12 to 16: stable",
+        "consolidation_threshold from 0.6 to 0.55: stable",
+    ]
+
+
+async def test_a_turn_that_raises_leaves_the_settings_as_they_were() -> None:
+    async with talking() as (chat, _, clock):
+        slow(chat, clock)
+        with pytest.raises(RuntimeError):
+            async with chat.metacognition.turn("ana", "now", "Hello there.", model=chat.model.model_name) as turn:
+                assert turn.controls.max_context_items == 12
+                raise RuntimeError
+        assert chat.metacognition.controls == Controls()
+        calm(chat, clock)
+        assert (await chat.reply("ana", "now", "And now?")).controls == Controls()
+
+
+async def test_the_raised_threshold_changes_what_is_promoted() -> None:
+    """What lies between 0.55 and 0.60 goes to long-term memory in calm sessions, and not in a degraded one."""
+    long_term = list[int]()
+    for degraded in (False, True):
+        async with talking() as (chat, _, clock):
+            if degraded:
+                slow(chat, clock)
+            place = await chat.metacognition.store.place("ana", "now")
+            async with chat.metacognition.turn("ana", "now", "Mine.", model=chat.model.model_name) as turn:
+                await set_salience(chat.metacognition.store, 0.57)
+                turn.finish("Yes.")
+            long_term.append((await chat.metacognition.store.counts(place))["long_term"])
+    assert long_term == [1, 0]
+
+
+async def set_salience(store: Store, salience: float) -> None:
+    await store.run(lambda connection: connection.execute(sa.text(f"UPDATE memories SET salience = {salience}")))
+
+
+async def test_turns_of_a_model_that_is_far_too_slow_go_without_embeddings_and_a_second_model() -> None:
+    calls = list[str]()
+
+    async def assess(*_: object) -> Assessment:
+        calls.append("assessor")
+        parts = Parts(responsiveness=1, completeness=1, consistency=1, length_ok=True, repetition=False)
+        return Assessment(score=1.0, flags=(), parts=parts)
+
+    async with talking() as (chat, _, clock):
+        chat.assessor = assess
+
+        def embed(text: str) -> None:
+            calls.append("embedding")
+
+        chat.metacognition.embed = embed  # pyright: ignore[reportAttributeAccessIssue]
+        await chat.reply("ana", "now", "Hello there, my friend.")
+        at_first, calls = calls, []
+        slow(chat, clock, 2.5 * SLO)
+        reply = await chat.reply("ana", "now", "And how are you?")
+    assert at_first == ["embedding", "assessor"]
+    assert (calls, reply.skipped) == ([], ("embedding", "assessor_model"))
+    assert reply.assessment is not None
+
+
+async def stable(chat: Chat, turns: int) -> list[Reply]:
+    return [await chat.reply("ana", "now", f"This is what I say at number {turn}.") for turn in range(turns)]
+
+
+async def test_stable_sessions_have_snapshots_at_turns_5_11_18_26_35_45_55_and_65() -> None:
+    async with talking() as (chat, _, _clock):
+        replies = await stable(chat, 65)
+    assert [reply.turn for reply in replies if reply.metacog] == [5, 11, 18, 26, 35, 45, 55, 65]
+    assert "metacog" not in replies[0].record()
+
+
+async def test_under_load_snapshots_tighten_to_every_second_turn() -> None:
+    async with talking() as (chat, _, clock):
+        chat.metacognition.regulator.begin(("ana", "now"), chat.model.model_name, clock())
+        replies = list[Reply]()
+        for turn in range(18):
+            await filled(chat, "now")
+            replies.append(await chat.reply("ana", "now", f"This is what I say at number {turn}."))
+    assert [reply.turn for reply in replies if reply.metacog] == [5, 9, 12, 14, 16, 18]
+
+
+async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
+    async with talking() as (chat, _, _clock):
+        replies = await stable(chat, 5)
+    taken = replies[-1].record()["metacog"]
+    assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
+        {
+            "version": 1,
+            "turn_counter": 5,
+            "performance": {"degraded": False},
+            "recent_consolidation_selectivity": 0.0,
+            "stm_utilization": 0.03125,
+            "stm_capacity": 32,
+            "last_user_turn_status": "stored",
+        }
+    )
+    assert "say" not in str(taken)
+
+
+async def test_capacity_is_not_always_full() -> None:
+    async with talking() as (chat, _, _clock):
+        replies = [await chat.reply("ana", "now", f"Well, hm, {turn}.") for turn in range(60)]
+    assert replies[-1].controls == Controls()
+    last = chat.metacognition.regulator.ring.last
+    assert last is not None
+    assert last.stm_utilization is not None
+    assert last.stm_utilization < 0.1
+
+
+async def test_the_ring_the_interval_and_what_is_normal_survive_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "insula.db"
+    for part in (12, 8):
+        async with Metacognition(await Store.open(path)) as metacognition:
+            chat = Chat(metacognition, ScriptedModel(lambda _: "Noted."))
+            replies = await stable(chat, part)
+            ring, slo = metacognition.regulator.ring, metacognition.regulator.slo("scripted")
+    assert [one.turn_counter for one in ring.snapshots] == [5, 11, 18]
+    assert [reply.turn for reply in replies if reply.metacog] == [18]  # the turn of the session, as it happens
+    assert ring.schedule.interval == 8
+    assert slo is not None  # twenty turns, twelve of which were before the restart
+    async with Metacognition(await Store.open(path)) as metacognition:
+        await metacognition.restore()
+        assert metacognition.regulator.ring == ring
+        assert metacognition.regulator.turns == 20
+        rows = await metacognition.store.run(lambda connection: connection.execute(sa.select(snapshots.c.data)).all())
+    assert [row.data["type"] for row in rows] == ["meta_reflection"] * 3
+
+
+async def test_a_state_that_cannot_be_read_starts_anew(tmp_path: Path) -> None:
+    path = tmp_path / "insula.db"
+    async with Metacognition(await Store.open(path)) as metacognition:
+        await stable(Chat(metacognition, ScriptedModel(lambda _: "Noted.")), 6)
+        torn = sa.text("""UPDATE services SET data = '{"ring": [1, 2], "turns": "x", "first": 7}'""")
+        await metacognition.store.run(lambda connection: connection.execute(torn))
+    async with Metacognition(await Store.open(path)) as metacognition:
+        replies = await stable(Chat(metacognition, ScriptedModel(lambda _: "Noted.")), 5)
+    assert replies[-1].metacog is not None
+    assert not replies[-1].troubles
+
+
+async def test_the_counters_have_the_names_that_seed_003_promises() -> None:
+    async with talking() as (chat, _, clock):
+        await filled(chat, "now")
+        slow(chat, clock)
+        await chat.reply("ana", "now", "Hello there, my friend.")
+        value = chat.metacognition.telemetry.registry.get_sample_value
+    names = (
+        "metacog_snapshots_total",
+        "metacog_advisory_items_total",
+        "metacog_stm_high_util_events_total",
+        "metacog_performance_degraded_events_total",
+        "adaptive_retrieval_applied_total",
+    )
+    assert {name: value(name) for name in names} == snapshot(
+        {
+            "metacog_snapshots_total": 0.0,
+            "metacog_advisory_items_total": 2.0,
+            "metacog_stm_high_util_events_total": 1.0,
+            "metacog_performance_degraded_events_total": 1.0,
+            "adaptive_retrieval_applied_total": 1.0,
+        }
+    )
+
+
+def failing(*_: object) -> object:
+    raise ZeroDivisionError
+
+
+async def test_a_regulator_that_fails_leaves_the_turn_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talking() as (chat, _, _clock):
+        for name in ("begin", "end"):
+            monkeypatch.setattr(chat.metacognition.regulator, name, failing)
+        reply = await chat.reply("ana", "now", "Hello there, my friend.")
+    assert (reply.response, reply.controls, reply.turn) == ("Noted.", Controls(), 1)
+    assert len(reply.troubles) == 2
