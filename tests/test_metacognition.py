@@ -541,7 +541,8 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
         reply = await chat.reply("me", "s", "Hello there, how are you today?")
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
-    assert set(signal.data) == {"confidence", "assessment", "hedged", "recalled", "usage", "seconds", "topic"}
+    recorded = {"confidence", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
+    assert set(signal.data) == recorded
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:

@@ -4,10 +4,12 @@ import logging
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Self
 
+from insula import telemetry
 from insula.errors import InsulaError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -22,6 +24,7 @@ from insula.session.advisory import Advisory, advisories, fitted
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
 from insula.session.snapshot import Snapshot
+from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.turn import confidence, impasse, lessons
@@ -39,6 +42,7 @@ USED_TERMS = 2
 """Terms that a memory must share with what drew on it to count as used."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
+PASSED = {True: "pass", False: "fail"}
 CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
 
 
@@ -98,6 +102,7 @@ class Turn:
         self._advisories: tuple[Advisory, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
+        self._trace = span(telemetry.TURN)
         self._guidelines = ""
         self._usage = Usage()
         self._place: Place | None = None
@@ -117,19 +122,28 @@ class Turn:
 
     async def __aenter__(self) -> Self:
         self._begun = time.perf_counter()
-        with self.kept_from_host("recall"):
+        with self.kept_from_host("trace"):
+            self._trace.__enter__()
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
             await self._recall()
+            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
         with self.kept_from_host("write"):
             await self._write()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
         with self.kept_from_host("exit"):
             await self._leave()
         with self.kept_from_host("snapshot"):
             await self._account()
         self._owner.telemetry.added.observe(self.added)
         self._owner.telemetry.turns.labels(self.confidence.level).inc()
+        with self.kept_from_host("trace"):
+            hedged = self.result is not None and self.result.hedged
+            self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
+            self._trace.__exit__(kind, error, where)
 
     def finish(self, response: str, *, assessment: Assessment | None = None, usage: Usage | None = None) -> TurnResult:
         """Assess a response and return it as it should be shown: hedged, or unchanged.
@@ -209,6 +223,7 @@ class Turn:
             lessons=told,
             advisories=[advisory.text for advisory in self._advisories],
         )
+        evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = learned
 
     def _questions_before(self) -> tuple[Ask, ...]:
@@ -219,7 +234,10 @@ class Turn:
     def _finish(self, response: str, assessment: Assessment | None) -> TurnResult:
         owner = self._owner
         recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
-        judged = assessment or owner.assess(self.message, response, recent, owner.identity)
+        with span(telemetry.ASSESSMENT) as traced:
+            judged = assessment or owner.assess(self.message, response, recent, owner.identity)
+            traced.set(score=judged.score, flags=judged.flags)
+        evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
@@ -255,10 +273,15 @@ class Turn:
         return {
             **learned,
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
-            "assessment": {"score": round(judged.score, 4), "flags": list(judged.flags)},
+            "assessment": {
+                "score": round(judged.score, 4),
+                "flags": list(judged.flags),
+                "parts": asdict(judged.parts),
+            },
             "hedged": hedged,
             "topic": sorted(topic)[:TOPIC_TERMS],
-            "recalled": [one.memory.id for one in self.recalled],
+            "recalled": [{"id": one.memory.id, "score": round(one.score, 4)} for one in self.recalled],
+            "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
             "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
             "seconds": round(self._usage.seconds, 4),
         }
@@ -301,14 +324,14 @@ class Turn:
             await owner.write_down(self.snapshot)
 
     def _count(self, seconds: float) -> None:
-        telemetry = self._owner.telemetry
-        telemetry.took(self.model, seconds)
+        count = self._owner.telemetry
+        count.took(self.model, seconds)
         told = [advisory.reason for advisory in self._advisories]
-        telemetry.advisories.inc(len(told))
-        telemetry.degraded.inc(told.count(DEGRADED))
-        telemetry.stm_high.inc(told.count(STM_HIGH))
+        count.advisories.inc(len(told))
+        count.degraded.inc(told.count(DEGRADED))
+        count.stm_high.inc(told.count(STM_HIGH))
         if self.controls.max_context_items < self._owner.controls.max_context_items:
-            telemetry.adaptive_retrieval.inc()
+            count.adaptive_retrieval.inc()
 
     def _adapted(self, one: Adaptation) -> Signal:
         data = one.model_dump(mode="json", exclude={"at", "effect"})
