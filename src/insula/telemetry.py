@@ -1,6 +1,6 @@
 """What Insula counts and traces about itself: every name of a metric, span and attribute stands in this file.
 
-Traces need OpenTelemetry's SDK in the host's process. Without it a span costs about a microsecond. Nothing that a user,
+Traces need OpenTelemetry's SDK in the host's process. Without it a span costs a few microseconds. Nothing that a user,
 a model or a tool wrote is ever in one: attributes are numbers, words of ours, and the names of models.
 """
 
@@ -14,8 +14,6 @@ from opentelemetry._logs import SeverityNumber, get_logger
 from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind, StatusCode
 from prometheus_client import CollectorRegistry, Counter, Histogram
-
-from insula import __version__
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Buckets of what metacognition adds to a turn."""
@@ -39,7 +37,6 @@ ATTRIBUTES: Mapping[str, str] = {
     "level": "insula.confidence.level",
     "hedged": "insula.hedged",
     "promoted": "insula.promoted",
-    "degraded": "insula.degraded",
     # of recall
     "limit": "insula.recall.limit",
     "recalled": "insula.recall.memories",
@@ -76,8 +73,8 @@ Judgement = Literal["confidence", "self_monitor", "verification"]
 Known = str | int | float | bool | tuple[str, ...]
 Attribute = Known | None
 
-_tracer = trace.get_tracer("insula", __version__)
-_events = get_logger("insula", __version__)
+_tracer = trace.get_tracer("insula")
+_events = get_logger("insula")
 
 
 class Telemetry:
@@ -107,10 +104,10 @@ class Telemetry:
         self.snapshots = self._counter("metacog_snapshots_total", "Snapshots taken.")
         self.advisories = self._counter("metacog_advisory_items_total", "Advisories put before the model.")
         self.stm_high = self._counter(
-            "metacog_stm_high_util_events_total", "Times that working memory became highly used."
+            "metacog_stm_high_util_events_total", "Times that the model was told of a full working memory."
         )
         self.degraded = self._counter(
-            "metacog_performance_degraded_events_total", "Times that latency went above its objective."
+            "metacog_performance_degraded_events_total", "Times that the model was told of slow responses."
         )
         self.adaptive_retrieval = self._counter(
             "adaptive_retrieval_applied_total", "Turns with a lowered retrieval limit."

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0003"
+VERSION = "0004"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -231,3 +231,15 @@ evidence = sa.Table(
     sa.UniqueConstraint("lesson_id", "session_id"),
 )
 """What a session in which its trigger appeared says of a lesson; a session counts once."""
+
+strategies = sa.Table(
+    "strategies",
+    metadata,
+    sa.Column("model", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("strategy", sa.Text, primary_key=True),
+    sa.Column("successes", sa.Integer, nullable=False),
+    sa.Column("failures", sa.Integer, nullable=False),
+    _time("at"),
+)
+"""How the solver's strategies did, by the model that carried them out and the class of problem; of nobody's words."""

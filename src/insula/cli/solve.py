@@ -1,0 +1,285 @@
+"""`insula solve`: a problem, or a file of them, solved by a method that watches itself, with the trace of how."""
+
+import asyncio
+import json as jsonlib
+import sys
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from rich.console import Console
+from rich.progress import Progress
+
+from insula import settings as settings_module
+from insula.cli.common import DATABASE, LOG_FILE, account_of, counted, log_to
+from insula.cli.lines import fold, width
+from insula.errors import InputError, StoreError
+from insula.llm.budget import Account, Budget
+from insula.llm.model import Model
+from insula.llm.models import resolve
+from insula.memory.store import Store
+from insula.memory.strategies import StoredRecords
+from insula.settings import Settings
+from insula.solve.answers import is_correct
+from insula.solve.knowledge import Knowledge, repertoire
+from insula.solve.method import Method
+from insula.solve.methods import named
+from insula.solve.preferences import pairs
+from insula.solve.run import Models
+from insula.solve.solution import Solution, Step
+from insula.types import Usage
+
+KIND_COLUMNS = 12
+SHOWN = 60
+"""Characters of a problem in a list of them."""
+
+
+class Problem(NamedTuple):
+    """A line of a file of problems."""
+
+    text: str
+    gold: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command was told."""
+
+    method: str
+    model: str | None
+    """The model for all that no other is named for."""
+    monitor: str | None
+    generator: str | None
+    verifier: str | None
+    tokens: int | None
+    """What a problem may cost."""
+    json: bool
+    export: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """All that a problem is solved with."""
+
+    method: Method
+    models: Models
+    knowledge: Knowledge
+    tokens: int | None
+
+
+def run(problem: str | None, file: Path | None, asked: Asked) -> int:
+    """Solve what was asked; returns the exit code: 0, or 1 where a problem stayed without an answer."""
+    settings = settings_module.load()
+    log_to(settings_module.home() / LOG_FILE)
+    named(asked.method)
+    if asked.export is not None and asked.export.exists():
+        raise InputError(f"The file {str(asked.export)!r} is there already; name a new one for the preferences.")
+    if file is not None:
+        if problem is not None:
+            raise InputError("A problem and a file of problems were given; give one of them.")
+        return asyncio.run(_many(asked, settings, read_problems(file)))
+    text = _piped() if problem is None or problem == "-" else problem
+    return asyncio.run(_one(asked, settings, Problem(text)))
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """The problems in a file: JSON Lines with `question` (or `problem`) and perhaps `answer`, or a problem a line.
+
+    Raises:
+        InputError: the file cannot be read, or a line is no problem; all lines are looked at before anything is asked.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The file {str(path)!r} cannot be read ({error}); name a text file in UTF-8.") from error
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
+    if not numbered:
+        raise InputError(f"The file {str(path)!r} holds no problem; write one in each line.")
+    if not numbered[0][1].startswith("{"):
+        return [Problem(line) for _, line in numbered]
+    return [_problem(line, f"line {number} of {str(path)!r}") for number, line in numbered]
+
+
+def _problem(line: str, where: str) -> Problem:
+    try:
+        values = jsonlib.loads(line)
+    except ValueError as error:
+        raise InputError(f"The JSON in {where} cannot be read ({error}); mend the line.") from error
+    fields = cast("dict[str, object]", values) if isinstance(values, dict) else {}
+    text = fields.get("question", fields.get("problem"))
+    if not isinstance(text, str):
+        raise InputError(f"The object in {where} has no 'question' and no 'problem'; add one.")
+    gold = fields.get("answer")
+    return Problem(text, None if gold is None else str(gold))
+
+
+def _piped() -> str:
+    if sys.stdin.isatty():
+        raise InputError('There is no problem to solve; write one: insula solve "What is 12 % of 250?"')
+    return sys.stdin.read()
+
+
+async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
+    columns = width()
+    async with _desk(asked, settings) as desk:
+        on_step = None if asked.json else partial(_show, columns)
+        account = _account(settings, Usage(), 0.0, desk.tokens)
+        solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step)
+    if asked.json:
+        print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
+    else:
+        print("\n".join(summary(solution)))
+    _export(asked.export, [(problem, solution)])
+    return int(solution.answer is None)
+
+
+async def _many(asked: Asked, settings: Settings, problems: Sequence[Problem]) -> int:
+    solved: list[tuple[Problem, Solution]] = []
+    spent, began = Usage(), time.monotonic()
+    progress = _bar()
+    async with _desk(asked, settings) as desk:
+        with progress:
+            task = progress.add_task("solving", total=len(problems))
+            try:
+                for problem in problems:
+                    account = _account(settings, spent, time.monotonic() - began, desk.tokens)
+                    solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge)
+                    solved.append((problem, solution))
+                    spent += solution.spent
+                    _tell(asked.json, len(solved), problem, solution)
+                    progress.advance(task)
+            finally:
+                _export(asked.export, solved)
+                if not asked.json:
+                    print("\n".join(_total(solved, spent)))
+    return int(any(solution.answer is None for _, solution in solved))
+
+
+@asynccontextmanager
+async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
+    async with AsyncExitStack() as stack:
+        model = asked.model or settings.model
+        names = [name or asked.generator or model for name in (asked.generator, asked.monitor, asked.verifier)]
+        opened: dict[str, Model] = {}
+        for name in dict.fromkeys(names):
+            opened[name] = await stack.enter_async_context(resolve(name, settings.weights))
+        generator, monitor, verifier = (opened[name] for name in names)
+        yield _Desk(
+            method=named(asked.method),
+            models=Models(generator=generator, monitor=monitor, verifier=verifier, timeout=settings.timeout),
+            knowledge=await _knowledge(stack),
+            tokens=asked.tokens,
+        )
+
+
+async def _knowledge(stack: AsyncExitStack) -> Knowledge:
+    """The repertoire with its records; without records where the store cannot be used, which is said."""
+    home = settings_module.home()
+    known = repertoire(home)
+    try:
+        store = await stack.enter_async_context(await Store.open(home / DATABASE))
+    except StoreError as error:
+        print(f"insula: {error} The strategies' records are not kept this time.", file=sys.stderr)
+        return Knowledge(repertoire=known)
+    return Knowledge(repertoire=known, records=StoredRecords(store))
+
+
+def _account(settings: Settings, spent: Usage, seconds: float, tokens: int | None) -> Account:
+    """What one problem may cost: what is left of the caps on the whole command, and the cap on a problem."""
+    whole = account_of(settings)
+    caps = whole.budget
+    left = None if caps.tokens is None else max(0, caps.tokens - spent.input_tokens - spent.output_tokens)
+    budget = Budget(
+        calls=None if caps.calls is None else max(0, caps.calls - spent.calls),
+        tokens=min((cap for cap in (left, tokens) if cap is not None), default=None),
+        seconds=None if caps.seconds is None else caps.seconds - seconds,
+        cost=None if caps.cost is None else caps.cost - spent.cost,
+    )
+    return Account(budget=budget, prices=whole.prices)
+
+
+def _show(columns: int, step: Step) -> None:
+    """A line of the trace, as it happens."""
+    first = f"{step.kind:<{KIND_COLUMNS}}"
+    print("\n".join(fold(step.text, columns, first, " " * KIND_COLUMNS)), flush=True)
+
+
+def summary(solution: Solution) -> Iterator[str]:
+    """The answer, how sure it is, and what each stage cost."""
+    yield ""
+    if solution.abstained:
+        yield f"No answer: the best is too unsure ({_sure(solution)})."
+    elif solution.answer is None:
+        yield f"No answer: {solution.stopped}."
+    else:
+        yield f"Answer: {solution.answer}  ({_sure(solution)})"
+    for stage, usage in solution.usage.items():
+        yield f"{stage:<{KIND_COLUMNS}}{_cost(usage)}"
+    if len(solution.usage) > 1:
+        yield f"{'together':<{KIND_COLUMNS}}{_cost(solution.spent)}"
+
+
+def _sure(solution: Solution) -> str:
+    known = ", ".join(f"{kind} {value:.2f}" for kind, value in solution.confidences.items())
+    return f"confidence {solution.confidence:.2f}; {known}" if solution.confidence is not None else known or "unknown"
+
+
+def _cost(usage: Usage) -> str:
+    money = f", {usage.cost:.4f} in money" if usage.cost else ""
+    tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens"
+    return f"{counted(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s{money}"
+
+
+def _bar() -> Progress:
+    """A bar on standard error, where somebody looks; what is printed stays on standard output, above the bar."""
+    together = sys.stdout.isatty()
+    console = Console(stderr=True)
+    return Progress(console=console, disable=not sys.stderr.isatty(), redirect_stdout=together, redirect_stderr=False)
+
+
+def _tell(json: bool, number: int, problem: Problem, solution: Solution) -> None:
+    """One problem of many, as it is done."""
+    if json:
+        gold = {} if problem.gold is None else {"correct": is_correct(solution.answer, problem.gold)}
+        print(jsonlib.dumps({**solution.as_dict(), **gold}, ensure_ascii=False), flush=True)
+        return
+    mark = "–" if solution.answer is None else _mark(problem, solution)
+    text = " ".join(problem.text.split())
+    said = solution.answer if solution.answer is not None else f"no answer: {solution.stopped}"
+    spent = solution.spent
+    cost = f"{counted(len(solution.attempts), 'attempt')}, {spent.input_tokens + spent.output_tokens:,} tokens"
+    print(f"{mark} {number:>4}  {said}  ({cost})  {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}", flush=True)
+
+
+def _mark(problem: Problem, solution: Solution) -> str:
+    if problem.gold is None:
+        return "·"
+    return "✓" if is_correct(solution.answer, problem.gold) else "✗"
+
+
+def _total(solved: Sequence[tuple[Problem, Solution]], spent: Usage) -> Iterator[str]:
+    answered = sum(solution.answer is not None for _, solution in solved)
+    known = [is_correct(solution.answer, problem.gold) for problem, solution in solved if problem.gold is not None]
+    of_known = f", {sum(known)} of {len(known)} right" if known else ""
+    yield f"{counted(len(solved), 'problem')}: {answered} answered{of_known}; {_cost(spent)}"
+
+
+def _export(path: Path | None, solved: Iterable[tuple[Problem, Solution]]) -> None:
+    """Write the preference pairs, where they are wanted."""
+    if path is None:
+        return
+    lines = [
+        jsonlib.dumps(pair, ensure_ascii=False)
+        for problem, solution in solved
+        for pair in pairs(solution, problem.gold)
+    ]
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise InputError(f"The file {str(path)!r} cannot be written ({error.strerror}); name another.") from error
+    print(f"insula: {counted(len(lines), 'preference pair')} in {path}", file=sys.stderr)

@@ -1,0 +1,10 @@
+"""The type of a model, for those who hold one and need not know whose it is; at run time it costs no import."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+else:
+    Model = Any
+
+__all__ = ["Model"]

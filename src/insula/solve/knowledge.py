@@ -1,0 +1,160 @@
+"""Metacognitive knowledge: the strategies there are, and how each has done on problems of a class (M1, M4)."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from insula.errors import SettingsError
+from insula.memory.strategies import Tally
+
+FILE = "strategies.toml"
+GENERAL = "general"
+NAME_CHARS, WHEN_CHARS, HOW_CHARS, MOST = 40, 160, 600, 100
+"""Limits of a strategy and of a repertoire: all of it stands in a prompt."""
+FITTING, OTHER = (2.0, 1.0), (1.0, 1.0)
+"""Beta priors of a strategy on a class that it says it fits, and on another: one success ahead."""
+
+
+class Records(Protocol):
+    """Where it is kept how strategies did."""
+
+    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+        """The tally of each strategy that a model has tried on problems of a class."""
+        ...
+
+    async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
+        """Count one more outcome."""
+        ...
+
+
+class MemoryRecords:
+    """Records for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[tuple[str, str], dict[str, Tally]] = {}
+
+    async def read(self, model: str, kind: str) -> Mapping[str, Tally]:
+        """The tally of each strategy that a model has tried on problems of a class."""
+        return dict(self._tallies.get((model, kind), {}))
+
+    async def add(self, model: str, kind: str, strategy: str, success: bool) -> None:
+        """Count one more outcome."""
+        tallies = self._tallies.setdefault((model, kind), {})
+        won, lost = tallies.get(strategy, Tally())
+        tallies[strategy] = Tally(won + success, lost + (not success))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """A way to go about a problem."""
+
+    name: str
+    when: str
+    """Completes "fits problems …"."""
+    how: str
+    classes: tuple[str, ...] = ()
+
+
+@cache
+def shipped() -> tuple[Strategy, ...]:
+    """The repertoire of twenty strategies and the general one."""
+    text = resources.files("insula.solve").joinpath(FILE).read_text("utf-8")
+    return _strategies(tomllib.loads(text), FILE)
+
+
+def repertoire(home: Path) -> tuple[Strategy, ...]:
+    """The shipped repertoire with what a person's own file adds to it or replaces.
+
+    Raises:
+        SettingsError: the file cannot be used; the message says why.
+    """
+    path = home / FILE
+    try:
+        own = _strategies(tomllib.loads(path.read_text("utf-8")), str(path))
+    except FileNotFoundError:
+        return shipped()
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"The strategies in {str(path)!r} cannot be read ({error}); mend the file.") from error
+    return tuple({one.name: one for one in (*shipped(), *own)}.values())
+
+
+def _strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
+    entries = values.get("strategy", [])
+    if not isinstance(entries, list) or len(cast(list[Any], entries)) > MOST:
+        raise SettingsError(f"The strategies in {source!r} must be up to {MOST} entries [[strategy]].")
+    return tuple(_strategy(entry, source) for entry in cast(list[Any], entries))
+
+
+def _strategy(entry: Any, source: str) -> Strategy:
+    limits = {"name": NAME_CHARS, "when": WHEN_CHARS, "how": HOW_CHARS}
+    fields = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
+    for name, most in limits.items():
+        text = fields.get(name)
+        if not isinstance(text, str) or not text.strip() or len(text) > most:
+            raise SettingsError(f"A strategy in {source!r} needs a {name!r} of 1 to {most} characters; add it.")
+    classes = fields.get("classes", [])
+    if not isinstance(classes, list) or not all(isinstance(one, str) for one in cast(list[Any], classes)):
+        raise SettingsError(f"The 'classes' of the strategy {fields['name']!r} in {source!r} must be a list of names.")
+    texts = {name: " ".join(cast(str, fields[name]).split()) for name in limits}
+    return Strategy(**texts, classes=tuple(cast(list[str], classes)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """The repertoire, and the records of it where they are kept."""
+
+    repertoire: tuple[Strategy, ...] = field(default_factory=shipped)
+    records: Records | None = None
+
+    async def tallies(self, model: str, kind: str) -> Mapping[str, Tally]:
+        """How the strategies did; nothing where no records are kept."""
+        return await self.records.read(model, kind) if self.records is not None else {}
+
+    async def learn(self, model: str, kind: str, strategy: str, success: bool) -> None:
+        """Count an outcome, where records are kept and the strategy has a name."""
+        if self.records is not None and strategy:
+            await self.records.add(model, kind, strategy, success)
+
+    def named(self, words: str) -> Strategy | None:
+        """The strategy that some words name, also where a model wrote more around the name, or its number."""
+        said = " ".join(words.casefold().split())
+        listed = said.strip(".#) ")
+        if listed.isdigit() and 1 <= int(listed) <= len(self.repertoire):
+            return self.repertoire[int(listed) - 1]
+        found = [one for one in self.repertoire if one.name.casefold() in said]
+        return max(found, key=lambda one: len(one.name), default=None)
+
+
+def chosen(
+    repertoire: Sequence[Strategy],
+    tallies: Mapping[str, Tally],
+    classes: Sequence[str],
+    seed: int,
+    *,
+    without: frozenset[str] = frozenset(),
+) -> Strategy:
+    """A strategy by Thompson's sampling: each draws from its Beta posterior, and the highest draw wins.
+
+    Args:
+        repertoire: what there is to choose from.
+        tallies: how each did on problems of the class.
+        classes: those of the problem.
+        seed: the same seed draws the same.
+        without: names of those that were tried already.
+    """
+    draw = np.random.default_rng(abs(seed))
+    left = [one for one in repertoire if one.name not in without] or list(repertoire)
+    values = [draw.beta(*posterior(one, tallies.get(one.name, Tally()), classes)) for one in left]
+    return left[int(np.argmax(values))]
+
+
+def posterior(strategy: Strategy, tally: Tally, classes: Sequence[str]) -> tuple[float, float]:
+    """The two parameters of the Beta distribution of a strategy's rate of success on problems of some classes."""
+    won, lost = FITTING if set(strategy.classes) & set(classes) else OTHER
+    return won + tally.successes, lost + tally.failures

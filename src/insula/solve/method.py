@@ -1,0 +1,122 @@
+"""How a method is called, and how it ends: always with a Solution, whatever happens."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Protocol
+
+from insula.errors import BudgetExceeded, InsulaError
+from insula.llm.budget import Account
+from insula.solve.knowledge import Knowledge
+from insula.solve.run import Models, OnStep, Run
+from insula.solve.solution import Solution, Verdict
+from insula.text.analysis import clean
+from insula.types import Usage
+
+PROBLEM_CHARS = 20_000
+"""Characters of a problem; the longest of GSM8K has 985."""
+
+
+class Method(Protocol):
+    """A way to solve a problem. It never raises an error of Insula's, and never spends more than the account allows."""
+
+    async def __call__(
+        self,
+        problem: str,
+        models: Models,
+        account: Account | None = None,
+        *,
+        seed: int = 0,
+        knowledge: Knowledge | None = None,
+        on_step: OnStep | None = None,
+    ) -> Solution:
+        """Solve a problem.
+
+        Args:
+            problem: the task, in words.
+            models: who monitors, generates and verifies.
+            account: the caps; what is spent is charged there.
+            seed: of this run; the same seed asks for the same replies.
+            knowledge: the strategies and what is known of them.
+            on_step: called with each line of the trace as it is written.
+        """
+        ...
+
+
+Work = Callable[[Run], Awaitable[str]]
+Conclude = Callable[[Run], Verdict]
+
+
+def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work], Method]:
+    """Makes a method of a function that makes attempts and says why it ended.
+
+    Args:
+        conclude: makes a verdict of the attempts, also of those that there are when a cap or a failure ends the work.
+        abstain_below: confidence below which no answer is given.
+    """
+
+    def made(work: Work) -> Method:
+        @wraps(work)
+        async def solve(
+            problem: str,
+            models: Models,
+            account: Account | None = None,
+            *,
+            seed: int = 0,
+            knowledge: Knowledge | None = None,
+            on_step: OnStep | None = None,
+        ) -> Solution:
+            account = account or Account()
+            before = account.by_purpose
+            run = Run(clean(problem).strip(), models, account, seed, knowledge or Knowledge(), on_step)
+            stopped, completed = await _worked(run, work)
+            verdict = conclude(run)
+            abstains = verdict.answer is not None and (verdict.confidence or 0.0) < abstain_below
+            run.say("stop", f"Stopped: {stopped}.", answer=verdict.answer, confidence=verdict.confidence)
+            return Solution(
+                method=work.__name__,
+                problem=run.problem,
+                answer=None if abstains else verdict.answer,
+                confidence=verdict.confidence,
+                confidences=verdict.confidences,
+                attempts=tuple(run.attempts),
+                chosen=verdict.chosen,
+                trace=tuple(run.trace),
+                usage=_since(before, account.by_purpose),
+                stopped=stopped,
+                completed=completed,
+                abstained=abstains,
+                unparsed=run.unparsed,
+            )
+
+        return solve
+
+    return made
+
+
+async def _worked(run: Run, work: Work) -> tuple[str, bool]:
+    """Why the work ended, and whether by its own rule."""
+    if not run.problem:
+        return "the problem is empty", False
+    if len(run.problem) > PROBLEM_CHARS:
+        return f"the problem has {len(run.problem):,} characters and at most {PROBLEM_CHARS:,} are taken", False
+    try:
+        return await work(run), True
+    except BudgetExceeded as error:
+        return f"the budget is spent ({str(error).rstrip('.')})", False
+    except InsulaError as error:
+        return str(error).rstrip("."), False
+
+
+def _since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:
+    """What was spent in between, by stage."""
+    return {
+        stage: Usage(
+            calls=usage.calls - start.calls,
+            input_tokens=usage.input_tokens - start.input_tokens,
+            output_tokens=usage.output_tokens - start.output_tokens,
+            seconds=usage.seconds - start.seconds,
+            cost=usage.cost - start.cost,
+        )
+        for stage, usage in after.items()
+        if usage != (start := before.get(stage, Usage()))
+    }

@@ -1,0 +1,228 @@
+"""Monitor, generate, verify: the algorithm of Oh and Gobet (2025) to the letter (M1–M4, M7).
+
+What their paper leaves open is decided thus. Monitoring and verifying are greedy. Difficulty is asked for as a whole
+number, which a grammar can hold within bounds, and clamped. One call gives features, difficulty and strategy. The
+metacognitive strategy follows from the scores: accept from a mean of 0.85; else switch the strategy where the approach
+or the goal was judged worst, and revise within it where the steps or the calculations were. At T the best-scored
+attempt wins, the earlier of two. A reply that cannot be read is asked for once more, then counted; its cycle scores 0.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from insula.llm.client import Generation
+from insula.memory.strategies import Tally
+from insula.solve import prompts
+from insula.solve.answers import Answer, extract
+from insula.solve.features import Features, features
+from insula.solve.knowledge import Knowledge, Strategy, chosen
+from insula.solve.method import method
+from insula.solve.run import SEEDS, Run
+from insula.solve.solution import ACCEPTED, Attempt, Scores, Verdict
+
+CYCLES = 3
+"""T of the seed."""
+BASE_TOKENS, MORE_TOKENS = 400, 400
+"""`max_tokens = 400 + 400 · difficulty` (seed 001)."""
+BASE_TEMPERATURE, MORE_TEMPERATURE = 0.3, 0.2
+"""`temperature = 0.3 + 0.2 · difficulty` (seed 001)."""
+PLAN_TOKENS = 200
+VERIFY_TOKENS = 300
+"""Four numbers and two to three sentences come to 150 tokens."""
+FEATURES_CHARS = 300
+
+Metastrategy = Literal["accept", "revise", "switch"]
+
+_PARTS = ("coherence", "plausibility", "consistency", "goal.conduciveness")
+_SCALE = r"(?:\(\s*0(?:\.0)?\s*[-–]\s*1(?:\.0)?[^)\n]*\)[^\n\w]*?)?"
+_SCORE = r"{part}[^\n\w]*?" + _SCALE + r"(?:score[^\n\w]*?)?(?<!-)(\d+(?:\.\d+)?|\.\d+)(?!\w)\s*(?:/\s*(\d+)|(%))?"
+_EVALUATION = re.compile(r"evaluation[\s*_]*[:\-][\s*_\[]*(.+?)(?:</?\s*evaluate|\Z)", re.S | re.I)
+_THINK = re.compile(r"<\s*think(?:ing)?\s*>(.*?)(?=<\s*/?\s*(?:think(?:ing)?|answer)\s*>|\Z)", re.S | re.I)
+_ANSWER_TAG = re.compile(r"<\s*answer\s*>", re.I)
+
+
+class Plan(BaseModel):
+    """What the Monitor fills in."""
+
+    task_features: str = Field(max_length=FEATURES_CHARS)
+    difficulty: int = Field(ge=0, le=100)
+    strategy: str = Field(max_length=80)
+
+
+def best_scored(run: Run) -> Verdict:
+    """The attempt with the highest scores among those with an answer; its mean is the prompted confidence."""
+    answered = [attempt for attempt in run.attempts if attempt.answer is not None]
+    if not answered:
+        return Verdict(answer=None)
+    best = max(answered, key=lambda attempt: (_mean(attempt), -attempt.number))
+    confidences = {"prompted": best.scores.mean} if best.scores else {}
+    if best.likelihood is not None:
+        confidences["likelihood"] = best.likelihood.confidence
+    return Verdict(
+        answer=best.value, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
+    )
+
+
+@method(best_scored)
+async def mgv(run: Run) -> str:
+    """Plan, solve and judge in up to three cycles."""
+    seen = features(run.problem)
+    generator = run.models.generator.model_name
+    tallies = await run.knowledge.tallies(generator, seen.kind)
+    previous: Attempt | None = None
+    for cycle in range(CYCLES):
+        metastrategy = metastrategy_of(previous.scores) if previous else "switch"
+        plan = await _monitor(run, tallies, previous, metastrategy, cycle)
+        draw = partial(chosen, run.knowledge.repertoire, tallies, seen.classes, run.seed * SEEDS + cycle)
+        strategy = select(run.knowledge, plan, previous, metastrategy, draw)
+        attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
+        attempt = await _verify(run, attempt, cycle) if attempt.answer is not None else attempt
+        accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
+        await run.knowledge.learn(generator, seen.kind, strategy.name, accepted)
+        if accepted and attempt.answer is not None:
+            return f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}"
+        previous = attempt
+    return f"{CYCLES} cycles are over without a score of {ACCEPTED}"
+
+
+def metastrategy_of(scores: Scores | None) -> Metastrategy:
+    """What to do about a solution, by its scores; one that could not be judged is solved another way."""
+    if scores is None:
+        return "switch"
+    if scores.mean >= ACCEPTED:
+        return "accept"
+    approach = min(scores.plausibility, scores.goal_conduciveness)
+    execution = min(scores.coherence, scores.consistency)
+    return "switch" if approach < execution else "revise"
+
+
+def tokens_for(difficulty: float) -> int:
+    """The most tokens of a solution."""
+    return round(BASE_TOKENS + MORE_TOKENS * difficulty)
+
+
+def temperature_for(difficulty: float) -> float:
+    """The temperature of a solution."""
+    return round(BASE_TEMPERATURE + MORE_TEMPERATURE * difficulty, 4)
+
+
+def read_scores(text: str) -> tuple[Scores, str] | None:
+    """The four scores and the evaluation in a reply; None unless all four are there and are numbers."""
+    values = [_score(part, text) for part in _PARTS]
+    if any(value is None for value in values):
+        return None
+    coherence, plausibility, consistency, goal = (value or 0.0 for value in values)
+    found = _EVALUATION.search(text)
+    scores = Scores(coherence=coherence, plausibility=plausibility, consistency=consistency, goal_conduciveness=goal)
+    return scores, " ".join(found[1].split()).strip("[] *") if found else ""
+
+
+def read_solution(made: Generation) -> tuple[str, Answer] | None:
+    """Reasoning and answer of a reply, whether or not its tags are there, closed, or in order."""
+    tagged = _ANSWER_TAG.search(made.text)
+    answer = extract(made.text, truncated=made.truncated)
+    if answer is None or (made.truncated and not tagged and not answer.marked):
+        return None
+    thought = _THINK.search(made.text)
+    reasoning = thought[1] if thought else made.text[: tagged.start()] if tagged else made.text
+    return reasoning.strip() or made.thinking or made.text, answer
+
+
+def select(
+    knowledge: Knowledge,
+    plan: Plan | None,
+    previous: Attempt | None,
+    metastrategy: Metastrategy,
+    draw: Callable[..., Strategy],
+) -> Strategy:
+    """The strategy of a cycle: the one before to revise it, else the one that the Monitor chose, else one by lot."""
+    if previous is not None and metastrategy == "revise" and (same := knowledge.named(previous.strategy)):
+        return same
+    tried = frozenset({previous.strategy}) if previous is not None else frozenset[str]()
+    named = knowledge.named(plan.strategy) if plan is not None else None
+    return named if named is not None and named.name not in tried else draw(without=tried)
+
+
+def _blind(seen: Features) -> Plan:
+    """What stands in for a plan that could not be read: the difficulty at first sight."""
+    return Plan(task_features=", ".join(seen.classes), difficulty=round(100 * seen.difficulty), strategy="")
+
+
+async def _monitor(
+    run: Run, tallies: Mapping[str, Tally], previous: Attempt | None, metastrategy: Metastrategy, cycle: int
+) -> Plan | None:
+    advice = prompts.REVISE if metastrategy == "revise" else prompts.SWITCH
+    prompt = prompts.monitor(run.problem, run.knowledge, tallies, previous, advice)
+    plan = await run.fill("monitor", prompt, Plan, model=run.monitor, max_tokens=PLAN_TOKENS, index=cycle)
+    if plan is not None:
+        run.say("monitor", f"Difficulty {plan.difficulty / 100:.2f}: {plan.task_features}", chosen=plan.strategy)
+    return plan
+
+
+async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt | None, cycle: int) -> Attempt:
+    difficulty = plan.difficulty / 100
+    run.say("monitor", f'Strategy "{strategy.name}", which fits problems {strategy.when}.', strategy=strategy.name)
+    solved, made = await run.read(
+        "generate",
+        prompts.execute(run.problem, strategy, previous),
+        read_solution,
+        max_tokens=tokens_for(difficulty),
+        temperature=temperature_for(difficulty),
+        index=cycle,
+        form="the number in <answer> tags",
+    )
+    reasoning, answer = solved or ("", None)
+    return run.attempted(
+        "strategy",
+        made,
+        answer,
+        reasoning=reasoning,
+        strategy=strategy.name,
+        difficulty=difficulty,
+        features=plan.task_features,
+    )
+
+
+async def _verify(run: Run, attempt: Attempt, cycle: int) -> Attempt:
+    solution = f"{attempt.reasoning}\n\nAnswer: {attempt.answer.raw if attempt.answer else 'none'}"
+    read, _ = await run.read(
+        "verify",
+        prompts.verify(run.problem, solution),
+        lambda made: read_scores(made.text),
+        model=run.verifier,
+        max_tokens=VERIFY_TOKENS,
+        temperature=0.0,
+        index=cycle,
+        form="one of the four scores from 0 to 1",
+    )
+    if read is None:
+        return attempt
+    scores, evaluation = read
+    parts = ", ".join(f"{name.replace('_', '-')} {value:.2f}" for name, value in asdict(scores).items())
+    run.say("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
+    return run.change(replace(attempt, scores=scores, evaluation=evaluation))
+
+
+def _score(part: str, text: str) -> float | None:
+    found = re.findall(_SCORE.format(part=part), text, re.I)
+    if not found:
+        return None
+    written, of, percent = found[-1]
+    value = float(written)
+    if of and float(of):
+        value /= float(of)
+    elif percent or (value > 10 and value <= 100):
+        value /= 100
+    elif value > 1 and "." not in written:
+        value /= 10  # a small model's "8" is eight of ten
+    return min(1.0, max(0.0, value)) if math.isfinite(value) else None
+
+
+def _mean(attempt: Attempt) -> float:
+    return attempt.scores.mean if attempt.scores else 0.0

@@ -1,0 +1,147 @@
+"""What solving a problem came to: the answer, how sure, every attempt, and what each stage cost."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from insula.solve.answers import Answer
+from insula.solve.claims import Claim
+from insula.solve.likelihood import Likelihood
+from insula.types import Usage
+
+Kind = Literal["chain", "program", "strategy"]
+"""How an attempt was asked for: the plain prompt of every baseline, a program to be computed, or by a strategy."""
+
+StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "lost", "stop"]
+
+ACCEPTED = 0.85
+"""The mean of the four scores from which a solution is accepted (seed 001)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """A verifier's judgement, each part in [0, 1] (M3)."""
+
+    coherence: float
+    plausibility: float
+    consistency: float
+    goal_conduciveness: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of the four."""
+        return (self.coherence + self.plausibility + self.consistency + self.goal_conduciveness) / 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One reasoning, with all that is known of it."""
+
+    number: int
+    """From 1."""
+    kind: Kind
+    reasoning: str
+    answer: Answer | None
+    strategy: str = ""
+    """Its name in the repertoire; empty for a plain chain."""
+    difficulty: float | None = None
+    """In [0, 1], as the Monitor felt it before."""
+    features: str = ""
+    """What the Monitor saw in the task."""
+    scores: Scores | None = None
+    evaluation: str = ""
+    claims: tuple[Claim, ...] = ()
+    """The equations in it that could be recomputed."""
+    repaired: bool = False
+    """Whether its answer is that of its corrected arithmetic, not the one it states."""
+    likelihood: Likelihood | None = None
+    truncated: bool = False
+
+    @property
+    def value(self) -> str | None:
+        """Its answer in the form in which answers are compared."""
+        return self.answer.value if self.answer else None
+
+    @property
+    def wrong(self) -> tuple[Claim, ...]:
+        """The equations in it that do not hold."""
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A line of the trace."""
+
+    kind: StepKind
+    text: str
+    """A sentence for a person."""
+    data: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a method makes of its attempts."""
+
+    answer: str | None
+    confidence: float | None = None
+    confidences: Mapping[str, float] = field(default_factory=dict[str, float])
+    chosen: int | None = None
+    """Number of the attempt whose answer it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """What a method returned for a problem. It always returns one; where it could not answer, `answer` is None."""
+
+    method: str
+    problem: str
+    answer: str | None
+    confidence: float | None
+    """In [0, 1], by the method's own means; None where it has none."""
+    confidences: Mapping[str, float]
+    """Each kind that is known: `prompted`, `likelihood`, `agreement`, `combined`."""
+    attempts: tuple[Attempt, ...]
+    chosen: int | None
+    trace: tuple[Step, ...]
+    usage: Mapping[str, Usage]
+    """Calls, tokens and seconds of each stage."""
+    stopped: str
+    """Why it ended, as a clause: "two strategies agree"."""
+    completed: bool
+    """Whether it ended by its own rule; else a budget, a failure or the input ended it."""
+    abstained: bool = False
+    """Whether there is an answer that it is too unsure of to give."""
+    unparsed: int = 0
+    """Replies that could not be read, each after a second try."""
+
+    @property
+    def spent(self) -> Usage:
+        """All stages together."""
+        return sum(self.usage.values(), Usage())
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            "confidences": dict(self.confidences),
+            "spent": asdict(self.spent),
+            "usage": {stage: asdict(usage) for stage, usage in self.usage.items()},
+            "attempts": [_attempt(attempt) for attempt in self.attempts],
+            "trace": [{"kind": step.kind, "text": step.text} for step in self.trace],
+        }
+
+
+_PLAIN = ("method", "problem", "answer", "confidence", "chosen", "stopped", "completed", "abstained", "unparsed")
+
+
+def _attempt(attempt: Attempt) -> dict[str, Any]:
+    names = ("number", "kind", "strategy", "difficulty", "features", "reasoning", "evaluation", "repaired", "truncated")
+    return {
+        **{name: getattr(attempt, name) for name in names},
+        "answer": attempt.value,
+        "scores": asdict(attempt.scores) if attempt.scores else None,
+        "likelihood": asdict(attempt.likelihood) if attempt.likelihood else None,
+        "claims": [
+            {"text": claim.text, "computed": str(claim.computed), "holds": claim.holds} for claim in attempt.claims
+        ],
+    }

@@ -1,0 +1,207 @@
+"""Insula's own method: unlike attempts, recomputed, until two that can be relied on agree."""
+
+import pytest
+from inline_snapshot import snapshot
+from solving import PROBLEM, asked
+
+from insula.llm.budget import Account, Budget
+from insula.solve import votes
+from insula.solve.baselines import direct
+from insula.solve.features import features
+from insula.solve.insula import insula, tuned
+from insula.solve.knowledge import Knowledge, MemoryRecords
+from insula.solve.likelihood import Likelihood
+from insula.solve.pool import MemoryPool
+from insula.solve.run import Models
+from insula.solve.solution import Attempt
+from insula.solve.votes import Policy
+from insula.testing import Reply, Request, ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+RIGHT = r"3 * 4 = 12. 12 - 2 = 10. \boxed{10}"
+WRONG = r"3 * 4 = 12. 12 - 2 = 9. \boxed{9}"
+PROGRAM = "```python\nboxes = 3\napples = boxes * 4\nanswer = apples - 2\n```"
+HARD = (
+    "Half of the 24 pupils are twice as old as the 5 others, 30 percent more than 7 of the rest play,\n"
+    "and the average of the 4 teams is 6 more than before.\n"
+    "What fraction was there originally, if 8 left? How many are possible?"
+)
+
+
+async def solve(*replies: Reply, problem: str = PROBLEM, logprob: float | None = -0.2):
+    model = ScriptedModel(replies, logprob=logprob)
+    return model, await insula(problem, Models(generator=model))
+
+
+async def test_a_chain_and_a_program_that_agree_are_enough() -> None:
+    model, solved = await solve(RIGHT, PROGRAM)
+    assert (solved.answer, solved.completed, solved.abstained) == ("10", True, False)
+    assert asked(model) == snapshot(
+        [
+            (600, 0.0, "Please reason step by step, and put your final answer within"),
+            (300, 0.0, "numbers, names and arithmetic only, the last of them to `ans"),
+        ]
+    )
+    assert model.requests[1].prompt == snapshot("""\
+Question: Mia buys 4 notebooks at $3 each and 2 pens for half the price of a notebook each. She pays with a $20 note.
+How much change does she get?
+
+```python
+# Mia buys 4 notebooks at $3 each.
+notebooks = 4
+notebook_price = 3
+notebooks_cost = notebooks * notebook_price
+# A pen costs half of a notebook, which is 3 / 2.
+pens = 2
+pen_price = notebook_price / 2
+pens_cost = pens * pen_price
+# The change is what is left of the $20 after both.
+paid = 20
+answer = paid - notebooks_cost - pens_cost
+```
+
+Question: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+Write the program for this question in the same way: a comment that reasons before each step, then assignments with
+numbers, names and arithmetic only, the last of them to `answer`.\
+""")
+    assert [(step.kind, step.text) for step in solved.trace] == snapshot(
+        [
+            ("attempt", "Attempt 1 (chain): 10."),
+            ("arithmetic", "Recomputed 2 of its equations: all hold."),
+            ("vote", "So far: 10 with 0.60."),
+            ("attempt", "Attempt 2 (program): 10."),
+            ("vote", "So far: 10 with 0.86."),
+            ("stop", "Stopped: 2 attempts agree (chain, program), with probability 0.86."),
+        ]
+    )
+    assert solved.confidences == snapshot(
+        {"combined": 0.8571428571428571, "agreement": 1.0, "likelihood": 0.8187307530779818}
+    )
+
+
+async def test_its_first_chain_is_that_of_direct() -> None:
+    pool = MemoryPool()
+    await direct(PROBLEM, Models(generator=ScriptedModel([RIGHT]), pool=pool))
+    model = ScriptedModel([PROGRAM])
+    solved = await insula(PROBLEM, Models(generator=model, pool=pool))
+    assert (solved.answer, len(model.requests), pool.hits) == ("10", 1, 1)
+
+
+async def test_wrong_arithmetic_is_put_right_and_does_not_settle_it() -> None:
+    model, solved = await solve(WRONG, PROGRAM, RIGHT)
+    assert (solved.answer, len(model.requests)) == ("10", 3)
+    assert solved.attempts[0].repaired
+    assert [attempt.value for attempt in solved.attempts] == ["10", "10", "10"]
+
+
+async def test_attempts_that_differ_call_for_others_in_turn() -> None:
+    model, solved = await solve(*[rf"\boxed{{{number}}}" for number in range(11, 14)], RIGHT, RIGHT, PROGRAM)
+    assert solved.answer == "10"
+    assert [attempt.kind for attempt in solved.attempts] == snapshot(
+        ["chain", "program", "chain", "strategy", "chain", "program"]
+    )
+    assert [request.settings["temperature"] for request in model.requests] == snapshot([0.0, 0.0, 0.7, 0.7, 0.7, 0.7])
+
+
+async def test_an_answer_that_cannot_be_speaks_against_itself() -> None:
+    _, solved = await solve(r"\boxed{-2}", "answer = 5 / 2", r"\boxed{-2}", *[RIGHT] * 3)
+    assert solved.answer == "10"
+    assert not features("What is 3 - 5?").is_count
+
+
+async def test_after_eight_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
+    _, solved = await solve(*[rf"\boxed{{{number}}}" for number in (11, 12, 13, 14, 15, 16, 13, 17)])
+    assert (solved.answer, solved.stopped, len(solved.attempts)) == ("13", "8 attempts are made", 8)
+    assert solved.confidence is not None
+    assert solved.confidence < 0.5
+
+
+async def test_it_abstains_where_it_knows_nothing() -> None:
+    _, solved = await solve(*[r"\boxed{-3}", "no program"] * 4)
+    assert (solved.answer, solved.abstained) == (None, True)
+    assert any(attempt.value == "-3" for attempt in solved.attempts)
+    _, solved = await solve(*["I cannot say."] * 8)
+    assert (solved.answer, solved.abstained, solved.confidence) == (None, False, None)
+
+
+async def test_the_monitor_is_asked_only_where_the_problem_looks_hard_and_the_attempts_differ() -> None:
+    assert features(HARD).difficulty >= Policy().monitor_from > features(PROBLEM).difficulty
+
+    def answer(request: Request) -> Reply:
+        return "2" if "Which approach" in request.prompt else rf"\boxed{{{request.settings['seed']}}}"
+
+    for problem, calls in ((HARD, 2), (PROBLEM, 0)):
+        model = ScriptedModel(answer)
+        await tuned(Policy(attempts=8, stop=2.0))(problem, Models(generator=model))
+        assert sum("Which approach" in request.prompt for request in model.requests) == calls
+    monitor = next(r for r in (await _hard(answer)).requests if "Which approach" in r.prompt)
+    assert monitor.prompt == snapshot("""\
+Problem: Half of the 24 pupils are twice as old as the 5 others, 30 percent more than 7 of the rest play,
+and the average of the 4 teams is 6 more than before.
+What fraction was there originally, if 8 left? How many are possible?
+
+Two solutions of this problem came to different answers: 0 and 1.
+Which approach would help most to decide it?
+
+1. running amount: fits problems in which one amount changes step by step in time
+2. chain of comparisons: fits problems in which amounts are told by how much more or less than others they are
+3. working backwards: fits problems that tell the end and ask for the beginning
+4. base of the percentage: fits problems with percentages, discounts, taxes or growth
+5. equal parts: fits problems with ratios, or amounts that are so many times another
+6. sketch: fits problems about lengths, areas, shapes or positions
+
+Reply with the number of one approach and nothing else.\
+""")
+    assert monitor.settings["max_tokens"] == 16
+
+
+async def _hard(answer: object) -> ScriptedModel:
+    model = ScriptedModel(answer)  # pyright: ignore[reportArgumentType] the function above
+    await insula(HARD, Models(generator=model))
+    return model
+
+
+async def test_words_get_strategies_where_there_is_nothing_to_compute() -> None:
+    model, solved = await solve(r"\boxed{the red one}", r"\boxed{Red one.}", problem="Which ball did Ann take?")
+    assert [attempt.kind for attempt in solved.attempts][:2] == ["chain", "strategy"]
+    assert "Solve this by the following approach" in model.requests[1].prompt
+
+
+async def test_the_same_seed_draws_the_same_strategies_and_no_strategy_twice() -> None:
+    drawn: list[list[str]] = []
+    for seed in (1, 1, 2):
+        model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
+        solved = await insula(PROBLEM, Models(generator=model), seed=seed)
+        drawn.append([attempt.strategy for attempt in solved.attempts if attempt.strategy])
+    assert drawn[0] == drawn[1]
+    assert all(len(names) == len(set(names)) == 2 for names in drawn)
+
+
+async def test_strategies_are_recorded_by_whether_they_led_to_the_answer() -> None:
+    records = MemoryRecords()
+    knowledge = Knowledge(records=records)
+    model = ScriptedModel([r"\boxed{11}", "answer = 12", r"\boxed{13}", *[RIGHT] * 5])
+    solved = await insula(PROBLEM, Models(generator=model), knowledge=knowledge)
+    assert solved.answer == "10"
+    (strategy,) = (attempt.strategy for attempt in solved.attempts if attempt.strategy)
+    assert dict(await records.read("scripted", features(PROBLEM).kind)) == {strategy: (1, 0)}
+
+
+async def test_a_budget_that_ends_gives_the_best_so_far() -> None:
+    model = ScriptedModel([RIGHT, "answer = 7"])
+    solved = await insula(PROBLEM, Models(generator=model), Account(budget=Budget(calls=2)))
+    assert (solved.answer, solved.completed, len(solved.attempts)) == ("10", False, 2)
+
+
+async def test_a_likely_chain_outweighs_an_unlikely_one() -> None:
+    def chance(logprob: float) -> float:
+        likelihood = Likelihood(mean=logprob, lowest=logprob, answer=None)
+        return votes.chance(
+            Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), seen, Policy()
+        )
+
+    seen = features(PROBLEM)
+    assert chance(-0.05) > chance(-0.2) > chance(-0.5)
+    assert chance(-9.0) == chance(-99.0)

@@ -1,0 +1,120 @@
+"""The repertoire, a person's own strategies, and which strategy is drawn by what is known of it."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from insula.errors import SettingsError
+from insula.memory.store import Store
+from insula.memory.strategies import StoredRecords, Tally
+from insula.solve.features import features
+from insula.solve.knowledge import Knowledge, MemoryRecords, Records, chosen, posterior, repertoire, shipped
+
+pytestmark = pytest.mark.anyio
+
+OWN = """
+[[strategy]]
+name = "abacus"
+when = "with big sums"
+how = "Move the beads."
+[[strategy]]
+name = "general"
+when = "of any kind"
+how = "My own way."
+"""
+
+
+def test_a_file_in_insulas_folder_adds_to_the_repertoire_and_replaces_in_it(home: Path) -> None:
+    assert repertoire(home) == shipped()
+    (home / "strategies.toml").write_text(OWN)
+    own = {one.name: one for one in repertoire(home)}
+    assert len(own) == len(shipped()) + 1
+    assert own["abacus"].how == "Move the beads."
+    assert own["general"].how == "My own way."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[[strategy]]", "strategy = 3", "[[strategy]]\nname = 'a'\nwhen = 'b'\nhow = ''", "not toml ["),
+        "[[strategy]]\nname = 'a'\nwhen = 'b'\nhow = 'c'\nclasses = 'd'",
+        f"[[strategy]]\nname = '{'a' * 41}'\nwhen = 'b'\nhow = 'c'",
+        "strategy = [1]",
+        "[[strategy]]\nname = 'a'\nwhen = 'b'\nhow = 'c'\n" * 101,
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_by_its_name(home: Path, text: str) -> None:
+    (home / "strategies.toml").write_text(text)
+    with pytest.raises(SettingsError, match=r"strategies\.toml"):
+        repertoire(home)
+
+
+def test_every_class_that_a_strategy_fits_can_be_told_from_words() -> None:
+    from insula.solve.features import MANY_STEPS, WORDS, known_classes
+
+    assert {each for one in shipped() for each in one.classes} <= {*known_classes(), MANY_STEPS, WORDS}
+
+
+def test_what_fits_is_preferred_until_more_is_known() -> None:
+    drawn = Counter(chosen(shipped(), {}, ["percent"], seed).name for seed in range(300))
+    assert drawn["base of the percentage"] > 1.5 * drawn["sketch"]
+    failed = {"base of the percentage": Tally(0, 30)}
+    drawn = Counter(chosen(shipped(), failed, ["percent"], seed).name for seed in range(300))
+    assert drawn["base of the percentage"] == 0
+    proven = {"table": Tally(300, 1)}
+    drawn = Counter(chosen(shipped(), proven, ["percent"], seed).name for seed in range(300))
+    assert drawn["table"] > 200
+
+
+def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
+    assert chosen(shipped(), {}, [], 3) == chosen(shipped(), {}, [], 3)
+    everything = frozenset(one.name for one in shipped())
+    assert chosen(shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
+    assert chosen(shipped(), {}, [], 3, without=everything) in shipped()
+    table = next(one for one in shipped() if one.name == "table")
+    assert posterior(table, Tally(2, 1), ["money"]) == (4.0, 2.0)
+
+
+@pytest.mark.parametrize("said", ["table", "I choose Table.", "7", "7.", "# 7", "**table**: it fits"])
+def test_a_strategy_is_known_however_a_model_names_it(said: str) -> None:
+    named = Knowledge().named(said)
+    assert named is not None
+    assert named.name == "table"
+    assert Knowledge().named("magic") is None
+    assert Knowledge().named("99") is None
+
+
+async def test_records_stay_in_the_store(store: Store) -> None:
+    kept: Records = StoredRecords(store)
+    for records in (kept, MemoryRecords()):
+        assert await records.read("m", "percent") == {}
+        for success in (True, True, False):
+            await records.add("m", "percent", "table", success)
+        await records.add("other", "percent", "table", False)
+        assert await records.read("m", "percent") == {"table": (2, 1)}
+        assert await records.read("m", "money") == {}
+
+
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        ("A shirt costs $20 and 25% off is given. What is the price?", "percent"),
+        ("Half of 12 eggs break. How many are whole?", "fraction"),
+        ("Who is taller?", "words"),
+        ("", "words"),
+    ],
+)
+def test_a_problem_has_a_class_at_first_sight(problem: str, kind: str) -> None:
+    assert features(problem).kind == kind
+    assert 0 <= features(problem).difficulty <= 1
+
+
+def test_more_numbers_and_harder_words_look_harder() -> None:
+    easy, hard = (
+        features("Ann has 3 eggs and 4 pears."),
+        features("Ann has 3 eggs, twice as many as Bo, 20% of 9, 7, 8."),
+    )
+    assert easy.difficulty < hard.difficulty
+    assert features("How many hours does it take, 3 or 4?").is_count is False
+    assert features("How many apples are there, 3 or 4?").is_count

@@ -1,0 +1,353 @@
+"""Monitor, generate, verify: prompt by prompt, and what becomes of replies that are no use."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+from solving import PROBLEM, schedule, scores
+
+from insula.llm.budget import Account, Budget
+from insula.llm.client import Generation
+from insula.solve.knowledge import Knowledge, MemoryRecords, Strategy, shipped
+from insula.solve.mgv import metastrategy_of, mgv, read_scores, read_solution, temperature_for, tokens_for
+from insula.solve.run import Models
+from insula.solve.solution import Scores
+from insula.testing import Reply, ScriptedModel
+from insula.types import Usage
+
+pytestmark = pytest.mark.anyio
+
+SMALL = (
+    Strategy(name="general", when="of any kind", how="Go in small steps."),
+    Strategy(name="table", when="with several people", how="Draw up a table."),
+    Strategy(name="equation", when="with an unknown", how="Write one equation."),
+)
+
+
+def plan(difficulty: object = 50, strategy: str = "table") -> Reply:
+    return {"task_features": "a short story", "difficulty": difficulty, "strategy": strategy}
+
+
+def solution(answer: object = 10, reasoning: str = "3 * 4 = 12. 12 - 2 = 10.") -> str:
+    return f"<think>\n{reasoning}\n</think>\n<answer>\n{answer}\n</answer>"
+
+
+def models(*replies: Reply) -> tuple[ScriptedModel, Models]:
+    model = ScriptedModel(replies)
+    return model, Models(generator=model)
+
+
+async def test_one_accepted_cycle_is_a_plan_a_solution_and_a_judgement() -> None:
+    model, asked = models(plan(), solution(), scores(0.9))
+    solved = await mgv(PROBLEM, asked, knowledge=Knowledge(repertoire=SMALL))
+    assert (solved.answer, solved.confidence, solved.completed) == ("10", pytest.approx(0.9), True)
+    assert solved.stopped == "the verifier accepted cycle 1, with 0.90 of 0.85"
+    assert {stage: usage.calls for stage, usage in solved.usage.items()} == {"monitor": 1, "generate": 1, "verify": 1}
+    monitor, generate, verify = model.requests
+    assert monitor.instructions == snapshot("""\
+You plan how a problem will be solved. You do not solve it.
+
+What is known of the solver: it is a language model that reasons in writing. It is good at planning and language; it
+slips in long calculations, in what a percentage or fraction is taken of, and in answering another question than is
+asked.
+What is known of tasks: a task is harder the more steps depend on one another, the more quantities it names that are
+not needed, and the less directly it says how they are related.
+What is known of strategies (name: when it fits):
+- general: problems of any kind
+- table: problems with several people
+- equation: problems with an unknown\
+""")
+    assert monitor.prompt == snapshot("""\
+Problem: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+Assess:
+- task_features: what kind of task this is and what makes it easy or hard, in one sentence.
+- difficulty: a whole number from 0 (trivial) to 100 (hardly solvable).
+- strategy: the name of the one strategy from the list that fits best.\
+""")
+    assert generate.prompt == snapshot("""\
+Problem: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+Strategy: table
+Draw up a table.
+
+Output format:
+<think>
+Work through the problem step by step using the table approach. Show all calculations and reasoning.
+</think>
+<answer>
+Output only the final numerical answer (no units or text).
+</answer>\
+""")
+    assert verify.prompt == snapshot("""\
+Problem: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+Solution: 3 * 4 = 12. 12 - 2 = 10.
+
+Answer: 10
+
+Evaluate this solution on these dimensions (0-1 scale):
+1. COHERENCE: Do the steps logically connect?
+2. PLAUSIBILITY: Is the approach reasonable?
+3. CONSISTENCY: Are calculations correct?
+4. GOAL-CONDUCIVENESS: Does it answer the question?
+
+Output format:
+<evaluate>
+Coherence: X.X
+Plausibility: X.X
+Consistency: X.X
+Goal-conduciveness: X.X
+Evaluation: [Provide a 2-3 sentence analysis explaining the scores. Identify specific errors or strengths. For low
+scores, indicate what went wrong (e.g., "arithmetic error in step 3", "misunderstood the question", "skipped crucial
+reasoning"). For high scores, note what worked well. Be specific and actionable.]
+</evaluate>\
+""")
+    assert (verify.settings["max_tokens"], verify.settings["temperature"]) == (300, 0.0)
+
+
+async def test_the_second_cycle_is_told_the_whole_of_the_first() -> None:
+    low = scores(0.9, 0.8, 0.2, 0.9, evaluation="Arithmetic error in step 2.")
+    replies = [plan(30), solution(9, "3 * 4 = 12.\n12 - 2 = 9."), low, plan(60, "equation"), solution(), scores(0.9)]
+    model, asked = models(*replies)
+    solved = await mgv(PROBLEM, asked, knowledge=Knowledge(repertoire=SMALL))
+    assert (solved.answer, [attempt.value for attempt in solved.attempts]) == ("10", ["9", "10"])
+    assert model.requests[3].prompt == snapshot("""\
+Problem: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+The previous attempt was felt as difficulty 0.30 and used the strategy "table".
+Its solution was judged: coherence 0.9, plausibility 0.8, consistency 0.2,
+goal-conduciveness 0.9.
+Evaluation: Arithmetic error in step 2.
+Keep that strategy, and raise the difficulty if the low scores call for more care.
+
+Assess:
+- task_features: what kind of task this is and what makes it easy or hard, in one sentence.
+- difficulty: a whole number from 0 (trivial) to 100 (hardly solvable).
+- strategy: the name of the one strategy from the list that fits best.\
+""")
+    assert model.requests[4].prompt == snapshot("""\
+Problem: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
+
+Strategy: table
+Draw up a table.
+
+Output format:
+<think>
+Work through the problem step by step using the table approach. Show all calculations and reasoning.
+
+previous_cycle:
+difficulty: 0.30
+task_features: a short story
+strategy_used: table
+reasoning: 3 * 4 = 12.
+12 - 2 = 9.
+evaluation_scores:
+coherence: 0.9
+plausibility: 0.8
+consistency: 0.2
+goal_conduciveness: 0.9
+evaluation: Arithmetic error in step 2.
+</think>
+<answer>
+Output only the final numerical answer (no units or text).
+</answer>\
+""")
+    assert [attempt.strategy for attempt in solved.attempts] == ["table", "table"]  # calculations were worst: revise
+    assert solved.attempts[0].wrong[0].text == "12 - 2 = 9"
+
+
+async def test_tokens_and_temperature_follow_the_difficulty_of_each_cycle() -> None:
+    low = scores(0.5)
+    replies = [plan(0), solution(), low, plan(50), solution(), low, plan(100), solution(), low]
+    model, asked = models(*replies)
+    solved = await mgv(PROBLEM, asked)
+    assert schedule(model, "Strategy: ") == [(400, 0.3), (600, 0.4), (800, 0.5)]
+    assert solved.stopped == "3 cycles are over without a score of 0.85"
+    assert len(solved.attempts) == 3
+
+
+@pytest.mark.parametrize(("said", "tokens"), [(-5, 400), (250, 800), (33, 532)])
+async def test_difficulty_is_clamped(said: int, tokens: int) -> None:
+    model, asked = models(plan(said), solution(), scores(1))
+    await mgv(PROBLEM, asked)
+    assert schedule(model, "Strategy: ")[0][0] == tokens
+
+
+@pytest.mark.parametrize(("mean", "cycles"), [(0.84, 3), (0.85, 1), (1, 1)])
+async def test_it_stops_at_a_mean_of_085(mean: float, cycles: int) -> None:
+    _, asked = models(*[plan(), solution(), scores(mean)] * cycles)
+    solved = await mgv(PROBLEM, asked)
+    assert len(solved.attempts) == cycles
+
+
+async def test_at_the_end_the_best_scored_attempt_wins_and_the_earlier_of_two() -> None:
+    replies = [plan(), solution(1), scores(0.3), plan(), solution(2), scores(0.7), plan(), solution(3), scores(0.7)]
+    _, asked = models(*replies)
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.chosen, solved.confidence) == ("2", 2, pytest.approx(0.7))
+
+
+async def test_a_judgement_that_cannot_be_read_is_asked_for_once_more_and_then_counted() -> None:
+    model, asked = models(plan(), solution(), "It looks fine to me!", scores(0.95))
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.unparsed, solved.usage["verify"].calls) == ("10", 0, 2)
+    again = model.requests[3]
+    assert again.history[-1] == ("assistant", "It looks fine to me!")
+    assert again.prompt == snapshot("""\
+That cannot be used: one of the four scores from 0 to 1 is missing.
+Answer again in the required form, and write nothing else.\
+""")
+    never = "Coherence: NaN\nPlausibility: NaN\nConsistency: NaN\nGoal-conduciveness: NaN"
+    _, asked = models(*[plan(), solution(), never, never] * 3)
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.confidence, solved.unparsed, len(solved.attempts)) == ("10", None, 3, 3)
+
+
+async def test_a_solution_without_an_answer_is_asked_for_once_more_and_its_cycle_is_not_judged() -> None:
+    _, asked = models(*[plan(), "I do not know.", "Really not."] * 3)
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.unparsed, "verify" in solved.usage) == (None, 3, False)
+    assert solved.stopped == "3 cycles are over without a score of 0.85"
+
+
+async def test_a_plan_that_cannot_be_read_leaves_what_can_be_told_at_first_sight() -> None:
+    model, asked = models("no plan", "still none", solution(), scores(1))
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.unparsed, solved.usage["monitor"].calls) == ("10", 1, 2)
+    assert 400 < float(str(schedule(model, "Strategy: ")[0][0])) < 800
+
+
+async def test_a_budget_that_ends_within_a_cycle_gives_the_best_attempt_so_far() -> None:
+    replies = [plan(), solution(1), scores(0.6), plan(), solution(2)]
+    _, asked = models(*replies)
+    account = Account(budget=Budget(calls=5))
+    solved = await mgv(PROBLEM, asked, account)
+    assert (solved.answer, solved.completed, solved.spent.calls) == ("1", False, 5)
+    assert solved.stopped.startswith("the budget is spent (The call for verify is not made: of 5 calls allowed")
+    assert [attempt.value for attempt in solved.attempts] == ["1", "2"]
+
+
+@pytest.mark.parametrize("tokens", [0, 300, 900, 1_500, 2_500])
+async def test_it_never_spends_more_tokens_than_it_may(tokens: int) -> None:
+    model = ScriptedModel(
+        lambda asked: plan() if asked.schema else scores(0.5) if "COHER" in asked.prompt else "x " * 300
+    )
+    solved = await mgv(PROBLEM, Models(generator=model), Account(budget=Budget(tokens=tokens)))
+    assert solved.spent.input_tokens + solved.spent.output_tokens <= tokens
+    assert not solved.completed
+
+
+async def test_each_part_may_be_another_model() -> None:
+    planner, solver, judge = ScriptedModel([plan()]), ScriptedModel([solution()]), ScriptedModel([scores(1)])
+    solved = await mgv(PROBLEM, Models(generator=solver, monitor=planner, verifier=judge))
+    assert (solved.answer, len(planner.requests), len(solver.requests), len(judge.requests)) == ("10", 1, 1, 1)
+
+
+async def test_outcomes_are_recorded_and_told_to_the_monitor() -> None:
+    records = MemoryRecords()
+    knowledge = Knowledge(repertoire=SMALL, records=records)
+    _, asked = models(plan(), solution(), scores(1))
+    await mgv(PROBLEM, asked, knowledge=knowledge)
+    model, asked = models(plan(), solution(), scores(1))
+    await mgv(PROBLEM, asked, knowledge=knowledge)
+    assert "- table: problems with several people (1 of 1)" in model.requests[0].instructions
+    assert "how often it led to an accepted solution" in model.requests[0].instructions
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ((0.9,) * 4, "accept"),
+        ((0.9, 0.2, 0.9, 0.9), "switch"),
+        ((0.9, 0.9, 0.2, 0.9), "revise"),
+        ((0.5,) * 4, "revise"),
+    ],
+)
+def test_the_metacognitive_strategy_follows_from_the_scores(values: tuple[float, ...], wanted: str) -> None:
+    coherence, plausibility, consistency, goal = values
+    parts = Scores(coherence=coherence, plausibility=plausibility, consistency=consistency, goal_conduciveness=goal)
+    assert metastrategy_of(parts) == wanted
+    assert metastrategy_of(None) == "switch"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Coherence: 0.8\nPlausibility: 0.8\nConsistency: 0.8\nGoal-conduciveness: 0.8",
+        "<evaluate> **COHERENCE**: 0.8/1 **Plausibility** - 0.8; consistency = 80% ... goal conduciveness score: .8",
+        '{"coherence": 0.8, "plausibility": 0.8, "consistency": 0.8, "goal_conduciveness": 0.8}',
+        "1. Coherence (0-1 scale): 0.8\n2. Plausibility (0-1): 0.8\n3. Consistency: 8/10\n4. Goal-Conduciveness: 8",
+        "Coherence: X.X\nCoherence: 0.8 Plausibility: 0.8 Consistency: 0.8 Goal-conduciveness: 0.8 Evaluation: [Good.]",
+    ],
+)
+def test_scores_are_read_however_they_are_written(text: str) -> None:
+    read = read_scores(text)
+    assert read is not None
+    assert read[0].mean == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Coherence: 0.8", "Coherence: NaN Plausibility: 1 Consistency: 1 Goal-conduciveness: 1", "inf", scores(-0.5)],
+)
+def test_scores_that_are_not_all_there_are_none(text: str) -> None:
+    assert read_scores(text) is None
+
+
+@given(st.text(max_size=200), st.lists(st.floats(allow_nan=True) | st.integers(), min_size=4, max_size=4))
+def test_any_scores_are_within_bounds_or_none(noise: str, values: list[float]) -> None:
+    read = read_scores(noise + scores(*values))
+    if read is not None:
+        assert 0 <= read[0].mean <= 1
+        assert math.isfinite(read[0].mean)
+
+
+@given(st.floats(0, 1))
+def test_the_schedule_stays_within_its_ends(difficulty: float) -> None:
+    assert 400 <= tokens_for(difficulty) <= 800
+    assert 0.3 <= temperature_for(difficulty) <= 0.5
+
+
+def reply(text: str, *, truncated: bool = False, thinking: str = "") -> Generation:
+    return Generation(
+        text=text,
+        value=None,
+        thinking=thinking,
+        usage=Usage(),
+        logprobs=None,
+        first_token_seconds=None,
+        model="m",
+        truncated=truncated,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "answer"),
+    [
+        ("<think>a = 1</think><answer>7</answer>", "a = 1", "7"),
+        ("<think>a = 1\n<answer>7", "a = 1", "7"),
+        ("a = 1\n<answer>7</answer>", "a = 1", "7"),
+        ("<THINK>a = 1</THINK> The answer is 7.", "a = 1", "7"),
+        ("a = 1, so 7", "a = 1, so 7", "7"),
+    ],
+)
+def test_tags_are_read_tolerantly(text: str, reasoning: str, answer: str) -> None:
+    read = read_solution(reply(text))
+    assert read is not None
+    assert (read[0], read[1].value) == (reasoning, answer)
+
+
+def test_what_a_provider_keeps_apart_is_the_reasoning_too() -> None:
+    read = read_solution(reply("<answer>7</answer>", thinking="a = 1"))
+    assert read is not None
+    assert read[0] == "a = 1"
+    assert read_solution(reply("and so 7 and then", truncated=True)) is None
+
+
+def test_the_repertoire_has_twenty_strategies_and_a_general_one() -> None:
+    names = [one.name for one in shipped()]
+    assert len(names) == len(set(names)) == 21
+    assert names[0] == "general"
