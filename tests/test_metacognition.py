@@ -17,6 +17,7 @@ from insula.metacognition import Assess, Metacognition
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
 from insula.sleep.phases import PHASES
+from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
@@ -576,3 +577,28 @@ def test_a_record_has_the_fields_that_the_command_promises(reply: Reply) -> None
 async def reply(store: Store) -> Reply:
     async with chatting(store, ["Fine."]) as (chat, _):
         return await chat.reply("me", "s", "Hello there.")
+
+
+# The facade
+
+
+async def test_a_problem_is_solved_and_its_impasse_stands_on_the_ledger(store: Store) -> None:
+    heard: list[Signal] = []
+    metacognition = Metacognition(store)
+    metacognition.subscribe(heard.append)
+    sure = ScriptedModel(lambda _: "2 + 2 = 4\n#### 4\n<answer>4</answer>")
+    solution = await metacognition.solve("What is 2 + 2?", Models(generator=sure), method="direct", user="ana")
+    assert (solution.answer, heard) == ("4", [])
+    lost = ScriptedModel(lambda _: "I cannot say.")
+    unsolved = await metacognition.solve("What is 2 + 2?", Models(generator=lost), method="direct", user="ana")
+    (signal,) = await store.ledger(await store.place("ana", "solve"), kinds=["meta:impasse"])
+    assert unsolved.answer is None
+    assert signal.reason == unsolved.stopped
+    assert [one.kind for one in heard] == ["meta:impasse"]
+
+
+async def test_a_night_is_run_from_the_facade(store: Store) -> None:
+    await corrected_twice(store)
+    report = await Metacognition(store).sleep("me", force=True)
+    assert "lessons" in [phase.name for phase in report.phases]
+    assert not report.failed

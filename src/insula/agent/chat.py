@@ -8,7 +8,7 @@ from insula.agent import context
 from insula.errors import BudgetExceeded, InputError, ModelError
 from insula.llm.budget import Account
 from insula.llm.client import generate
-from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn
+from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, brought
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
@@ -45,6 +45,8 @@ class Reply:
     """Why there is no response, in a sentence; the message is kept all the same."""
     lessons: tuple[Used, ...] = ()
     """What was learned for such a message, each with whether the model was told of it."""
+    shown: frozenset[int] = frozenset()
+    """Ids of the memories that stood before the model."""
     controls: Controls = field(default_factory=Controls)
     """What the turn was allowed to use."""
     skipped: tuple[Stage, ...] = ()
@@ -78,7 +80,7 @@ class Reply:
             },
             "hedged": self.hedged,
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
-            "recalled": [{"id": one.memory.id, "score": round(one.score, 4)} for one in self.recalled],
+            "recalled": brought(self.recalled, self.shown),
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
             "tokens": {"input": self.usage.input_tokens, "output": self.usage.output_tokens},
             "ms": {"model": round(self.model_ms, 2), "added": round(self.added_ms, 2)},
@@ -201,6 +203,7 @@ def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
         added_ms=turn.added * 1000,
         error=error,
         lessons=turn.lessons,
+        shown=turn.shown,
         controls=turn.controls,
         skipped=turn.skipped,
         metacog=turn.snapshot,

@@ -11,6 +11,16 @@ async with await Metacognition.open("insula.db") as metacognition:
 from insula.metacognition.facade import Metacognition, warm_up
 from insula.metacognition.mind import Assess, Subscriber
 from insula.metacognition.regulator import Regulator
-from insula.metacognition.turn import RECENT_RESPONSES, Turn, TurnResult
+from insula.metacognition.turn import RECENT_RESPONSES, Turn, TurnResult, brought
 
-__all__ = ["RECENT_RESPONSES", "Assess", "Metacognition", "Regulator", "Subscriber", "Turn", "TurnResult", "warm_up"]
+__all__ = [
+    "RECENT_RESPONSES",
+    "Assess",
+    "Metacognition",
+    "Regulator",
+    "Subscriber",
+    "Turn",
+    "TurnResult",
+    "brought",
+    "warm_up",
+]

@@ -1,24 +1,32 @@
 """The facade of the package: `Metacognition`."""
 
 import logging
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from insula.errors import InputError, InsulaError
+from insula.memory import statements
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Store
 from insula.metacognition.mind import Mind
-from insula.metacognition.turn import Turn, analysed
+from insula.metacognition.turn import IMPASSE, Turn, analysed
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean
 from insula.text.questions import asks
 from insula.turn import confidence, monitor
 from insula.turn.hedging import hedge
-from insula.types import Controls, Identity, Provenance
+from insula.types import Controls, Identity, Provenance, Signal
+
+if TYPE_CHECKING:
+    from insula.llm.budget import Account
+    from insula.llm.model import Model
+    from insula.sleep.cycle import SleepReport
+    from insula.solve.run import Models
+    from insula.solve.solution import Solution
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +93,59 @@ class Metacognition(Mind):
             model: the name of the model that answers; how slow is too slow is known of each by itself.
         """
         return Turn(self, user, session, message, model)
+
+    async def solve(
+        self,
+        problem: str,
+        models: "Models",
+        account: "Account | None" = None,
+        *,
+        method: str = "insula",
+        user: str | None = None,
+        session: str = "solve",
+    ) -> "Solution":
+        """Solve a problem by monitoring, generating and verifying (M1–M10); strategies learn from how it went.
+
+        Args:
+            problem: the task, in words.
+            models: who monitors, generates and verifies.
+            account: the caps, and where what is spent is charged.
+            method: its name, one of `insula.solve.methods.METHODS`.
+            user: on whose ledger it is put where the method comes to an impasse (K5); by default on nobody's.
+            session: the conversation that the impasse belongs to.
+
+        Raises:
+            InputError: there is no such method. A problem that could not be solved is no error: its answer is None.
+        """
+        from insula.memory.strategies import StoredRecords
+        from insula.solve.knowledge import Knowledge
+        from insula.solve.methods import named
+
+        knowledge = Knowledge(records=StoredRecords(self.store))
+        solution = await named(method)(problem, models, account, knowledge=knowledge)
+        if user is not None and solution.at_impasse:
+            place = await self.store.place(user, session)
+            at = datetime.fromtimestamp(self.store.now(), UTC)
+            stuck = Signal(kind=IMPASSE, user=user, session=session, turn=0, reason=solution.stopped, at=at)
+            await self.store.run(statements.append, place, [stuck])
+            self.notice([stuck])
+        return solution
+
+    async def sleep(
+        self, user: str, *, model: "Model | None" = None, soul: Path | None = None, force: bool = False
+    ) -> "SleepReport":
+        """Run a user's night, where one is due (R): what was learned is told from the next turn on.
+
+        Args:
+            user: whose night it is.
+            model: writes summaries and reflections; without one they are made without.
+            soul: the user's SOUL.md; None keeps it in the store alone.
+            force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
+        """
+        from insula.sleep.cycle import sleep_cycle
+        from insula.sleep.phases import PHASES
+
+        return await sleep_cycle(self.store, user, PHASES, identity=self.identity, model=model, soul=soul, force=force)
 
     async def observe(
         self,

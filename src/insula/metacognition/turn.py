@@ -29,7 +29,7 @@ from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, d
 from insula.text.questions import Ask, asks
 from insula.turn import confidence, impasse, lessons
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose
+from insula.turn.instructions import compose, memories
 from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,7 @@ class Turn:
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
+        shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
@@ -100,6 +101,7 @@ class Turn:
         self.troubles: list[str] = []
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
+        self.shown: frozenset[int] = frozenset()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -134,16 +136,18 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        with self.kept_from_host("exit"):
-            await self._leave()
-        with self.kept_from_host("snapshot"):
-            await self._account()
-        self._owner.telemetry.added.observe(self.added)
-        self._owner.telemetry.turns.labels(self.confidence.level).inc()
-        with self.kept_from_host("trace"):
-            hedged = self.result is not None and self.result.hedged
-            self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
-            self._trace.__exit__(kind, error, where)
+        try:
+            with self.kept_from_host("exit"):
+                await self._leave()
+            with self.kept_from_host("snapshot"):
+                await self._account()
+            self._owner.telemetry.added.observe(self.added)
+            self._owner.telemetry.turns.labels(self.confidence.level).inc()
+        finally:  # whoever cancels a turn gets its trace, too
+            with self.kept_from_host("trace"):
+                hedged = self.result is not None and self.result.hedged
+                self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
+                self._trace.__exit__(kind, error, where)
 
     def finish(self, response: str, *, assessment: Assessment | None = None, usage: Usage | None = None) -> TurnResult:
         """Assess a response and return it as it should be shown: hedged, or unchanged.
@@ -223,6 +227,7 @@ class Turn:
             lessons=told,
             advisories=[advisory.text for advisory in self._advisories],
         )
+        self.shown = frozenset(number for number, _ in memories(self.recalled))
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = learned
 
@@ -280,7 +285,7 @@ class Turn:
             },
             "hedged": hedged,
             "topic": sorted(topic)[:TOPIC_TERMS],
-            "recalled": [{"id": one.memory.id, "score": round(one.score, 4)} for one in self.recalled],
+            "recalled": brought(self.recalled, self.shown),
             "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
             "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
             "seconds": round(self._usage.seconds, 4),
@@ -371,6 +376,11 @@ class Turn:
 def analysed(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
     return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+
+
+def brought(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
+    """What recall brought, as a record holds it."""
+    return [{"id": one.memory.id, "score": round(one.score, 4), "shown": one.memory.id in shown} for one in recalled]
 
 
 def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:

@@ -119,6 +119,13 @@ class Solution:
         """All stages together."""
         return sum(self.usage.values(), Usage())
 
+    @property
+    def at_impasse(self) -> bool:
+        """Whether the method is out of means: without an answer, cut off, or with none that it verified (K5)."""
+        best = next((attempt for attempt in self.attempts if attempt.number == self.chosen), None)
+        doubted = best is not None and best.scores is not None and best.scores.mean < ACCEPTED
+        return self.answer is None or not self.completed or doubted
+
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         return {

@@ -51,7 +51,7 @@ def compose(
         lessons: advice whose trigger the message holds.
         advisories: notes on the session's load.
     """
-    shown = memories(recalled)
+    shown = [line for _, line in memories(recalled)]
     parts = [
         persona(identity),
         _section("## Behavioral Guidelines", [guidelines] if guidelines else []),
@@ -69,9 +69,9 @@ def persona(identity: Identity) -> str:
     return f"You are {identity.name}, {identity.about.rstrip('.')}.{VOICES[identity.voice]}"
 
 
-def memories(recalled: Sequence[Recalled]) -> list[str]:
-    """One line per memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
-    lines: list[str] = []
+def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
+    """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
+    lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
     for one in recalled:
         if not bears(one):
@@ -79,7 +79,7 @@ def memories(recalled: Sequence[Recalled]) -> list[str]:
         said_at = one.memory.said_at
         line = f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
         if len(line) <= room:
-            lines.append(line)
+            lines.append((one.memory.id, line))
             room -= len(line)
     return lines
 
