@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo day test test-hosts test-page check format bench lock clean
+.PHONY: help run demo day test test-hosts test-page browser check format bench load lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -24,15 +24,24 @@ demo: $(VENV)/run.stamp ## a memory hit, a question outside memory, one question
 day: $(VENV)/run.stamp ## two days of talk, a night, and what the model is told the next morning
 	@$(BIN)/python examples/day.py
 
-test: $(VENV)/test.stamp ## lint, types, import contracts and tests: what CI runs
+test: $(VENV)/test.stamp browser ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2
 
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
 
-test-page: $(VENV)/test.stamp ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
+test-page: $(VENV)/test.stamp browser ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
 	@$(BIN)/python -m pytest tests/e2e/page.py
+
+# The tests of pages need a browser. Debian has one; elsewhere CHROMIUM=path names it, or the tests say that there is none.
+browser:
+	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "insula: installing Chromium for the tests of the pages" >&2; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null \
+			|| echo "insula: Chromium cannot be installed, so the tests of the pages are skipped" >&2; \
+	else echo "insula: there is no Chromium here, so the tests of the pages are skipped; install it, or name it: CHROMIUM=path" >&2; fi
 
 check: $(VENV)/test.stamp ## lint, types and import contracts alone
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet . && echo "lint: clean"
@@ -45,6 +54,9 @@ format: $(VENV)/test.stamp ## put the code in shape
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
+
+load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about six minutes, Linux)
+	@$(BIN)/insula bench load
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock

@@ -4,6 +4,8 @@ import pytest
 
 from insula import settings
 from insula.errors import SettingsError
+from insula.session.ring import SIZE
+from insula.session.schedule import INTERVAL
 from insula.types import Controls
 
 
@@ -47,3 +49,76 @@ def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_TIMEOUT", "soon")
     with pytest.raises(SettingsError, match="INSULA_TIMEOUT"):
         settings.load()
+
+
+TOKEN = "0123456789abcdef"
+
+
+def test_users_have_tokens_and_time_zones(home: Path) -> None:
+    (home / "insula.toml").write_text(
+        f'time_zone = "Asia/Tokyo"\n[users.ana]\ntoken = "{TOKEN}"\ntime_zone = "Europe/Berlin"\n[users."ben b"]\n'
+    )
+    found = settings.load()
+    assert found.tokens == {"ana": TOKEN}
+    assert [str(found.zone_of(user)) for user in ("ana", "ben b", "nobody")] == [
+        "Europe/Berlin",
+        "Asia/Tokyo",
+        "Asia/Tokyo",
+    ]
+    assert TOKEN not in repr(found)
+    assert settings.Settings().zone_of("ana") is None
+
+
+def test_users_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_USERS", f'{{"ana": {{"token": "{TOKEN}"}}}}')
+    assert settings.load().tokens == {"ana": TOKEN}
+    monkeypatch.setenv("INSULA_USERS", "{ana: 1}")
+    with pytest.raises(SettingsError, match="INSULA_USERS cannot be read: it is no JSON"):
+        settings.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[users.ana]\ntoken = "0123456789abcde"', "'users.ana.token' cannot be used: a token has 16 or more"),
+        ('[users.ana]\ntoken = "0123456789 abcdef"', "no blank; make one with: insula serve --new-token"),
+        ('[users.ana]\ntoken = "0123456789abcdéf"', "a token has 16 or more ASCII characters"),
+        ('[users]\nana = "0123456789abcdef"', "'users.ana' cannot be used"),
+        ("users = 3", "'users' cannot be used"),
+        ('[users.ana]\ntokens = "0123456789abcdef"', "'users.ana.tokens' cannot be used"),
+        (f'[users.ana]\ntoken = "{TOKEN}"\n[users.ben]\ntoken = "{TOKEN}"', "'ana' and 'ben' have the same token"),
+        ('[users.ana]\ntime_zone = "Europe/Atlantis"', "knows no time zone 'Europe/Atlantis'; give an IANA name"),
+    ],
+)
+def test_a_bad_user_is_named_and_no_token_repeated(home: Path, text: str, said: str) -> None:
+    (home / "insula.toml").write_text(text)
+    with pytest.raises(SettingsError) as raised:
+        settings.load()
+    assert said in str(raised.value)
+    assert "insula.toml" in str(raised.value)
+    assert "0123456789" not in str(raised.value)
+
+
+@pytest.mark.parametrize("zone", ["Mars/Base", "", "../../etc/passwd", "/etc/passwd", "Europe", "UTC\0"])
+def test_a_time_zone_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    with pytest.raises(ValueError, match="this machine knows no time zone"):
+        settings.Settings(time_zone=zone)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("metacog_turn_interval", 1), ("metacog_turn_interval", 11), ("latency_slo_ms", 0), ("latency_slo_ms", -1)),
+        ("metacog_snapshot_history_size", 0),
+    ],
+)
+def test_the_session_cannot_be_set_out_of_its_bounds(home: Path, name: str, value: int) -> None:
+    (home / "insula.toml").write_text(f"{name} = {value}")
+    with pytest.raises(SettingsError, match=f"'{name}' cannot be {value}"):
+        settings.load()
+
+
+def test_the_session_begins_as_its_own_constants_say() -> None:
+    found = settings.Settings()
+    assert (found.metacog_turn_interval, found.metacog_snapshot_history_size) == (INTERVAL, SIZE)
+    assert found.latency_slo_ms is None

@@ -6,20 +6,25 @@ cannot choose the model, the identity or where memory lives (law 10).
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as Unparsable
 
 from insula.errors import SettingsError
 from insula.types import Controls
 
 FILE = "insula.toml"
+TOKEN_CHARS = 16
+"""The fewest characters of a token; `insula serve --new-token` makes longer ones."""
 ONLY_AT_HOME = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights", "holdout"),
+        *("model", "assessor_model", "identity", "weights", "holdout", "users"),
         *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
     }
 )
@@ -31,6 +36,39 @@ def home() -> Path:
     """The folder that holds Insula's data: `INSULA_HOME`, else the platform's own."""
     named = os.environ.get("INSULA_HOME")
     return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("insula"))
+
+
+def _zone(name: str) -> str:
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, ValueError, OSError):
+        raise ValueError(
+            f'this machine knows no time zone {name!r}; give an IANA name, such as "Europe/Berlin" (where it knows '
+            "none at all: pip install tzdata)"
+        ) from None
+
+
+def _token(token: SecretStr) -> SecretStr:
+    text = token.get_secret_value()
+    if len(text) < TOKEN_CHARS or not all("!" <= char <= "~" for char in text):
+        raise ValueError(
+            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; make one with: insula serve --new-token"
+        )
+    return token
+
+
+TimeZone = Annotated[str, AfterValidator(_zone)]
+
+
+class User(BaseModel):
+    """What the server knows of one of its users."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    token: Annotated[SecretStr, AfterValidator(_token)] | None = None
+    """What the user's requests carry. Once anybody has one, each request needs one."""
+    time_zone: TimeZone | None = None
+    """Where the user sleeps; by default where the machine stands."""
 
 
 class Settings(BaseSettings):
@@ -74,10 +112,44 @@ class Settings(BaseSettings):
     holdout: float = Field(default=0.1, ge=0, le=0.5)
     """Share of sessions from which a learned rule of the hooks is withheld, to measure whether it helps; or `off`."""
 
+    metacog_turn_interval: int = Field(default=5, ge=2, le=10)
+    """User turns between two snapshots of the session, to begin with; load tightens it, calm relaxes it."""
+    latency_slo_ms: float | None = Field(default=None, gt=0)
+    """Milliseconds above which the 95th percentile of turns counts as degraded; by default three times the median of
+    the model's first turns."""
+    metacog_snapshot_history_size: int = Field(default=50, ge=1)
+    """Snapshots that are kept, and as many adaptations."""
+
+    users: Mapping[str, User] = Field(default_factory=dict[str, User])
+    """Those whom `insula serve` serves: `[users.ana]` with `token` and `time_zone`."""
+    time_zone: TimeZone | None = None
+    """An IANA name, such as `Europe/Berlin`, for users who have none of their own; by default the machine's."""
+
+    @field_validator("users")
+    @classmethod
+    def _distinct(cls, users: Mapping[str, User]) -> Mapping[str, User]:
+        seen: dict[str, str] = {}
+        for name, user in users.items():
+            token = user.token.get_secret_value() if user.token else None
+            if token and (other := seen.setdefault(token, name)) != name:
+                raise ValueError(f"{other!r} and {name!r} have the same token, so a request would not say whose it is")
+        return users
+
     @field_validator("holdout", mode="before")
     @classmethod
     def _off(cls, value: object) -> object:
         return 0.0 if value == "off" else value
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """User -> token, of those who have one."""
+        return {name: user.token.get_secret_value() for name, user in self.users.items() if user.token}
+
+    def zone_of(self, user: str) -> ZoneInfo | None:
+        """The time zone of a user; None for the machine's own."""
+        own = self.users[user].time_zone if user in self.users else None
+        name = own or self.time_zone
+        return ZoneInfo(name) if name else None
 
     @property
     def controls(self) -> Controls:
@@ -119,6 +191,11 @@ def load(here: Path | None = None) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         raise SettingsError(_sentence(error)) from error
+    except Unparsable as error:
+        raise SettingsError(
+            "The variable INSULA_USERS cannot be read: it is no JSON; give it as one object, or leave it out and "
+            f"write [users.NAME] into {str(home() / FILE)!r}."
+        ) from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -142,8 +219,10 @@ def _trusted(values: dict[str, Any], path: Path) -> dict[str, Any]:
 
 def _sentence(error: ValidationError) -> str:
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name, why = ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+    if first["loc"][0] == "users":  # what stands there may be a token, which no message repeats
+        return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
-        f"The setting {name!r} cannot be {first.get('input')!r} ({first['msg']}); "
+        f"The setting {name!r} cannot be {first.get('input')!r} ({why}); "
         f"change it in {FILE} or in the variable INSULA_{name.upper()}."
     )

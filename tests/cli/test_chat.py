@@ -333,6 +333,7 @@ def test_sigterm_ends_the_command_without_a_traceback(home: Path) -> None:
         process.stdin.write("Where does Ana live?\n")
         process.stdin.flush()
         while not server.requests:
+            assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=20)

@@ -43,6 +43,8 @@ class Reply:
     added_ms: float
     error: str | None = None
     """Why there is no response, in a sentence; the message is kept all the same."""
+    failure: ModelError | BudgetExceeded | None = None
+    """What that sentence is the message of: a server answers each kind with another status."""
     lessons: tuple[Used, ...] = ()
     """What was learned for such a message, each with whether the model was told of it."""
     shown: frozenset[int] = frozenset()
@@ -145,13 +147,14 @@ class Chat:
             InputError: the message is empty or too long.
         """
         _check(message)
-        usage, error = Usage(), None
+        usage = Usage()
+        failure: ModelError | BudgetExceeded | None = None
         async with self.metacognition.turn(user, session, message, model=self.model.model_name) as turn:
             try:
                 usage = await self._answer(turn, on_delta)
-            except (ModelError, BudgetExceeded) as failure:
-                error = str(failure)
-        return _reply(turn, usage, error)
+            except (ModelError, BudgetExceeded) as error:
+                failure = error
+        return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
         generation = await generate(
@@ -186,7 +189,7 @@ def _check(message: str) -> None:
         )
 
 
-def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
+def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None) -> Reply:
     result = turn.result
     return Reply(
         turn=turn.number,
@@ -201,7 +204,8 @@ def _reply(turn: Turn, usage: Usage, error: str | None) -> Reply:
         usage=usage,
         model_ms=usage.seconds * 1000,
         added_ms=turn.added * 1000,
-        error=error,
+        error=str(failure) if failure else None,
+        failure=failure,
         lessons=turn.lessons,
         shown=turn.shown,
         controls=turn.controls,

@@ -25,7 +25,7 @@ def load(path: Path, *, required: bool = False) -> Identity:
     """
     try:
         values = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if not required:
             return Identity()
         raise SettingsError(f"There is no identity file {str(path)!r}; write one, or leave the option out.") from None

@@ -7,7 +7,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -17,26 +18,19 @@ from rich.status import Status
 from rich.text import Text
 
 from insula import settings as settings_module
-from insula.agent import identity as identity_module
-from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat, Reply
-from insula.agent.context import HISTORY_CHARS
 from insula.cli import render
-from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.cli.common import LOG_FILE, log_to, soul_of
+from insula.cli.opening import opened
 from insula.cli.sleep import show, understands
-from insula.cli.soul import EMPTY, FOREIGN, state
+from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
-from insula.llm.local import Weights, weights_of
-from insula.llm.models import resolve
-from insula.memory.store import Store
-from insula.metacognition import Metacognition, warm_up
 from insula.redaction import redact
-from insula.settings import Settings
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
+from insula.sleep.decisions import state
 from insula.sleep.guidelines import adopt
 from insula.sleep.phases import PHASES
 from insula.text.analysis import clean
-from insula.types import Controls
 
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
@@ -67,6 +61,8 @@ class Conversation:
     model: str
     console: Console
     json: bool
+    zone: tzinfo | None = None
+    """Where the user counts days; None for where the machine stands."""
     last: Reply | None = None
     failed: bool = False
 
@@ -81,11 +77,11 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
         stack = AsyncExitStack()
         try:
             with _waiting():
-                chat = runner.run(_open(stack, settings, name))
+                chat = runner.run(stack.enter_async_context(opened(settings, name)))
                 runner.run(_adopt(chat, user))
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
-            talk = Conversation(chat, runner, user, begun, name, console, json)
+            talk = Conversation(chat, runner, user, begun, name, console, json, settings.zone_of(user))
             _converse(talk)
             _offer(talk)
         finally:
@@ -98,45 +94,12 @@ def new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-async def _open(stack: AsyncExitStack, settings: Settings, name: str) -> Chat:
-    home = settings_module.home()
-    warming = asyncio.create_task(asyncio.to_thread(warm_up))
-    store = await stack.enter_async_context(await Store.open(home / DATABASE))
-    identity = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
-    llm = await stack.enter_async_context(resolve(name, settings.weights))
-    account = account_of(settings)
-    assessor = None
-    if settings.assessor_model:
-        judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
-        assessor = llm_assessor(judge, account)
-    await warming
-    weights = weights_of(name)
-    controls = _controls(settings, weights)
-    return Chat(
-        Metacognition(store, identity=identity, controls=controls, holdout=settings.holdout),
-        llm,
-        base=weights.brief if weights else "",
-        history_chars=weights.history_chars if weights else HISTORY_CHARS,
-        max_tokens=min(settings.max_tokens, weights.max_tokens) if weights else settings.max_tokens,
-        account=account,
-        temperature=settings.temperature,
-        timeout=settings.timeout,
-        assessor=assessor,
-    )
-
-
 async def _adopt(chat: Chat, user: str) -> None:
     """Take in what a person wrote into SOUL.md since; a file that cannot be read is no reason not to talk."""
     try:
         await adopt(chat.metacognition.store, user, soul_of(user))
     except InsulaError as error:
         print(f"insula: {error}", file=sys.stderr)
-
-
-def _controls(settings: Settings, weights: Weights | None) -> Controls:
-    """The settings' controls, with no more memories than a small embedded model can use."""
-    items = min(settings.max_context_items, weights.memories) if weights else settings.max_context_items
-    return replace(settings.controls, max_context_items=items)
 
 
 async def _last(chat: Chat, user: str) -> str | None:
@@ -272,8 +235,8 @@ async def _lessons(talk: Conversation) -> RenderableType:
 async def _soul(talk: Conversation) -> str:
     """The document, with what a person wrote into it by now; that is told from the next message on."""
     path = soul_of(talk.user)
-    text, _, waiting, found = await state(talk.chat.metacognition.store, talk.user, path)
-    if found.foreign:
+    text, _, waiting, foreign = await state(talk.chat.metacognition.store, talk.user, path)
+    if foreign:
         return FOREIGN.format(path=str(path))
     return (text or EMPTY) + ("\nA change waits for you: insula soul propose" if waiting else "")
 
@@ -292,6 +255,7 @@ async def _night(talk: Conversation) -> SleepReport:
         metacognition.store,
         talk.user,
         PHASES,
+        zone=talk.zone,
         identity=metacognition.identity,
         model=talk.chat.model if understands(talk.model) else None,
         account=talk.chat.account,
@@ -306,7 +270,8 @@ def _offer(talk: Conversation) -> None:
     if talk.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     with suppress(InsulaError, EOFError, KeyboardInterrupt):
-        if talk.runner.run(due(talk.chat.metacognition.store, talk.user)) and input(OFFER).strip().lower() in YES:
+        waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.zone))
+        if waits and input(OFFER).strip().lower() in YES:
             _sleep(talk)
 
 

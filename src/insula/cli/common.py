@@ -1,12 +1,15 @@
 """What commands that open the memory have in common."""
 
+import json
 import logging
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from insula import settings as settings_module
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
+from insula.redaction import redact
 from insula.settings import Settings
 from insula.sleep.soul_file import FILE
 from insula.step.fingerprint import digest
@@ -28,15 +31,43 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def log_to(path: Path) -> None:
+class JsonLines(logging.Formatter):
+    """One JSON object a line, without secrets."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line."""
+        line = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": redact(record.getMessage()),
+        }
+        if record.exc_info:
+            line["error"] = redact(self.formatException(record.exc_info))
+        return json.dumps(line, ensure_ascii=False)
+
+
+class LogFile(logging.FileHandler):
+    """A file of lines; where it cannot be written, on a full disk say, what is to be logged is lost and no more."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, if that is possible."""
+        with suppress(OSError):
+            super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 the name is the base class's
+        """Say nothing on the terminal."""
+
+
+def log_to(path: Path, level: int = logging.WARNING) -> None:
     """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
     handler: logging.Handler = logging.NullHandler()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler = logging.FileHandler(path, delay=True)
-    logging.basicConfig(
-        handlers=[handler], level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", force=True
-    )
+        handler = LogFile(path, encoding="utf-8", errors="replace", delay=True)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("insula").setLevel(level)
 
 
 def account_of(settings: Settings) -> Account:

@@ -4,7 +4,6 @@ import asyncio
 import json as jsonlib
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from insula import settings
@@ -24,7 +23,9 @@ def listing(user: str, json: bool) -> int:
     """The latest memories, newest first."""
     rows = _with(lambda store: store.remembered(user, SHOWN))
     if json:
-        print(jsonlib.dumps([_record(memory, "long-term" if held else "working") for memory, held in rows], indent=2))
+        from insula.memory.views import record
+
+        print(jsonlib.dumps([record(memory, "long-term" if held else "working") for memory, held in rows], indent=2))
         return 0
     if not rows:
         print(f"Nothing is remembered of {user!r} yet.")
@@ -43,7 +44,9 @@ def show(user: str, number: int, json: bool) -> int:
     """
     memory, stands, history = _found(user, number, _with(lambda store: _shown(store, user, number)))
     if json:
-        print(jsonlib.dumps({**_record(memory, stands), "history": [list(each) for each in history]}, indent=2))
+        from insula.memory.views import record
+
+        print(jsonlib.dumps({**record(memory, stands), "history": [list(each) for each in history]}, indent=2))
         return 0
     print(memory.content or "(erased)")
     print(f"  said by {memory.speaker} on {memory.said_at:%Y-%m-%d %H:%M} in session {memory.session!r}")
@@ -78,30 +81,18 @@ def erase(user: str, number: int, yes: bool) -> int:
         print("Nothing was erased.")
         return 1
 
-    async def work(store: "Store") -> str:
-        return await _erased(store, user, number)
-
-    if left := _with(work):
+    if left := _with(lambda store: _erased(store, user, number)):
         print(f"insula: {left}", file=sys.stderr)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
     return 0
 
 
-async def _erased(store: "Store", user: str, number: int) -> str:
+async def _erased(store: "Store", user: str, number: int) -> str | None:
     """Erase it, from SOUL.md too; returns why that file was left alone, if it was."""
     from insula.cli.common import soul_of
-    from insula.sleep import guidelines
+    from insula.sleep import forgetting
 
-    path = soul_of(user)
-    with suppress(InputError):
-        await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
-    user_id = await _known(store, user)
-    await store.erase(user_id, number)
-    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
-    try:
-        return guidelines.put_down(path, past)[1] if past and not guidelines.holds(path, past[0]) else ""
-    except InputError as error:
-        return str(error)
+    return await forgetting.erase(store, user, number, soul_of(user))
 
 
 def _agreed(line: str) -> bool:
@@ -135,19 +126,3 @@ def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
             return await work(store)
 
     return asyncio.run(run())
-
-
-def _record(memory: "Memory", stands: str) -> dict[str, object]:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "provenance": memory.provenance,
-        "speaker": memory.speaker,
-        "kind": memory.kind,
-        "session": memory.session,
-        "said_at": memory.said_at.isoformat(),
-        "stands": stands,
-        "uses": memory.uses,
-        "importance": round(memory.importance, 4),
-        "withheld": list(memory.withheld),
-    }

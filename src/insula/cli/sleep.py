@@ -58,6 +58,7 @@ async def _nights(
                     store,
                     each,
                     PHASES,
+                    zone=settings.zone_of(each),
                     identity=identity,
                     model=llm,
                     account=account_of(settings),

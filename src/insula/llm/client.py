@@ -14,6 +14,7 @@ from insula.llm.budget import Account, Grant
 from insula.llm.failures import quoted, translated
 from insula.llm.structured import parse
 from insula.llm.wire import Prompt
+from insula.telemetry import call
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -142,6 +143,17 @@ class _Call:
         """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
         bound = wire.bound_of(self.messages, self.schema)
         grant = self.account.allow(self.purpose, self.max_tokens, bound)
+        with call(self.model.model_name, provider=self.model.system, purpose=self.purpose) as span:
+            span.set(max_tokens=grant.output_tokens)
+            if "temperature" in self.settings:
+                span.set(temperature=self.settings["temperature"])
+            reply = await self._sent(grant, bound)
+            used, reason = reply.usage, reply.response.finish_reason
+            span.set(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
+            span.set(finish_reasons=(reason,) if reason else None)
+        return reply
+
+    async def _sent(self, grant: Grant, bound: int) -> _Reply:
         clock = self.account.clock
         began, first, usage, streamed = clock(), None, Usage(calls=1), 0
         try:

@@ -69,6 +69,22 @@ _DELETE = sa.text("INSERT INTO memory_index(memory_index, rowid, terms) VALUES (
 _INSERT = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
 
 
+_HERE = sa.and_(terms.c.user_id == users.c.id, terms.c.term.in_(sa.bindparam("wanted", expanding=True)))
+_STATISTICS = (
+    sa.select(users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
+    .select_from(users.outerjoin(terms, _HERE))
+    .where(users.c.id == sa.bindparam("user"))
+)
+_ADDED = upsert(terms)
+_COUNT = _ADDED.on_conflict_do_update(
+    index_elements=["user_id", "term"],
+    set_={
+        "memories": terms.c.memories + _ADDED.excluded.memories,
+        "semantic": terms.c.semantic + _ADDED.excluded.semantic,
+    },
+)
+
+
 def configure(engine: sa.Engine) -> None:
     """Set each new connection up: write-ahead log, foreign keys, patience with other writers."""
 
@@ -93,10 +109,7 @@ def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str,
 
 def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -> Statistics:
     """How much is indexed of a user, and where the wanted terms stand."""
-    here = sa.and_(terms.c.user_id == users.c.id, terms.c.term.in_(wanted))
-    columns = (users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
-    query = sa.select(*columns).select_from(users.outerjoin(terms, here)).where(users.c.id == user_id)
-    rows = connection.execute(query).all()
+    rows = connection.execute(_STATISTICS, {"user": user_id, "wanted": list(wanted)}).all()
     total, length = rows[0].memories, rows[0].terms
     found = [row for row in rows if row.held]
     return Statistics(
@@ -177,16 +190,8 @@ def _count(
             counts[0] += sign
             counts[1] += sign * semantic
     if found:
-        insert = upsert(terms)
-        statement = insert.on_conflict_do_update(
-            index_elements=["user_id", "term"],
-            set_={
-                "memories": terms.c.memories + insert.excluded.memories,
-                "semantic": terms.c.semantic + insert.excluded.semantic,
-            },
-        )
         rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
-        connection.execute(statement, rows)
+        connection.execute(_COUNT, rows)
     length = sign * sum(len(words) for _, words, _ in entries)
     totals = {"memories": users.c.memories + sign * len(entries), "terms": users.c.terms + length}
     connection.execute(sa.update(users).where(users.c.id == user_id).values(totals))

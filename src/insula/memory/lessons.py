@@ -20,17 +20,25 @@ class Cited(NamedTuple):
     at: float
 
 
-def version(connection: sa.Connection, user_id: int) -> Version:
-    """The lessons of a user with what a person said of each, and the last entry of the nights' journal."""
-    mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user_id, lessons.c.retired_at.is_(None))
+def _version() -> sa.CompoundSelect[int, str]:
+    user = sa.bindparam("user", type_=sa.Integer)
+    mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
     night = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
     soul = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("soul"))
-    query = sa.union_all(
+    return sa.union_all(
         mine,
-        night.where(nights.c.user_id == user_id),
-        soul.where(revisions.c.user_id == user_id, revisions.c.subject == "soul"),
+        night.where(nights.c.user_id == user),
+        soul.where(revisions.c.user_id == user, revisions.c.subject == "soul"),
     )
-    return tuple((row[0], row[1]) for row in connection.execute(query))
+
+
+_VERSION = _version()
+"""Put together once: every turn asks for it."""
+
+
+def version(connection: sa.Connection, user_id: int) -> Version:
+    """The lessons of a user with what a person said of each, and the last entry of the nights' journal."""
+    return tuple((row[0], row[1]) for row in connection.execute(_VERSION, {"user": user_id}))
 
 
 def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:

@@ -47,6 +47,39 @@ class Said(NamedTuple):
     """The assessment of a response."""
 
 
+def _last(column: sa.Column[int]) -> sa.ScalarSelect[int]:
+    """The greatest value of a column in a session, which is bound as "here"."""
+    return sa.select(sa.func.max(column)).where(column.table.c.session_id == sa.bindparam("here")).scalar_subquery()
+
+
+# What every turn runs is put together once: that costs SQLAlchemy more than running it.
+
+_HERE_SAID = sa.and_(messages.c.user_id == sa.bindparam("user"), messages.c.session_id == sa.bindparam("session"))
+_HELD_HERE = sa.and_(
+    memories.c.user_id == sa.bindparam("user"), memories.c.session_id == sa.bindparam("session"), in_working_memory()
+)
+_LINES = (
+    sa.select(*(messages.c[name] for name in ("turn", "provenance", "speaker", "content", "said_at", "score")))
+    .where(_HERE_SAID)
+    .order_by(messages.c.id.desc())
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
+_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages.c.turn), 0) + 1)
+_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id)).returning(memories.c.id)
+_PROMOTED = (
+    sa.update(memories)
+    .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
+    .values(promoted_at=sa.bindparam("now"))
+    .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
+)
+_SALIENCES = sa.select(memories.c.salience).where(_HELD_HERE)
+
+
+def _here(here: Place) -> dict[str, object]:
+    return {"user": here.user_id, "session": here.session_id}
+
+
 def place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
     """The ids of a user and a session, made when they are new."""
     user_id = _find_or_add(connection, users, {"name": user}, {"created_at": at})
@@ -80,14 +113,7 @@ def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, da
 
 def lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
     """The last lines of a session, oldest first."""
-    said = messages.c
-    query = (
-        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at, said.score)
-        .where(said.user_id == here.user_id, said.session_id == here.session_id)
-        .order_by(said.id.desc())
-        .limit(limit)
-    )
-    rows = connection.execute(query).all()[::-1]
+    rows = connection.execute(_LINES, {**_here(here), "limit": limit}).all()[::-1]
     return tuple(
         Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at), row.score) for row in rows
     )
@@ -107,44 +133,32 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "content": item.content,
         "said_at": at,
     }
-    mine = messages.c.session_id == here.session_id
-    following = sa.select(sa.func.coalesce(sa.func.max(messages.c.turn), 0) + 1).where(mine).scalar_subquery()
-    message = sa.insert(messages).values(turn=following if turn is None else turn, score=item.score, **common)
-    message_id, number = connection.execute(message.returning(messages.c.id, messages.c.turn)).one()
-    previous = sa.select(sa.func.max(memories.c.id)).where(memories.c.session_id == here.session_id).scalar_subquery()
-    memory = sa.insert(memories).values(
-        message_id=message_id,
-        after_id=previous,
-        kind=item.kind,
-        language=item.language,
-        line=item.line,
-        withheld=" ".join(item.withheld),
-        claims=item.claims,
-        importance=item.importance,
-        confidence=CERTAIN if item.provenance in {"user", "tool"} else GENERATED,
-        salience=item.salience,
-        used_at=f"[{at!r}]",
-        uses=1,
-        vector=None if item.vector is None else packed(item.vector),
-        **(common | {"content": item.content[:REMEMBERED_CHARS]}),
-    )
-    return number, connection.execute(memory.returning(memories.c.id)).scalar_one()
+    message = common | {"score": item.score, "here": here.session_id}
+    written = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
+    message_id, number = connection.execute(*written).one()
+    memory = common | {
+        "here": here.session_id,
+        "content": item.content[:REMEMBERED_CHARS],
+        "message_id": message_id,
+        "kind": item.kind,
+        "language": item.language,
+        "line": item.line,
+        "withheld": " ".join(item.withheld),
+        "claims": item.claims,
+        "importance": item.importance,
+        "confidence": CERTAIN if item.provenance in {"user", "tool"} else GENERATED,
+        "salience": item.salience,
+        "used_at": f"[{at!r}]",
+        "uses": 1,
+        "vector": None if item.vector is None else packed(item.vector),
+    }
+    return number, connection.execute(_MEMORY, memory).scalar_one()
 
 
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
-    statement = (
-        sa.update(memories)
-        .where(
-            memories.c.user_id == here.user_id,
-            memories.c.session_id == here.session_id,
-            in_working_memory(),
-            memories.c.salience >= controls.consolidation_threshold,
-        )
-        .values(promoted_at=at)
-        .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
-    )
-    salient = connection.execute(statement).all()
+    values = {**_here(here), "threshold": controls.consolidation_threshold, "now": at}
+    salient = connection.execute(_PROMOTED, values).all()
     if salient:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
@@ -154,8 +168,7 @@ def promote(connection: sa.Connection, here: Place, controls: Controls, at: floa
 
 def saliences(connection: sa.Connection, here: Place) -> tuple[float, ...]:
     """The saliences of what is in the working memory of a session."""
-    mine = sa.and_(memories.c.user_id == here.user_id, memories.c.session_id == here.session_id, in_working_memory())
-    return tuple(connection.execute(sa.select(memories.c.salience).where(mine)).scalars())
+    return tuple(connection.execute(_SALIENCES, _here(here)).scalars())
 
 
 def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:

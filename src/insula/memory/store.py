@@ -352,11 +352,12 @@ def check_names(user: str, session: str) -> None:
     """Whether a user and a session may be called so.
 
     Raises:
-        InputError: a name is empty, too long, or holds what is not kept: a secret, a control character.
+        InputError: a name is empty, too long, or holds what is not kept: a secret, a control character, a line end.
     """
     for what, name in (("user", user), ("session", session)):
-        if not name.strip() or len(name) > NAME_CHARS or clean(name) != name or redact(name) != name:
-            shown = clean(redact(name))[:40]
+        plain = clean(redact(name)).replace("\n", " ")
+        if not name.strip() or len(name) > NAME_CHARS or plain != name:
+            shown = plain[:40]
             raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
 
 

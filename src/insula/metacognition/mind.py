@@ -79,9 +79,11 @@ class Mind:
     async def restore(self) -> None:
         """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
         if not self._restored:
-            self._restored = True
-            self.regulator.restore(await self.store.run(vitals.read, SERVICE))
-            self._written = self.regulator.turns
+            state = await self.store.run(vitals.read, SERVICE)
+            if not self._restored:  # a turn beside this one may have been faster
+                self._restored = True
+                self.regulator.restore(state)
+                self._written = self.regulator.turns
 
     async def write_down(self, snapshot: Snapshot | None = None) -> None:
         """Write how the service stands where that is new, and a snapshot where one was taken (S8, S11)."""

@@ -1,12 +1,52 @@
 """The application: its parts put together."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.responses import Response
 
 from insula import __version__
+from insula.errors import StoreError
+from insula.server import problems
+from insula.server.api import gauges, ledger, memories, night, rules, sessions, sign_in, soul, talk
+from insula.server.api.gauges import Prepared
+from insula.server.door.bodies import Bodies
+from insula.server.door.crowd import Crowd
+from insula.server.door.gate import Gate
+from insula.server.door.headers import Armoured
+from insula.server.live import Live
+from insula.server.page import routes
 from insula.server.service import Service
+from insula.server.timer import running
+from insula.server.turns import Turns
+
+log = logging.getLogger(__name__)
+
+STATIC = Path(__file__).parent / "page" / "static"
+ROUTERS = (
+    *(talk.router, gauges.router, sessions.router, memories.router, soul.router, rules.router, night.router),
+    *(ledger.router, sign_in.router, routes.router),
+)
+ABOUT = """The agent over HTTP, with its metacognition visible, measurable and adaptive.
+
+Where the server has no tokens, a request names its user; where it has, each request carries one, which says who the
+user is. Every failure is `application/problem+json` (RFC 9457), and its `detail` says what to do."""
+
+
+class Files(StaticFiles):
+    """Files of ours, which a browser may keep and asks about each time."""
+
+    async def get_response(self, path: str, scope: MutableMapping[str, Any]) -> Response:
+        """One of them."""
+        found = await super().get_response(path, scope)
+        found.headers["Cache-Control"] = "public, no-cache"
+        return found
 
 
 def create_app(service: Service) -> FastAPI:
@@ -15,11 +55,44 @@ def create_app(service: Service) -> FastAPI:
     Args:
         service: the agent; whoever opened its store closes it.
     """
+    live, turns, metacognition = Live(), Turns(), service.chat.metacognition
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        yield
+        try:
+            await metacognition.restore()
+        except StoreError as error:
+            log.warning("The snapshots of before cannot be read: %s", error)
+        unsubscribe = metacognition.subscribe(live.notice)
+        watch = asyncio.create_task(live.watch(metacognition.store))
+        try:
+            async with running(service):
+                yield
+        finally:
+            live.close()
+            await turns.finish()
+            unsubscribe()
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
 
-    app = FastAPI(title="Insula", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.service = service
+    app = FastAPI(
+        title="Insula",
+        description=ABOUT,
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=problems.documented(400, 500, 503),
+    )
+    app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.mount("/static", Files(directory=STATIC), name="static")
+    app.add_middleware(Bodies)  # the last that is added is the outermost
+    app.add_middleware(Gate, hosts=service.hosts)
+    app.add_middleware(Crowd)
+    app.add_middleware(Armoured)
     return app

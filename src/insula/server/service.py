@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from pathlib import Path
 
 from insula.agent.chat import Chat
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names by which this machine alone is reached."""
+
+
+def _own_zone(_: str) -> tzinfo | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +30,7 @@ class Service:
     """Names that may stand in a Host header, without a port."""
     understands: bool = False
     """Whether the model is one that can summarise and reflect; else the night does without."""
+    zone_of: Callable[[str], tzinfo | None] = _own_zone
+    """Where a user sleeps; None for where the machine stands."""
+    nightly: bool = False
+    """Whether nights run by themselves, in quiet hours; else only when somebody asks for one."""

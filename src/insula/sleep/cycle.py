@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -17,6 +17,7 @@ from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
 from insula.memory.store import Store
+from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Identity
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     phases: Sequence[tuple[str, Phase]],
     *,
     date: str | None = None,
+    zone: tzinfo | None = None,
     identity: Identity | None = None,
     model: "Model | None" = None,
     account: Account | None = None,
@@ -141,6 +143,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         user: whose night it is.
         phases: their names and what they do, in order.
         date: name of the night; by default today, with a number where today has had one.
+        zone: where the user counts days; by default where the machine stands.
         identity: who the agent is.
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
@@ -151,9 +154,9 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     user_id = await store.sleeper(user)
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
-        return SleepReport(user=user, date=date or _day(store), phases=(), skipped=why)
+        return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
     with store.alone(user_id) as alone:
-        name = date or await _name(store, user_id)
+        name = date or await _name(store, user_id, zone)
         done = await store.journal(user_id, name)
         why = "" if force else await _gate(store, user_id, done)
         why = why if alone else "Another process is at this night now."
@@ -173,23 +176,26 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
             soul=soul,
             done=done,
         )
-        return SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
+        with span(NIGHT) as traced:
+            report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
+            traced.set(state="failed" if report.failed else "done")
+        return report
 
 
-async def due(store: Store, user: str) -> bool:
-    """Whether a night of a user would find something to do now."""
+async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
+    """Whether a night of a user would find something to do now; `zone` as for `sleep_cycle`."""
     user_id = await store.sleeper(user)
     if user_id is None:
         return False
-    done = await store.journal(user_id, await _name(store, user_id))
+    done = await store.journal(user_id, await _name(store, user_id, zone))
     return not await _gate(store, user_id, done)
 
 
-def _day(store: Store) -> str:
-    return datetime.fromtimestamp(store.now()).astimezone().strftime("%Y-%m-%d")
+def _day(store: Store, zone: tzinfo | None) -> str:
+    return datetime.fromtimestamp(store.now(), zone).strftime("%Y-%m-%d")
 
 
-async def _name(store: Store, user_id: int) -> str:
+async def _name(store: Store, user_id: int, zone: tzinfo | None) -> str:
     """The night that was stopped lately, whatever day it is by now; else the first of today that has not ended.
 
     A second night of a day is one of its own, not a repetition.
@@ -197,7 +203,7 @@ async def _name(store: Store, user_id: int) -> str:
     stopped = await store.unfinished(user_id, END)
     if stopped and abs(store.now() - stopped[1]) < CADENCE:
         return stopped[0]
-    name = day = _day(store)
+    name = day = _day(store, zone)
     for number in count(2):
         if END not in await store.journal(user_id, name):
             break
@@ -247,6 +253,13 @@ async def _ended(seen: int) -> Result:
 
 
 async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
+    with span(PHASE, phase=name) as traced:
+        report = await _bounded(night, name, phase)
+        traced.set(state=report.state)
+    return report
+
+
+async def _bounded(night: Night, name: str, phase: Phase) -> PhaseReport:
     """One phase within its own boundary."""
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])

@@ -1,0 +1,73 @@
+"""The agent as a person's settings describe it, opened for as long as a command runs."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+from insula import settings as settings_module
+from insula.agent import identity
+from insula.agent.assessor import llm_assessor
+from insula.agent.chat import Chat
+from insula.agent.context import HISTORY_CHARS
+from insula.cli.common import DATABASE, account_of
+from insula.llm.local import Weights, weights_of
+from insula.llm.models import resolve
+from insula.memory.store import Store
+from insula.metacognition import Metacognition, Regulator, warm_up
+from insula.settings import Settings
+from insula.types import Controls
+
+
+@asynccontextmanager
+async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
+    """The agent, ready to talk; when the block ends, its store and its model are let go of.
+
+    Args:
+        settings: the settings in force.
+        name: the model that answers, as a person wrote it.
+    """
+    home = settings_module.home()
+    async with AsyncExitStack() as stack:
+        warming = asyncio.create_task(asyncio.to_thread(warm_up))
+        who = identity.load(settings.identity or home / identity.FILE, required=bool(settings.identity))
+        llm = await stack.enter_async_context(resolve(name, settings.weights))
+        account = account_of(settings)
+        assessor = None
+        if settings.assessor_model:
+            judge = await stack.enter_async_context(resolve(settings.assessor_model, settings.weights))
+            assessor = llm_assessor(judge, account)
+        weights = weights_of(name)
+        await warming
+        metacognition = Metacognition(
+            await Store.open(home / DATABASE),
+            identity=who,
+            holdout=settings.holdout,
+            regulator=_regulator(settings, weights),
+        )
+        yield Chat(
+            await stack.enter_async_context(metacognition),
+            llm,
+            base=weights.brief if weights else "",
+            history_chars=weights.history_chars if weights else HISTORY_CHARS,
+            max_tokens=min(settings.max_tokens, weights.max_tokens) if weights else settings.max_tokens,
+            account=account,
+            temperature=settings.temperature,
+            timeout=settings.timeout,
+            assessor=assessor,
+        )
+
+
+def _regulator(settings: Settings, weights: Weights | None) -> Regulator:
+    return Regulator(
+        _controls(settings, weights),
+        interval=settings.metacog_turn_interval,
+        size=settings.metacog_snapshot_history_size,
+        slo_ms=settings.latency_slo_ms,
+    )
+
+
+def _controls(settings: Settings, weights: Weights | None) -> Controls:
+    """The settings' controls, with no more memories than a small embedded model can use."""
+    items = min(settings.max_context_items, weights.memories) if weights else settings.max_context_items
+    return replace(settings.controls, max_context_items=items)

@@ -1,0 +1,149 @@
+"""`insula serve`: the agent over HTTP, with its metrics and its page."""
+
+import asyncio
+import errno
+import json
+import logging
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+
+from fastapi import FastAPI
+from rich.console import Console
+
+from insula import settings as settings_module
+from insula.cli.common import LOG_FILE, log_to, soul_of
+from insula.cli.opening import opened
+from insula.cli.sleep import understands
+from insula.errors import InputError, SettingsError
+from insula.server.app import create_app
+from insula.server.service import LOOPBACK, Service
+from insula.server.serving import Server, server
+from insula.settings import FILE, Settings
+
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 they are recognised here, not bound to
+"""Addresses that stand for all of a machine's: no request names them as its host."""
+UNNAMED = "Only requests to localhost are answered; name what others reach this server by with --allow-host NAME."
+TOKEN_BYTES = 24
+"""Random bytes of a token: 192 bits, in 32 characters."""
+
+
+def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> int:
+    """Serve until a signal comes; returns the exit code.
+
+    Raises:
+        InputError: the address cannot be used.
+        SettingsError: others could reach the server, and nobody needs a token.
+    """
+    settings = settings_module.load()
+    log_to(settings_module.home() / LOG_FILE, logging.INFO)
+    with _bound(host, port) as listening:
+        address = listening.getsockname()
+        if not (ip_address(address[0]).is_loopback or settings.tokens):
+            raise SettingsError(
+                f"At {host!r} others can reach the server, and nobody needs a token; give each user one with: "
+                "insula serve --new-token NAME, or leave --host out."
+            )
+        if address[0] in EVERYWHERE and not allowed:
+            print(f"insula: {UNNAMED}", file=sys.stderr)
+        return asyncio.run(_serve(settings, model or settings.model, listening, _names(host, address[0], allowed)))
+
+
+def new_token(user: str) -> int:
+    """Print a new token for a user, as the lines of the settings file that put it in force."""
+    name = user if user.isascii() and user.replace("-", "").replace("_", "").isalnum() else _quoted(user)
+    print(f"[users.{name}]\ntoken = {_quoted(secrets.token_urlsafe(TOKEN_BYTES))}")
+    print(f"Put these lines into {str(settings_module.home() / FILE)!r}, and start the server anew.", file=sys.stderr)
+    return 0
+
+
+class Foreground(Server):
+    """A server that says where it is, and that lets the command end as it should when a signal stops it."""
+
+    def __init__(self, app: FastAPI, url: str) -> None:
+        super().__init__(server(app).config)
+        self._url = url
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say where."""
+        await super().startup(sockets)
+        print(f"insula · {self._url} · Ctrl-C stops it", flush=True)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop on a signal; the base class raises it once more at the end, and the store would not be closed."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # Windows
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+async def _serve(settings: Settings, name: str, listening: socket.socket, hosts: tuple[str, ...]) -> int:
+    status = Console(stderr=True).status("waking the model")
+    status.start()
+    try:
+        async with opened(settings, name) as chat:
+            await chat.metacognition.restore()
+            service = Service(
+                chat=chat,
+                model=name,
+                soul_of=soul_of,
+                tokens=settings.tokens,
+                hosts=hosts,
+                understands=understands(name),
+                zone_of=settings.zone_of,
+                nightly=True,
+            )
+            status.stop()
+            await Foreground(create_app(service), _url(listening)).serve([listening])
+    finally:
+        status.stop()
+    return 0
+
+
+@contextmanager
+def _bound(host: str, port: int) -> Generator[socket.socket]:
+    """A socket that listens, taken before a model is woken: an address in use is said at once.
+
+    Raises:
+        InputError: the address cannot be had.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.create_server((str(address[0]), port), family=family, backlog=2048)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise InputError(_why(host, port, error)) from error
+    with listening:
+        # asyncio sets this only where a socket names its protocol; else each answer waits 40 ms for an ACK (Nagle).
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        yield listening
+
+
+def _why(host: str, port: int, error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        return f"Port {port} of {host!r} is in use, perhaps by another `insula serve`; end that one, or give --port."
+    if isinstance(error, PermissionError):
+        return f"Port {port} may not be used by you; choose one above 1023 with --port."
+    reason = str(getattr(error, "strerror", None) or error).partition(" (while")[0]
+    return f"The server cannot listen on {host!r}, port {port} ({reason}); give another --host or --port."
+
+
+def _names(host: str, address: str, allowed: Sequence[str]) -> tuple[str, ...]:
+    """The names that requests may call the server by."""
+    own = () if address in EVERYWHERE else (host, address)
+    return tuple(dict.fromkeys([*LOOPBACK, *own, *allowed]))
+
+
+def _url(listening: socket.socket) -> str:
+    address, port = listening.getsockname()[:2]
+    return f"http://{f'[{address}]' if ':' in address else address}:{port}"
+
+
+def _quoted(text: str) -> str:
+    """A text as a string of TOML."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,160 @@
+"""How the service and a user's memory stand: asked of a running server, or read in the store."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, build_opener
+
+from pydantic import TypeAdapter
+
+from insula import settings as settings_module
+from insula.cli.address import HOST, PORT
+from insula.cli.common import DATABASE
+from insula.errors import InputError
+from insula.memory.store import Place, Store
+from insula.metacognition import Metacognition, Regulator
+from insula.session.adaptation import Adaptation
+from insula.session.snapshot import Snapshot
+from insula.settings import Settings
+from insula.sleep.cycle import END, due
+from insula.value import is_object
+
+Object = Mapping[str, object]
+
+SHOWN = 8
+"""Adaptations that are shown, the last ones."""
+WAIT_SECONDS = 2.0
+"""How long a server may take to answer: the figures are at hand, and a person waits."""
+ANSWER_BYTES = 1_000_000
+"""An answer that is longer is none of Insula's."""
+STATUS, PERFORMANCE = f"/agent/chat/metacog/status?history={SHOWN}", "/agent/chat/performance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How the service stands."""
+
+    url: str | None
+    """Of the server that said so; None where it was read in the store."""
+    turns: int
+    snapshot: Snapshot | None
+    adaptations: tuple[Adaptation, ...]
+    """The last ones, oldest first."""
+    latency_p95_ms: float | None
+    degraded: bool
+    slo_ms: float | None
+    interval: int
+    next_due_turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What is stored of a user, and how their nights stand."""
+
+    sessions: int
+    messages: int
+    long_term: int
+    signals: int
+    last_night: float | None
+    """When it ended, in seconds since the epoch."""
+    night_due: bool
+
+
+def of_server(url: str | None) -> Standing | None:
+    """How a running server stands.
+
+    Args:
+        url: where it is; by default where `insula serve` listens, and then None where none runs.
+
+    Raises:
+        InputError: nothing answers there, or something else than Insula.
+    """
+    address = (url or f"http://{HOST}:{PORT}").rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        raise InputError(f"The address {url!r} is none of a server; give one like http://{HOST}:{PORT}.")
+    try:
+        return _standing(address, _answer(address + STATUS), _answer(address + PERFORMANCE))
+    except (OSError, ValueError, HTTPException) as error:
+        if url is None:
+            return None
+        why = error.reason if isinstance(error, URLError) else type(error).__name__
+        raise InputError(
+            f"No server of Insula answers at {url!r} ({why}); start one with `insula serve`, or leave --url out."
+        ) from error
+
+
+async def of_store(store: Store, settings: Settings) -> Standing:
+    """How the service stood when it last wrote itself down."""
+    regulator = Regulator(
+        settings.controls,
+        interval=settings.metacog_turn_interval,
+        size=settings.metacog_snapshot_history_size,
+        slo_ms=settings.latency_slo_ms,
+    )
+    await Metacognition(store, regulator=regulator).restore()
+    last, models = regulator.ring.last, list(regulator.state()["first"])
+    return Standing(
+        url=None,
+        turns=regulator.turns,
+        snapshot=last,
+        adaptations=regulator.ring.adaptations[-SHOWN:],
+        latency_p95_ms=last.performance.latency_p95_ms if last else None,
+        degraded=bool(last and last.performance.degraded),
+        slo_ms=regulator.slo(models[-1] if models else ""),
+        interval=regulator.ring.schedule.interval,
+        next_due_turn=regulator.ring.schedule.due,
+    )
+
+
+async def held(store: Store, user: str, settings: Settings) -> Held | None:
+    """What is stored of a user; None where nothing is."""
+    user_id = await store.sleeper(user)
+    if user_id is None:
+        return None
+    counts = await store.counts(Place(user_id=user_id, session_id=0, user=user, session=""))
+    last = await store.slept(user_id, END)
+    return Held(
+        sessions=counts["sessions"],
+        messages=counts["messages"],
+        long_term=counts["long_term"],
+        signals=counts["signals"],
+        last_night=last[1] if last else None,
+        night_due=await due(store, user, settings.zone_of(user)),
+    )
+
+
+def gathered(user: str, url: str | None) -> tuple[Standing, Held | None]:
+    """How all stands: the service, from a running server where there is one; what is stored, from the store.
+
+    Raises:
+        InputError: there is no server at `url`.
+        StoreError: the store cannot be used.
+    """
+    settings, live = settings_module.load(), of_server(url)
+
+    async def read() -> tuple[Standing, Held | None]:
+        async with await Store.open(settings_module.home() / DATABASE) as store:
+            return live or await of_store(store, settings), await held(store, user, settings)
+
+    return asyncio.run(read())
+
+
+def _standing(url: str, status: Object, performance: Object) -> Standing:
+    rhythm = performance.get("metacog")
+    said = {
+        **{name: performance.get(name) for name in ("turns", "latency_p95_ms", "degraded", "slo_ms")},
+        "snapshot": status.get("snapshot"),
+        "adaptations": status.get("adaptations") or (),
+        "interval": rhythm.get("interval") if is_object(rhythm) else None,
+        "next_due_turn": rhythm.get("next_due_turn") if is_object(rhythm) else None,
+    }
+    return TypeAdapter(Standing).validate_python({"url": url, **said})
+
+
+def _answer(address: str) -> Object:
+    proxies: dict[str, str] | None = {} if urlsplit(address).hostname == HOST else None
+    with build_opener(ProxyHandler(proxies)).open(address, timeout=WAIT_SECONDS) as answer:
+        return TypeAdapter(Object).validate_json(answer.read(ANSWER_BYTES))

@@ -1,0 +1,178 @@
+"""`insula status`: how the agent is doing, in words that need no manual."""
+
+import json as jsonlib
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime, tzinfo
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from insula import settings
+from insula.cli.common import counted
+from insula.cli.standing import Held, Standing, gathered
+from insula.session.adaptation import Adaptation, Cause, Effect, Lever, Stage
+from insula.session.latency import MINIMUM
+from insula.session.snapshot import Snapshot
+
+LEVERS: dict[Lever, str] = {
+    "max_context_items": "memories shown to the model",
+    "consolidation_threshold": "importance from which something is kept for good",
+    "snapshot_interval": "turns from one snapshot to the next",
+    "skipped_stages": "steps that are left out",
+}
+CAUSES: dict[Cause, str] = {
+    "performance_degraded": "answers were slow",
+    "stm_high_utilization": "working memory was nearly full",
+    "stable": "all was well",
+}
+STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+
+
+def run(*, user: str, url: str | None, json: bool) -> int:
+    """Show how the agent is doing; returns the exit code.
+
+    Raises:
+        InputError: there is no server at `url`.
+        StoreError: the store cannot be used.
+    """
+    standing, held = gathered(user, url)
+    if json:
+        print(jsonlib.dumps(_record(standing, user, held), indent=2))
+        return 0
+    zone, now = settings.load().zone_of(user), time.time()
+    console = Console(highlight=False)
+    console.print(_where(standing), style="dim")
+    for title, rows in (
+        ("How it is doing", _service(standing, now)),
+        ("What it changed about itself, latest first", _adaptations(standing, zone, now)),
+        (f"What it holds of {user}", _holds(held, now)),
+    ):
+        console.print(Text(f"\n{title}", style="bold"))
+        console.print(_table(rows))
+    return 0
+
+
+def _table(rows: Iterator[tuple[str, str]]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column()
+    for name, said in rows:
+        table.add_row(Text(name), Text(said))
+    return table
+
+
+def _where(standing: Standing) -> str:
+    if standing.url:
+        return f"from the server at {standing.url}"
+    return "from the store, as of the last snapshot: no server answers here (insula serve starts one)"
+
+
+def _service(standing: Standing, now: float) -> Iterator[tuple[str, str]]:
+    yield "speed", _speed(standing)
+    if (last := standing.snapshot) is not None:
+        yield from _figures(last)
+        yield "snapshot", f"the last one at turn {last.turn_counter}, {_ago(last.ts, now)}"
+    else:
+        yield "snapshot", f"none yet: {counted(standing.turns, 'turn')} so far"
+    yield "next", f"at turn {standing.next_due_turn}; one every {standing.interval} turns now"
+
+
+def _speed(standing: Standing) -> str:
+    """The p95 against its objective, as a person would say it."""
+    if standing.latency_p95_ms is None:
+        return f"not known yet; it takes {MINIMUM} turns to tell"
+    usual = f"19 of 20 answers take {_duration(standing.latency_p95_ms)} or less"
+    slow = f"; above {_duration(standing.slo_ms)} counts as slow" if standing.slo_ms is not None else ""
+    return f"{'slow: ' if standing.degraded else ''}{usual}{slow}"
+
+
+def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
+    if last.stm_utilization is not None:
+        room = f" of {last.stm_capacity} places" if last.stm_capacity else ""
+        yield "working memory", f"{last.stm_utilization:.0%}{room} in use"
+    if last.recent_consolidation_selectivity is not None:
+        age = last.promotion_age_p95_seconds
+        after = f", at most {_span(age)} after it was said" if age is not None else ""
+        yield "kept for good", f"{last.recent_consolidation_selectivity:.0%} of what was lately said{after}"
+    if last.last_user_turn_status is not None:
+        yield "last message", STATUSES[last.last_user_turn_status]
+
+
+def _adaptations(standing: Standing, zone: tzinfo | None, now: float) -> Iterator[tuple[str, str]]:
+    if not standing.adaptations:
+        yield "nothing yet", "it does so when answers get slow or working memory fills up, and undoes it after"
+    for one in reversed(standing.adaptations):
+        yield _clock(one.at, zone, now), f"{_change(one)}, because {CAUSES[one.reason]}; {_effect(one.effect)}"
+
+
+def _change(one: Adaptation) -> str:
+    return f"{LEVERS[one.lever]}: {_value(one.before)} → {_value(one.after)}"
+
+
+def _value(value: float | tuple[Stage, ...]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(str(stage).replace("_", " ") for stage in value) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _effect(effect: Effect | None) -> str:
+    """What was different afterwards, without a word on why."""
+    if effect is None:
+        return "what came of it is known at the next snapshot"
+    if effect.latency_p95_ms is None and effect.stm_utilization is None:
+        return "there are no figures to compare with"
+    pace, room = effect.latency_p95_ms or 0.0, effect.stm_utilization or 0.0
+    faster = f"answers {_duration(abs(pace))} {'slower' if pace > 0 else 'faster'}" if abs(pace) >= 1 else ""
+    fuller = f"working memory {'fuller' if room > 0 else 'emptier'} by {abs(room):.0%}" if abs(room) >= 0.01 else ""
+    return f"afterwards {', '.join(filter(None, (faster, fuller))) or 'no difference'}"
+
+
+def _holds(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
+    if held is None:
+        yield "nothing yet", "talk first: insula chat"
+        return
+    kept = f"{held.long_term} {'memory' if held.long_term == 1 else 'memories'} kept for good"
+    counts = (counted(held.sessions, "session"), counted(held.messages, "message"), kept)
+    yield "stored", ", ".join([*counts, counted(held.signals, "signal")])
+    night = f"the last one {_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
+    yield "night", f"{night}; {'one is due: insula sleep' if held.night_due else 'none is due'}"
+
+
+def _ago(at: float, now: float) -> str:
+    """How long ago; a clock that was put back since makes it now."""
+    return f"{_span(now - at)} ago" if now - at >= 1 else "just now"
+
+
+def _span(seconds: float) -> str:
+    for unit, name in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
+        if seconds >= unit:
+            return counted(int(seconds // unit), name)
+    return counted(round(seconds), "second")
+
+
+def _clock(at: float, zone: tzinfo | None, now: float) -> str:
+    """The time of day; with its date where that is not today."""
+    there, today = datetime.fromtimestamp(at, zone), datetime.fromtimestamp(now, zone).date()
+    return f"{there:%H:%M}" if there.date() == today else f"{there:%Y-%m-%d %H:%M}"
+
+
+def _duration(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
+
+
+def _record(standing: Standing, user: str, held: Held | None) -> dict[str, Any]:
+    snapshot = standing.snapshot
+    return {
+        "url": standing.url,
+        "turns": standing.turns,
+        "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
+        "performance": {name: getattr(standing, name) for name in ("latency_p95_ms", "degraded", "slo_ms")},
+        "metacog": {"interval": standing.interval, "next_due_turn": standing.next_due_turn},
+        "adaptations": [one.model_dump(mode="json") for one in standing.adaptations],
+        "user": {"name": user, "held": asdict(held) if held else None},
+    }

@@ -1,0 +1,47 @@
+"""What the pages need beside the looks of `views`: each reads one user's rows, and writes none."""
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+
+from insula.memory.schema import memories, messages, sessions, signals, users
+from insula.memory.statements import memory as as_memory
+from insula.memory.views import MOST, Entry
+from insula.types import Memory
+
+
+def latest(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
+    """The last entries of some kinds on a user's ledger, newest first; of all kinds where none is named."""
+    one = signals.c
+    query = (
+        sa.select(one.id, sessions.c.name, one.turn, one.kind, one.reason, one.at, one.data)
+        .join(sessions, sessions.c.id == one.session_id)
+        .where(one.user_id == _id_of(user))
+        .order_by(one.id.desc())
+        .limit(min(limit, MOST))
+    )
+    if kinds:
+        query = query.where(one.kind.in_(kinds))
+    return [Entry(*row) for row in connection.execute(query)]
+
+
+def openings(connection: sa.Connection, user: str, within: Sequence[int]) -> Mapping[int, str]:
+    """How some of a user's sessions begin: session -> the first line of it."""
+    mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.session_id.in_(within))
+    first = sa.select(sa.func.min(messages.c.id)).where(mine).group_by(messages.c.session_id)
+    query = sa.select(messages.c.session_id, messages.c.content).where(messages.c.id.in_(first.scalar_subquery()))
+    return {row.session_id: row.content for row in connection.execute(query)}
+
+
+def named(connection: sa.Connection, user: str, ids: Sequence[int]) -> Mapping[int, Memory]:
+    """Some of a user's memories, by id, retired ones too; what is no memory of theirs is left out."""
+    query = (
+        sa.select(memories, sessions.c.name.label("session"))
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .where(memories.c.user_id == _id_of(user), memories.c.id.in_(ids))
+    )
+    return {row.id: as_memory(row) for row in connection.execute(query)}
+
+
+def _id_of(user: str) -> sa.ScalarSelect[int]:
+    return sa.select(users.c.id).where(users.c.name == user).scalar_subquery()

@@ -1,0 +1,214 @@
+"""What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from insula.memory import index
+from insula.memory.nights import Revised, user_id
+from insula.memory.schema import in_working_memory, memories, messages, nights, revisions, sessions, signals, users
+from insula.memory.statements import memory as as_memory
+from insula.types import Memory, Provenance
+
+MOST = 500
+"""Rows that one look brings at most."""
+
+
+class Entry(NamedTuple):
+    """A signal as it stands on the ledger."""
+
+    id: int
+    session: str
+    turn: int
+    kind: str
+    reason: str
+    at: float
+    data: Mapping[str, Any]
+
+
+class Sitting(NamedTuple):
+    """A session, as a list of them shows it."""
+
+    id: int
+    name: str
+    turns: int
+    started_at: float
+    last_at: float
+
+
+class Spoken(NamedTuple):
+    """One line of a transcript."""
+
+    turn: int
+    provenance: Provenance
+    speaker: str
+    content: str
+    at: float
+    score: float | None
+
+
+class Talk(NamedTuple):
+    """A stretch of a session: its lines, and what was noticed in its turns."""
+
+    lines: tuple[Spoken, ...]
+    noticed: tuple[Entry, ...]
+
+
+class Done(NamedTuple):
+    """What a phase of a night reported."""
+
+    id: int
+    night: str
+    phase: str
+    report: Mapping[str, Any]
+    at: float
+
+
+def ready(connection: sa.Connection) -> None:
+    """Whether the tables can be read, and might be written now; raises where not."""
+    index.begin(connection)
+    connection.execute(sa.select(users.c.id).limit(1)).first()
+
+
+def grown(connection: sa.Connection, after: int) -> tuple[int, list[str]]:
+    """The last place on the ledger, and whose ledgers have grown beyond `after`: names alone, to wake who waits."""
+    query = sa.select(users.c.name, sa.func.max(signals.c.id)).join(users, users.c.id == signals.c.user_id)
+    rows = connection.execute(query.where(signals.c.id > after).group_by(users.c.name)).all()
+    return max((row[1] for row in rows), default=after), [row[0] for row in rows]
+
+
+def end(connection: sa.Connection) -> int:
+    """The last place on the ledger, whoever's it is; 0 where it is empty."""
+    return connection.execute(sa.select(sa.func.max(signals.c.id))).scalar() or 0
+
+
+def last_entry(connection: sa.Connection, user: str) -> int:
+    """The last place on a user's ledger; 0 where it is empty."""
+    last = sa.select(sa.func.max(signals.c.id)).where(signals.c.user_id == _id_of(user))
+    return connection.execute(last).scalar() or 0
+
+
+def entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
+    """A user's ledger beyond a place, oldest first."""
+    mine = signals.c.user_id == _id_of(user)
+    query = _entries().where(mine, signals.c.id > after).order_by(signals.c.id).limit(min(limit, MOST))
+    return [Entry(*row) for row in connection.execute(query)]
+
+
+def sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
+    """A user's sessions, those begun last first; `before` is the id of one that was seen already."""
+    columns = (sessions.c.id, sessions.c.name, sa.func.max(messages.c.turn), sessions.c.started_at)
+    query = (
+        sa.select(*columns, sa.func.max(messages.c.said_at))
+        .join(messages, messages.c.session_id == sessions.c.id)
+        .where(sessions.c.user_id == _id_of(user))
+        .group_by(sessions.c.id)
+        .order_by(sessions.c.id.desc())
+        .limit(min(limit, MOST))
+    )
+    if before is not None:
+        query = query.where(sessions.c.id < before)
+    return [Sitting(*row) for row in connection.execute(query)]
+
+
+def talk(connection: sa.Connection, user: str, session: str, before: int | None, turns: int) -> Talk | None:
+    """The last turns of a session, oldest first; None where there is no such session.
+
+    Args:
+        connection: of a transaction.
+        user: whose session it is.
+        session: its name.
+        before: a turn that was seen already.
+        turns: how many at most.
+    """
+    found = sa.select(sessions.c.id).where(sessions.c.user_id == _id_of(user), sessions.c.name == session)
+    here = connection.execute(found).scalar()
+    if here is None:
+        return None
+    wanted = sa.select(messages.c.turn).where(messages.c.session_id == here).distinct()
+    if before is not None:
+        wanted = wanted.where(messages.c.turn < before)
+    numbers = connection.execute(wanted.order_by(messages.c.turn.desc()).limit(min(turns, MOST))).scalars().all()
+    said = messages.c
+    lines = (
+        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at, said.score)
+        .where(said.session_id == here, said.turn.in_(numbers))
+        .order_by(said.turn, said.id)
+    )
+    noticed = _entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
+    return Talk(
+        tuple(Spoken(*row) for row in connection.execute(lines)),
+        tuple(Entry(*row) for row in connection.execute(noticed)),
+    )
+
+
+def remembered(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[tuple[Memory, str]]:
+    """A user's memories that are not retired, newest first, each with how it stands."""
+    query = (
+        sa.select(memories, sessions.c.name.label("session"), in_working_memory().label("working"))
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .where(memories.c.user_id == _id_of(user), memories.c.retired_at.is_(None))
+        .order_by(memories.c.id.desc())
+        .limit(min(limit, MOST))
+    )
+    if before is not None:
+        query = query.where(memories.c.id < before)
+    return [(as_memory(row), "working" if row.working else "long-term") for row in connection.execute(query)]
+
+
+def reported(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
+    """What the phases of a user's last nights reported, oldest first.
+
+    Args:
+        connection: of a transaction.
+        user: whose nights they are.
+        before: the id of a report that was seen already.
+        limit: how many nights at most.
+    """
+    if (mine := user_id(connection, user)) is None:
+        return []
+    done = sa.and_(nights.c.user_id == mine, nights.c.state == "done")
+    if before is not None:
+        done = sa.and_(done, nights.c.id < before)
+    ended = sa.func.max(nights.c.id)
+    last = sa.select(nights.c.night).where(done).group_by(nights.c.night).order_by(ended.desc()).limit(min(limit, MOST))
+    columns = (nights.c.id, nights.c.night, nights.c.phase, nights.c.report, nights.c.at)
+    query = sa.select(*columns).where(done, nights.c.night.in_(last.scalar_subquery())).order_by(nights.c.id)
+    return [Done(*row) for row in connection.execute(query)]
+
+
+def revision(connection: sa.Connection, user: str, subject: str, number: int) -> Revised | None:
+    """One state of something derived; None where there is none such."""
+    mine = revisions.c
+    query = sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
+    one = query.where(mine.user_id == _id_of(user), mine.subject == subject, mine.id == number)
+    found = connection.execute(one).one_or_none()
+    return Revised(*found) if found else None
+
+
+def record(memory: Memory, stands: str) -> dict[str, object]:
+    """A memory as JSON shows it."""
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "provenance": memory.provenance,
+        "speaker": memory.speaker,
+        "kind": memory.kind,
+        "session": memory.session,
+        "said_at": memory.said_at.isoformat(),
+        "stands": stands,
+        "uses": memory.uses,
+        "importance": round(memory.importance, 4),
+        "withheld": list(memory.withheld),
+    }
+
+
+def _id_of(user: str) -> sa.ScalarSelect[int]:
+    return sa.select(users.c.id).where(users.c.name == user).scalar_subquery()
+
+
+def _entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
+    one = signals.c
+    columns = (one.id, sessions.c.name, one.turn, one.kind, one.reason, one.at, one.data)
+    return sa.select(*columns).join(sessions, sessions.c.id == signals.c.session_id)

@@ -1,0 +1,1 @@
+"""The routes that programs use; `/openapi.json` describes them."""

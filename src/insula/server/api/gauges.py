@@ -1,0 +1,192 @@
+"""How the service stands, without a word of anybody's: snapshots, speed, counters, health (S4, S9)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
+from pydantic import BaseModel, ConfigDict
+
+from insula.memory import views
+from insula.metacognition import Metacognition
+from insula.server.problems import documented
+from insula.server.users import service_of
+from insula.session.adaptation import Adaptation
+from insula.session.ring import Ring
+from insula.session.snapshot import Snapshot
+
+router = APIRouter(tags=["service"])
+
+
+class Status(BaseModel):
+    """The last snapshot, and on request those before and what was adapted."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "available": True,
+                "snapshot": {
+                    "version": 1,
+                    "ts": 1767614400.0,
+                    "turn_counter": 11,
+                    "performance": {"latency_p95_ms": 910.5, "degraded": False},
+                    "stm_utilization": 0.125,
+                    "stm_capacity": 32,
+                    "last_user_turn_status": "stored",
+                },
+                "history": [],
+                "adaptations": [
+                    {
+                        "at": 1767614400.0,
+                        "lever": "snapshot_interval",
+                        "reason": "stable",
+                        "before": 5,
+                        "after": 6,
+                    }
+                ],
+            }
+        }
+    )
+
+    available: bool
+    """Whether there has been a snapshot."""
+    snapshot: Snapshot | None = None
+    history: list[Snapshot] | None = None
+    """Oldest first, the last one included."""
+    adaptations: list[Adaptation] | None = None
+    """What was changed for what reason, and how figures differed afterwards; oldest first."""
+
+
+class Prepared:
+    """The answers of `status`, written once for each state of the ring: a new state is another object."""
+
+    def __init__(self) -> None:
+        self._ring: Ring | None = None
+        self._answers: dict[int | None, bytes] = {}
+
+    def of(self, ring: Ring, history: int | None) -> bytes:
+        """The answer as JSON, with so many snapshots and adaptations before."""
+        if ring is not self._ring:
+            self._ring, self._answers = ring, {}
+        history = None if history is None else min(history, ring.size)
+        if (known := self._answers.get(history)) is None:
+            known = self._answers[history] = _status(ring, history).model_dump_json(exclude_none=True).encode()
+        return known
+
+
+def _status(ring: Ring, history: int | None) -> Status:
+    values: dict[str, Any] = {"available": ring.last is not None}
+    if ring.last:
+        values["snapshot"] = ring.last
+    if history is not None:
+        values["history"] = list(ring.snapshots[-history:]) if history else []
+        values["adaptations"] = list(ring.adaptations[-history:]) if history else []
+    return Status(**values)
+
+
+@router.get("/agent/chat/metacog/status", response_model=Status, responses=documented(422))
+async def status(
+    request: Request,
+    history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
+) -> Response:
+    """The last snapshot of the service, or that there has been none yet."""
+    prepared: Prepared = request.app.state.prepared
+    ring = service_of(request).chat.metacognition.regulator.ring
+    return Response(prepared.of(ring, history), media_type="application/json")
+
+
+class Rhythm(BaseModel):
+    """When snapshots are taken."""
+
+    interval: int
+    """User turns between two of them, now."""
+    next_due_turn: int
+
+
+class Speed(BaseModel):
+    """How fast turns are, and what was counted; a figure that does not exist yet is null."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "latency_p95_ms": 910.5,
+                "degraded": False,
+                "slo_ms": 2100.0,
+                "turns": 42,
+                "counters": {"metacog_snapshots_total": 6},
+                "metacog": {"interval": 9, "next_due_turn": 45},
+            }
+        }
+    )
+
+    latency_p95_ms: float | None
+    degraded: bool
+    slo_ms: float | None
+    """Above which the model counts as slow."""
+    turns: int
+    counters: dict[str, float]
+    metacog: Rhythm
+
+
+@router.get("/agent/chat/performance")
+async def performance(request: Request) -> Speed:
+    """How fast the service's model answers, and how often anything was done about it."""
+    chat = service_of(request).chat
+    metacognition, model = chat.metacognition, chat.model.model_name
+    regulator = metacognition.regulator
+    now = regulator.performance(model, metacognition.store.now())
+    schedule = regulator.ring.schedule
+    return Speed(
+        latency_p95_ms=now.latency_p95_ms,
+        degraded=now.degraded,
+        slo_ms=regulator.slo(model),
+        turns=regulator.turns,
+        counters=_counters(metacognition),
+        metacog=Rhythm(interval=schedule.interval, next_due_turn=schedule.due),
+    )
+
+
+def _counters(metacognition: Metacognition) -> dict[str, float]:
+    """The counters of S4, by the names that /metrics has for them."""
+    known = metacognition.telemetry
+    counters = (known.snapshots, known.advisories, known.stm_high, known.degraded, known.adaptive_retrieval)
+    return dict(_read(counter) for counter in counters)
+
+
+def _read(counter: Counter) -> tuple[str, float]:
+    total = next(one for family in counter.collect() for one in family.samples if one.name.endswith("_total"))
+    return total.name, total.value
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
+)
+async def metrics(request: Request) -> Response:
+    """What was counted and timed, for Prometheus."""
+    registry = service_of(request).chat.metacognition.telemetry.registry
+    return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+class Health(BaseModel):
+    """That it is so."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"status": "ok"}})
+
+    status: str = "ok"
+
+
+@router.get("/health")
+async def health() -> Health:
+    """Whether the process is up."""
+    return Health()
+
+
+@router.get("/ready", responses=documented(503))
+async def ready(request: Request) -> Health:
+    """Whether a message would be answered and kept: the store can be read, and the model has a name."""
+    service = service_of(request)
+    await service.chat.metacognition.store.run(views.ready)
+    if not service.chat.model.model_name:
+        raise HTTPException(503, "No model is known; start the server with --model.")
+    return Health()

@@ -1,0 +1,134 @@
+"""`GET /signals`: a user's ledger as it grows, as server-sent events (K8)."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Annotated, Any, NamedTuple, cast
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+
+from insula.errors import StoreError
+from insula.memory import views
+from insula.memory.store import Store
+from insula.memory.views import Entry
+from insula.server.api.numbers import Id
+from insula.server.door.gate import same_site
+from insula.server.live import Live, Room
+from insula.server.problems import documented
+from insula.server.users import CurrentUser, service_of
+
+router = APIRouter(tags=["signals"])
+
+BATCH = 100
+"""Signals that are read at once: what is held for a listener at most."""
+HEARTBEAT_SECONDS = 15.0
+"""After which a stream in which nothing happens says that it is alive (the HTML standard's own advice)."""
+AGAIN_SECONDS = 2.0
+"""After which a store that could not be read is tried again."""
+
+
+class Listener(NamedTuple):
+    """A stream that begins."""
+
+    user: str
+    store: Store
+    live: Live
+    room: Room
+    after: int
+    """The last place on the ledger that the client has seen."""
+
+
+class Told(NamedTuple):
+    """What a look at the ledger brought."""
+
+    events: bytes
+    last: int
+    """The last place that they tell of."""
+    more: bool
+    """Whether there may be more behind it."""
+
+
+NOTHING = Told(b"", 0, False)
+
+
+async def listener(
+    request: Request,
+    user: CurrentUser,
+    after: Annotated[Id | None, Query(description="Begin after this signal; 0 begins with the first.")] = None,
+    last_event_id: Annotated[Id | None, Header(description="What a browser sends when it comes back.")] = None,
+) -> AsyncGenerator[Listener]:
+    """A listener, from where it was, from where it says, or from now on."""
+    store, live = service_of(request).chat.metacognition.store, cast(Live, request.app.state.live)
+    known = last_event_id if last_event_id is not None else after
+    with live.listening(user) as room:
+        seen = await store.run(views.last_entry, user) if known is None else known
+        yield Listener(user, store, live, room, seen)
+
+
+@router.get(
+    "/signals",
+    response_class=Response,
+    dependencies=[Depends(same_site)],
+    responses={
+        200: {
+            "description": "Each signal as an event whose `id` is its place on the ledger; comments while none come.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        **documented(401, 403, 422, 429, 503),
+    },
+)
+async def signals(listener: Annotated[Listener, Depends(listener)]) -> EventSourceResponse:
+    """A user's signals as they are written to the ledger; nothing is lost or told twice across a cut.
+
+    The first event has an id and no data: a client that is cut off before anything happened goes on from there.
+    """
+    return EventSourceResponse(_stream(listener), headers={"X-Accel-Buffering": "no"})
+
+
+async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
+    """The events of one stream, as bytes: a stream of values costs FastAPI a timer and two tasks for each of them."""
+    after = listener.after
+    yield format_sse_event(id=str(after))
+    while not listener.live.closed:
+        grown, patience, idle = listener.room.grown, HEARTBEAT_SECONDS, KEEPALIVE_COMMENT
+        told = NOTHING
+        try:
+            told = await _read(listener, after)
+        except StoreError:
+            patience, idle = AGAIN_SECONDS, b""  # it may come back, and so may what was written meanwhile
+        if told.events:
+            yield told.events
+            after = told.last
+        if told.more:
+            continue
+        try:
+            async with asyncio.timeout(patience):
+                await grown.wait()
+        except TimeoutError:
+            if idle:
+                yield idle
+
+
+async def _read(listener: Listener, after: int) -> Told:
+    """The ledger beyond a place; those who ask for the same before it grows again share one look at it."""
+    reads = listener.room.reads
+    if (reading := reads.get(after)) is None:
+        reading = reads[after] = asyncio.create_task(_told(listener.store, listener.user, after))
+    try:
+        return await asyncio.shield(reading)
+    except StoreError:
+        reads.pop(after, None)
+        raise
+
+
+async def _told(store: Store, user: str, after: int) -> Told:
+    entries = await store.run(views.entries, user, after, BATCH)
+    events = (format_sse_event(id=str(one.id), data_str=json.dumps(shown(one))) for one in entries)
+    return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
+
+
+def shown(entry: Entry) -> dict[str, Any]:
+    """A signal as JSON shows it."""
+    return {**entry._asdict(), "at": datetime.fromtimestamp(entry.at, UTC).isoformat()}

@@ -1,0 +1,117 @@
+"""A user's nights over HTTP: what they brought, and one now (R1, R6)."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict
+
+from insula.memory import views
+from insula.server.api.numbers import Before, Limit
+from insula.server.problems import documented
+from insula.server.timer import night
+from insula.server.turns import Turns
+from insula.server.users import CurrentUser, service_of
+from insula.sleep.cycle import END
+
+router = APIRouter(prefix="/agent", tags=["night"])
+
+NIGHTS = 14
+"""Nights on a page, where the request does not say: two weeks."""
+_DONE: dict[str, Any] = {
+    "name": "consolidation",
+    "state": "done",
+    "found": {"merged": [], "forgotten": [], "looked_at": 12},
+    "why": "",
+}
+
+
+_NIGHT: dict[str, Any] = {
+    "night": "2026-01-06",
+    "ended": True,
+    "last_at": "2026-01-06T03:00:04Z",
+    "phases": [_DONE],
+}
+
+
+class Phase(BaseModel):
+    """How one phase of a night went."""
+
+    name: str
+    state: str
+    """`done`, `skipped`, `failed`, or `before` where an earlier start of this night had done it."""
+    found: Mapping[str, Any]
+    why: str = ""
+
+
+class Night(BaseModel):
+    """One night."""
+
+    model_config = ConfigDict(json_schema_extra={"example": _NIGHT})
+
+    night: str
+    ended: bool
+    """Whether all of its phases are done; where not, the same night goes on when it is started again."""
+    last_at: datetime
+    phases: list[Phase]
+
+
+class Nights(BaseModel):
+    """A page of them, latest first."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"nights": [_NIGHT], "next": None}})
+
+    nights: list[Night]
+    next: int | None
+    """What to give as `before` for the next page; null on the last."""
+
+
+class Report(BaseModel):
+    """How the night went that was asked for."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"night": "2026-01-06", "skipped": "", "gated": False, "phases": [_DONE]}}
+    )
+
+    night: str
+    skipped: str
+    """Why there was no night, in a sentence; empty where there was one."""
+    gated: bool
+    """Whether there was none only because none is due: with `force` there is."""
+    phases: list[Phase]
+
+
+@router.get("/sleep", responses=documented(401, 403, 422, 503))
+async def nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> Nights:
+    """What a user's nights reported, phase by phase."""
+    rows = await service_of(request).chat.metacognition.store.run(views.reported, user, before, limit + 1)
+    found: dict[str, list[views.Done]] = {}
+    for row in rows:
+        found.setdefault(row.night, []).append(row)
+    latest = sorted(found.values(), key=lambda done: done[-1].id, reverse=True)
+    more = len(latest) > limit
+    return Nights(nights=[_night(done) for done in latest[:limit]], next=latest[limit - 1][0].id if more else None)
+
+
+@router.post("/sleep", responses=documented(401, 403, 422, 503))
+async def sleep(
+    request: Request,
+    user: CurrentUser,
+    force: Annotated[bool, Query(description="Sleep though the last night was lately, or nothing happened.")] = False,
+) -> Report:
+    """Run a user's night now; it goes on though the client goes away."""
+    turns = cast(Turns, request.app.state.turns)
+    report = await asyncio.shield(turns.start(night(service_of(request), user, force=force)))
+    phases = [Phase(name=one.name, state=one.state, found=one.found, why=one.why) for one in report.phases]
+    return Report(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
+
+
+def _night(done: list[views.Done]) -> Night:
+    return Night(
+        night=done[0].night,
+        ended=any(one.phase == END for one in done),
+        last_at=datetime.fromtimestamp(done[-1].at, UTC),
+        phases=[Phase(name=one.phase, state="done", found=one.report) for one in done if one.phase != END],
+    )

@@ -1,0 +1,205 @@
+"""What was learned of a user, lesson by lesson, with the evidence for it and its measured effect (P4, R9)."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict
+
+from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evidence, Life, live
+from insula.memory.lessons import Cited
+from insula.memory.nights import Kept
+from insula.memory.store import Store
+from insula.server.problems import documented
+from insula.server.users import CurrentUser, service_of
+from insula.sleep import guidelines, soul
+from insula.turn import lessons
+
+router = APIRouter(prefix="/agent", tags=["rules"])
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "advice": 'When the user asks about trains, also give what they missed: "the platform"',
+    "trigger": ["train"],
+    "section": "",
+    "author": "derived",
+    "state": "active",
+    "told": True,
+    "confidence": 0.57,
+    "created_at": "2026-01-06T03:00:00Z",
+    "evidence": {
+        "sessions": 2,
+        "detections": 2,
+        "suppressions": 0,
+        "breaches": 0,
+        "absences": 0,
+        "shown": 0,
+        "withheld": 0,
+        "withheld_failed": 0,
+    },
+    "effect": {"verdict": "not enough evidence", "estimate": None, "low": None, "high": None},
+    "citations": [
+        {
+            "message": 3,
+            "session": "monday",
+            "content": "You forgot the platform again.",
+            "at": "2026-01-05T12:00:00Z",
+        }
+    ],
+}
+
+
+class Counts(BaseModel):
+    """What sessions say of it; each that had the opportunity counts once."""
+
+    sessions: int
+    detections: int
+    """It was not told, and the mistake happened."""
+    suppressions: int
+    """It was told, and the mistake did not happen."""
+    breaches: int
+    """It was told, and the mistake happened all the same."""
+    absences: int
+    """It was not told, and the mistake did not happen."""
+    shown: int
+    withheld: int
+    """By lot, so that there is something to compare with."""
+    withheld_failed: int
+
+
+class Measured(BaseModel):
+    """How much less often the mistake happens where it is told: the rate withheld less the rate shown."""
+
+    verdict: str
+    """`works`, `hurts`, `no effect worth while` or `not enough evidence`, which is usual."""
+    estimate: float | None = None
+    low: float | None = None
+    """Of the interval that holds it with 95 % probability."""
+    high: float | None = None
+
+
+class Source(BaseModel):
+    """A message of the user that it was learned from."""
+
+    message: int
+    session: str
+    content: str
+    at: datetime
+
+
+class Rule(BaseModel):
+    """A lesson, or a guideline of SOUL.md."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    id: int
+    advice: str
+    trigger: list[str]
+    """Terms of a message that bring it up; empty where it holds always."""
+    section: str
+    """Of SOUL.md; empty for a lesson."""
+    author: str
+    """`derived` or `person`."""
+    state: str
+    """`proposed`, `active`, `retired`, `pruned`, or by a person's word `pinned` or `muted`."""
+    told: bool
+    """Whether the model is told of it when it comes up."""
+    confidence: float | None
+    """That it is needed and kept, of a lesson."""
+    created_at: datetime
+    evidence: Counts | None
+    """Of a lesson; a guideline has its sources alone."""
+    effect: Measured | None
+    citations: list[Source]
+
+
+class Rules(BaseModel):
+    """All of them."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"lessons": [EXAMPLE], "guidelines": []}})
+
+    lessons: list[Rule]
+    guidelines: list[Rule]
+
+
+@router.get("/rules", responses=documented(401, 403, 422, 503))
+async def rules(request: Request, user: CurrentUser) -> Rules:
+    """Lessons and guidelines with evidence, effect, state, and the messages that they were learned from."""
+    service = service_of(request)
+    store = service.chat.metacognition.store
+    if (user_id := await store.sleeper(user)) is None:
+        return Rules(lessons=[], guidelines=[])
+    kept = await store.lessons(user_id)
+    numbers = {number for one in kept for number in one.citations}
+    cited = {one.id: one for one in await store.cited(user_id, sorted(numbers))}
+    told = {advice.id for advice in lessons.advised(kept, store.now())}
+    here, gone = await _in_force(store, user_id)
+    return Rules(
+        lessons=[_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
+        guidelines=[_guideline(one, here, gone, cited) for one in kept if one.section],
+    )
+
+
+async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The keys of the guidelines that stand in SOUL.md, and of those that a person took out of it."""
+    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    document = soul.parse(past[0].content) if past else soul.Document()
+    return frozenset(line.id for line in document.derived), guidelines.removed(past)
+
+
+def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
+    evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
+    life = live(evidence, now, mode=lesson.mode)
+    return Rule(
+        **_common(lesson, cited),
+        state=life.state,
+        told=told,
+        confidence=round(life.confidence, 4),
+        evidence=_counts(life),
+        effect=_effect(life),
+    )
+
+
+def _guideline(lesson: Kept, here: frozenset[str], gone: frozenset[str], cited: Mapping[int, Cited]) -> Rule:
+    told = lesson.key in here
+    backed = {cited[number].session for number in lesson.citations if number in cited}
+    earned = ACTIVE if told or len(backed) >= CORROBORATED else PROPOSED
+    state = MUTED if lesson.key in gone else lesson.mode or earned
+    return Rule(**_common(lesson, cited), state=state, told=told, confidence=None, evidence=None, effect=None)
+
+
+def _common(lesson: Kept, cited: Mapping[int, Cited]) -> dict[str, Any]:
+    return {
+        "id": lesson.id,
+        "advice": lesson.advice,
+        "trigger": list(lesson.trigger),
+        "section": lesson.section,
+        "author": lesson.author,
+        "created_at": datetime.fromtimestamp(lesson.created_at, UTC),
+        "citations": [_source(cited[number]) for number in lesson.citations if number in cited],
+    }
+
+
+def _source(one: Cited) -> Source:
+    return Source(message=one.id, session=one.session, content=one.content, at=datetime.fromtimestamp(one.at, UTC))
+
+
+def _counts(life: Life) -> Counts:
+    tally = life.tally
+    return Counts(
+        sessions=tally.records,
+        detections=tally.detections,
+        suppressions=tally.suppressions,
+        breaches=tally.breaches,
+        absences=tally.absences,
+        shown=tally.shown,
+        withheld=tally.withheld,
+        withheld_failed=tally.withheld_failed,
+    )
+
+
+def _effect(life: Life) -> Measured:
+    if (effect := life.effect) is None:
+        return Measured(verdict=UNKNOWN)
+    return Measured(verdict=effect.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)

@@ -1,0 +1,192 @@
+"""What was said: a user's sessions, and the transcript of each with what was made of it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from fastapi import APIRouter, HTTPException, Request
+from pydantic import BaseModel, ConfigDict
+
+from insula.memory import views
+from insula.memory.views import Entry, Spoken
+from insula.metacognition.mind import TURN
+from insula.server.api.numbers import PAGE, Before, Limit
+from insula.server.problems import documented, shown
+from insula.server.users import CurrentUser, service_of
+from insula.value import is_object
+
+router = APIRouter(prefix="/agent", tags=["sessions"])
+
+
+class Session(BaseModel):
+    """One conversation."""
+
+    id: int
+    session: str
+    turns: int
+    started_at: datetime
+    last_at: datetime
+
+
+class Sessions(BaseModel):
+    """A page of them, those begun last first."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "sessions": [
+                    {
+                        "id": 1,
+                        "session": "monday",
+                        "turns": 5,
+                        "started_at": "2026-01-05T12:00:00Z",
+                        "last_at": "2026-01-05T12:09:00Z",
+                    }
+                ],
+                "next": None,
+            }
+        }
+    )
+
+    sessions: list[Session]
+    next: int | None
+    """What to give as `before` for the next page; null on the last."""
+
+
+@router.get("/sessions", responses=documented(401, 403, 422, 503))
+async def sessions(request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> Sessions:
+    """A user's sessions."""
+    store = service_of(request).chat.metacognition.store
+    rows = await store.run(views.sittings, user, before, limit + 1)
+    found = [
+        Session(id=row.id, session=row.name, turns=row.turns, started_at=_at(row.started_at), last_at=_at(row.last_at))
+        for row in rows[:limit]
+    ]
+    return Sessions(sessions=found, next=found[-1].id if len(rows) > limit else None)
+
+
+class Line(BaseModel):
+    """One line of a transcript."""
+
+    provenance: str
+    """`user`, `assistant` or `tool`."""
+    speaker: str
+    content: str
+    at: datetime
+
+
+class Sign(BaseModel):
+    """A signal of a turn."""
+
+    id: int
+    kind: str
+    reason: str
+
+
+class Exchange(BaseModel):
+    """One turn: what was said, and what was made of it."""
+
+    turn: int
+    lines: list[Line]
+    confidence: dict[str, Any] | None = None
+    """Before the response, as `level` and `score`."""
+    assessment: dict[str, Any] | None = None
+    """Of the response, as `score`, `flags` and `parts`."""
+    hedged: bool = False
+    recalled: list[dict[str, Any]] = []
+    """What was recalled: each memory with its `id`, `score`, and whether it was `shown` to the model."""
+    controls: dict[str, Any] | None = None
+    """What the turn was allowed to use."""
+    lessons: list[dict[str, Any]] = []
+    """Ids of the lessons that it brought up, each with its `arm`."""
+    signals: list[Sign] = []
+    """All but `meta:turn`, which is told in the fields above."""
+
+
+class Transcript(BaseModel):
+    """A stretch of a session, oldest first."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "session": "monday",
+                "turns": [
+                    {
+                        "turn": 1,
+                        "lines": [
+                            {
+                                "provenance": "user",
+                                "speaker": "user",
+                                "content": "I live in Lisbon.",
+                                "at": "2026-01-05T12:00:00Z",
+                            },
+                            {
+                                "provenance": "assistant",
+                                "speaker": "assistant",
+                                "content": "Noted: you live in Lisbon.",
+                                "at": "2026-01-05T12:00:01Z",
+                            },
+                        ],
+                        "confidence": {"level": "low", "score": 0.08},
+                        "assessment": {"score": 1.0, "flags": []},
+                        "hedged": False,
+                        "recalled": [{"id": 1, "score": 0.71}],
+                        "lessons": [],
+                        "signals": [],
+                    }
+                ],
+                "next": None,
+            }
+        }
+    )
+
+    session: str
+    turns: list[Exchange]
+    next: int | None
+    """What to give as `before` for the turns before these; null at the beginning."""
+
+
+@router.get("/sessions/{session:path}", responses=documented(401, 403, 404, 422, 503))
+async def transcript(
+    request: Request, user: CurrentUser, session: str, before: Before = None, limit: Limit = PAGE
+) -> Transcript:
+    """What was said in a session, with the confidence and the assessment of each turn."""
+    store = service_of(request).chat.metacognition.store
+    talk = await store.run(views.talk, user, session, before, limit)
+    if talk is None:
+        raise HTTPException(404, f"There is no session {shown(session)!r} of this user; /agent/sessions lists them.")
+    noticed = _by_turn(talk.noticed)
+    lines = _by_turn(talk.lines)
+    turns = [_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
+    return Transcript(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
+
+
+_UNTOLD: Mapping[str, Any] = {}
+
+
+def _exchange(turn: int, said: Sequence[Spoken], noticed: Sequence[Entry]) -> Exchange:
+    record = next((one.data for one in noticed if one.kind == TURN), _UNTOLD)
+    return Exchange(
+        turn=turn,
+        lines=[
+            Line(provenance=one.provenance, speaker=one.speaker, content=one.content, at=_at(one.at)) for one in said
+        ],
+        confidence=record.get("confidence"),
+        assessment=record.get("assessment"),
+        hedged=bool(record.get("hedged")),
+        recalled=[one if is_object(one) else {"id": one} for one in record.get("recalled", [])],
+        controls=record.get("controls"),
+        lessons=record.get("lessons", []),
+        signals=[Sign(id=one.id, kind=one.kind, reason=one.reason) for one in noticed if one.kind != TURN],
+    )
+
+
+def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for row in rows:
+        found.setdefault(cast(int, row.turn), []).append(row)
+    return found
+
+
+def _at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,47 @@
+"""`POST /sign-in`: a token becomes a cookie, which no script can read and no other site's page can send."""
+
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request, Response
+from starlette.responses import RedirectResponse
+
+from insula.server.problems import SIGN_IN, documented
+from insula.server.users import COOKIE, bearer_of, service_of
+
+router = APIRouter(tags=["users"])
+
+WRONG = f"{SIGN_IN}?wrong=true"
+_FORM = {
+    "requestBody": {
+        "content": {
+            "application/x-www-form-urlencoded": {
+                "schema": {"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]},
+                "example": {"token": "a-token-of-ana"},
+            }
+        }
+    }
+}
+
+
+@router.post(
+    SIGN_IN,
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={
+        303: {"description": f"To the page, with the cookie {COOKIE!r}; to the form, where the token is not known."},
+        **documented(403, 408, 413),
+    },
+    openapi_extra=_FORM,
+)
+async def sign_in(request: Request) -> Response:
+    """Keep a token as a cookie until the browser is closed."""
+    service = service_of(request)
+    if not service.tokens:
+        return RedirectResponse("/", 303)
+    form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=None)
+    token = form.get("token", [""])[0].strip()
+    if bearer_of(token, service) is None:
+        return RedirectResponse(WRONG, 303)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
+    return answer

@@ -1,0 +1,266 @@
+"""`POST /agent/chat`: one message, and the answer with what metacognition made of it (S1, K2)."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Body, Request, Response
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from insula.agent.chat import MESSAGE_CHARS, Reply
+from insula.errors import InsulaError
+from insula.memory.store import NAME_CHARS
+from insula.server.problems import Problem, documented
+from insula.server.service import Service
+from insula.server.turns import Pieces, Turns
+from insula.server.users import Caller, service_of, settled
+from insula.session.adaptation import Stage
+from insula.session.snapshot import Snapshot
+from insula.text.analysis import clean
+from insula.types import Flag, Level
+
+log = logging.getLogger(__name__)
+router = APIRouter(prefix="/agent", tags=["chat"])
+
+HEARTBEAT_SECONDS = 15.0
+"""After which a stream in which nothing happens says that it is alive (the HTML standard's own advice)."""
+STREAM = "text/event-stream"
+KEPT = "The message is kept; send it again when that is mended."
+LOST = "The message could not be kept either; send it again when that is mended."
+
+
+def _not_empty(message: str) -> str:
+    if not clean(message).strip():
+        raise ValueError("there is nothing in it; write something")
+    return message
+
+
+class Said(BaseModel):
+    """What a user says. Only text is taken, and never a history: that is the server's own."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"user": "ana", "session": "monday", "message": "Where do I live?"}},
+    )
+
+    user: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)] | None = None
+    """With a token it may be left out: the token says it."""
+    session: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+    message: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_not_empty)]
+
+
+class Estimate(BaseModel):
+    """How likely memory held what the message needed."""
+
+    level: Level
+    score: float
+    reasons: list[str]
+
+
+class Parts(BaseModel):
+    """What the self-monitor looked at."""
+
+    responsiveness: float
+    completeness: float
+    consistency: float
+    length_ok: bool
+    repetition: bool
+
+
+class Judgement(BaseModel):
+    """What the self-monitor thinks of the response."""
+
+    score: float
+    flags: list[Flag]
+    passed: bool
+    parts: Parts
+    unanswered: list[str]
+    """Questions of the message that no part of the response matches."""
+
+
+class Noticed(BaseModel):
+    """A signal of this turn."""
+
+    kind: str
+    reason: str
+
+
+class Recollected(BaseModel):
+    """A memory that was recalled."""
+
+    id: int
+    score: float
+    shown: bool
+    """Whether it stood before the model; else it came up, and does not bear on the message."""
+
+
+class Told(BaseModel):
+    """A lesson that the message brought up."""
+
+    id: int
+    arm: str
+    """`shown` to the model, or `withheld` by lot."""
+
+
+class Tokens(BaseModel):
+    """What the response cost."""
+
+    input: int
+    output: int
+
+
+class Milliseconds(BaseModel):
+    """What the turn took."""
+
+    model: float
+    added: float
+    """By metacognition."""
+
+
+class Allowed(BaseModel):
+    """What the turn was allowed to use."""
+
+    max_context_items: int
+    consolidation_threshold: float
+    stm_capacity: int
+    skipped: list[Stage]
+    """Stages that it went without, under severe load."""
+
+
+EXAMPLE: dict[str, Any] = {
+    "turn": 5,
+    "session": "monday",
+    "message": "Where do I live?",
+    "response": "You live in Lisbon.",
+    "confidence": {"level": "high", "score": 0.86, "reasons": ["1 memory matches lisbon"]},
+    "assessment": {
+        "score": 1.0,
+        "flags": [],
+        "passed": True,
+        "parts": {
+            "responsiveness": 1.0,
+            "completeness": 1.0,
+            "consistency": 1.0,
+            "length_ok": True,
+            "repetition": False,
+        },
+        "unanswered": [],
+    },
+    "hedged": False,
+    "signals": [{"kind": "meta:turn", "reason": "the turn is over"}],
+    "recalled": [{"id": 1, "score": 0.71, "shown": True}],
+    "lessons": [],
+    "tokens": {"input": 212, "output": 6},
+    "ms": {"model": 840.2, "added": 7.9},
+    "controls": {"max_context_items": 16, "consolidation_threshold": 0.55, "stm_capacity": 32, "skipped": []},
+    "error": None,
+    "troubles": [],
+    "metacog": {
+        "version": 1,
+        "ts": 1767614400.0,
+        "turn_counter": 5,
+        "performance": {"degraded": False},
+        "recent_consolidation_selectivity": 0.5,
+        "stm_utilization": 0.125,
+        "stm_capacity": 32,
+        "last_user_turn_status": "stored",
+    },
+}
+
+
+class Answer(BaseModel):
+    """One exchange, as it ended."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    turn: int
+    """Its number within the session, from 1; 0 where nothing of it could be kept, and `troubles` says why."""
+    session: str
+    message: str
+    response: str
+    confidence: Estimate
+    assessment: Judgement | None
+    hedged: bool
+    signals: list[Noticed]
+    recalled: list[Recollected]
+    lessons: list[Told]
+    tokens: Tokens
+    ms: Milliseconds
+    controls: Allowed
+    error: str | None
+    troubles: list[str]
+    """What failed in Insula itself: with none, and a turn above 0, the exchange is on the disk."""
+    metacog: Snapshot | None = None
+    """The snapshot of the service, in the turns in which one is due."""
+
+
+_STREAMED = {
+    "description": "The exchange; as a stream: `delta` events with pieces of the response, which are provisional, and "
+    "one `reply` event with the exchange, which alone is stored, or one `error` event with a problem.",
+    "content": {
+        STREAM: {
+            "schema": {"type": "string"},
+            "example": 'event: delta\ndata: {"text": "You live"}\n\nevent: reply\ndata: {"turn": 1, …}\n\n',
+        }
+    },
+}
+
+
+@router.post(
+    "/chat",
+    response_model=Answer,
+    response_model_exclude_unset=True,
+    responses={200: _STREAMED, **documented(401, 403, 408, 413, 422, 429, 502, 503, 504)},
+)
+async def chat(request: Request, said: Annotated[Said, Body()], caller: Caller) -> Answer | Response:
+    """Answer a message; with `Accept: text/event-stream` as it comes.
+
+    A turn that began is finished and stored though its client goes away. Where the model fails, there is no answer,
+    and the message is kept all the same.
+    """
+    user, service = settled(caller, said.user, said.session), service_of(request)
+    turns = cast(Turns, request.app.state.turns)
+    if STREAM in request.headers.get("accept", ""):
+        return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
+    task = turns.start(service.chat.reply(user, said.session, said.message))
+    await asyncio.wait([task])
+    outcome = _outcome(task)
+    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(outcome.record())
+
+
+async def _streamed(service: Service, turns: Turns, user: str, said: Said) -> AsyncGenerator[bytes]:
+    """The events of one exchange."""
+    pieces = Pieces()
+    task = turns.start(service.chat.reply(user, said.session, said.message, on_delta=pieces.add))
+    task.add_done_callback(lambda _: pieces.end())
+    async for text in pieces.read(HEARTBEAT_SECONDS):
+        yield _event("delta", {"text": text}) if text else KEEPALIVE_COMMENT
+    outcome = _outcome(task)
+    if isinstance(outcome, Problem):
+        yield _event("error", outcome.model_dump(exclude_none=True))
+    else:
+        yield _event("reply", outcome.record())
+
+
+def _outcome(task: asyncio.Task[Reply]) -> Reply | Problem:
+    """What became of a turn that is over."""
+    if task.cancelled():
+        return Problem.of_status(503, f"The server stops before there is a response. {KEPT}")
+    if (error := task.exception()) is not None:
+        return _unexpected(error)
+    reply = task.result()
+    return Problem.of_error(reply.failure, KEPT if reply.turn else LOST) if reply.failure else reply
+
+
+def _unexpected(error: BaseException) -> Problem:
+    if isinstance(error, InsulaError):
+        return Problem.of_error(error)
+    log.error("A turn failed.", exc_info=error)
+    return Problem.of_failure(error)
+
+
+def _event(kind: str, data: Any) -> bytes:
+    return format_sse_event(event=kind, data_str=json.dumps(data))

@@ -1,0 +1,84 @@
+"""What a client sends: no more than there is room for, and not too slowly."""
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from insula.server.problems import Problem
+
+BODY_BYTES = 1_000_000
+"""The largest body: the longest message that is taken, at four bytes a character, and then some."""
+BODY_SECONDS = 15.0
+"""How long a client may take to send one."""
+CLOSE = {"Connection": "close"}
+"""What is left of such a body is not worth reading."""
+
+
+class TooLarge(Exception):
+    """A body goes on beyond `BODY_BYTES`."""
+
+
+class Bodies:
+    """An application that is only asked once the whole body is there.
+
+    What is counted is what comes, whatever a header says of it.
+    """
+
+    def __init__(self, app: ASGIApp, most: int = BODY_BYTES, seconds: float = BODY_SECONDS) -> None:
+        self.app = app
+        self.most = most
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or not (length := _length(scope)):
+            await self.app(scope, receive, send)
+            return
+        try:
+            if length > self.most:
+                raise TooLarge
+            async with asyncio.timeout(self.seconds):
+                body = await self._read(receive)
+        except TooLarge:
+            why = f"The request is longer than {self.most:,} bytes; send it in parts."
+            await Problem.of_status(413, why).answer(CLOSE)(scope, receive, send)
+        except TimeoutError:
+            why = f"The request took longer than {self.seconds:g} seconds to arrive; send it faster, or in parts."
+            await Problem.of_status(408, why).answer(CLOSE)(scope, receive, send)
+        else:
+            if body is not None:
+                await self.app(scope, _first(body, receive), send)
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """The whole body; None where the client went away."""
+        parts: list[bytes] = []
+        left = self.most
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            parts.append(message.get("body", b""))
+            left -= len(parts[-1])
+            if left < 0:
+                raise TooLarge
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+
+def _length(scope: Scope) -> int:
+    """What the headers say: 0 for no body, -1 where they do not tell."""
+    headers = dict(scope["headers"])
+    if b"transfer-encoding" in headers:
+        return -1
+    told = headers.get(b"content-length", b"0")
+    return int(told) if told.isdigit() and len(told) < 20 else -1
+
+
+def _first(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that hands out the body, and then what comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay

@@ -1,0 +1,76 @@
+"""Who may come in: requests to a name of ours, and none that another site's page makes."""
+
+from collections.abc import Collection
+
+from fastapi import HTTPException, Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from insula.server.problems import Problem
+
+READING = frozenset({"GET", "HEAD"})
+"""Methods that change nothing."""
+OURS = frozenset({"same-origin", "none"})
+"""What a browser says of a request by our own page, or by a person who typed the address (Fetch Metadata)."""
+
+
+class Gate:
+    """An application that answers only to its own names, and changes nothing for pages of other sites.
+
+    The first closes the door to a name of somebody else's that points to this machine (DNS rebinding), the second to a
+    form or script of another site.
+
+    Args:
+        app: the application.
+        hosts: names that may stand in a Host header, without a port.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and (problem := self._refused(scope)):
+            await problem.answer()(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _refused(self, scope: Scope) -> Problem | None:
+        named = [value for name, value in scope["headers"] if name == b"host"]
+        if len(named) != 1 or host_of(named[0].decode("latin-1")) not in self.hosts:
+            names = ", ".join(sorted(self.hosts))
+            return Problem.of_status(400, f"The Host header names no host of this server; it serves {names}.")
+        if scope["method"] not in READING and is_foreign(Headers(scope=scope)):
+            return Problem.of_status(403, FOREIGN)
+        return None
+
+
+FOREIGN = "The request comes from a page of another site; open the page of this server itself."
+
+
+def host_of(value: str) -> str:
+    """The name in a Host header, without its port; empty where it is none."""
+    name, colon, port = value.lower().rpartition(":")
+    if not colon or value.endswith("]"):
+        return value.lower().strip("[]")
+    return name.strip("[]") if port.isascii() and port.isdigit() else ""
+
+
+def is_foreign(headers: Headers) -> bool:
+    """Whether a browser says that a request was made by another site's page; other programs say nothing."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None and site not in OURS:
+        return True
+    host = headers.get("host", "")
+    return origin is not None and origin not in (f"http://{host}", f"https://{host}")
+
+
+def same_site(request: Request) -> None:
+    """What a route that must not be read by other sites depends on.
+
+    Raises:
+        HTTPException: 403, another site's page asks.
+    """
+    if is_foreign(request.headers):
+        raise HTTPException(403, FOREIGN)

@@ -1,0 +1,68 @@
+"""What stands on every answer, and what answers when nothing else does."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from insula.server.problems import Problem
+
+log = logging.getLogger(__name__)
+
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Nothing but our own files runs or is loaded, in nobody's frame, and no other site reads an answer."""
+CACHE: Final = (b"cache-control", b"no-store")
+"""Of every answer that is not said to be public: what is about a person stays in no cache."""
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+
+class Armoured:
+    """An application whose every answer bears the security headers, also that to a failure of the application."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def armoured(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*_cached(message.get("headers", ())), *_RAW]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, armoured)
+        except Exception as error:
+            log.exception("A request failed.")
+            if started:
+                raise
+            await Problem.of_failure(error).answer()(scope, receive, armoured)
+
+
+def _cached(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """The headers, with no word on caches but that of a public file, or ours."""
+    public = False
+    for name, value in headers:
+        if name != CACHE[0]:
+            yield name, value
+        elif value.startswith(b"public"):
+            public = True
+            yield name, value
+    if not public:
+        yield CACHE

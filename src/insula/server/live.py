@@ -1,0 +1,101 @@
+"""Who waits for a user's ledger to grow. Nothing is kept for a listener: each reads the ledger when it can."""
+
+import asyncio
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import HTTPException
+
+from insula.errors import StoreError
+from insula.memory import views
+from insula.memory.store import Store
+from insula.types import Signal
+
+log = logging.getLogger(__name__)
+
+LISTENERS = 64
+"""Streams that one user may have open at once."""
+POLL_SECONDS = 1.0
+"""How soon is seen what another process wrote, a night or a terminal; our own signals are told at once."""
+
+
+@dataclass(slots=True, eq=False)
+class Room:
+    """Where the listeners of one user wait."""
+
+    listeners: int = 0
+    grown: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the ledger has grown. Who takes it before looking at the ledger misses nothing."""
+    reads: dict[int, "asyncio.Task[Any]"] = field(default_factory=dict[int, "asyncio.Task[Any]"])
+    """Looks at the ledger since it grew last, by the place after which they look: listeners share them."""
+
+
+class Live:
+    """Wakes the listeners of a user whose ledger has grown.
+
+    Attributes:
+        closed: whether the server stops, and all streams with it.
+    """
+
+    def __init__(self, most: int = LISTENERS) -> None:
+        self.closed = False
+        self._most = most
+        self._rooms: dict[str, Room] = {}
+
+    @contextmanager
+    def listening(self, user: str) -> Generator[Room]:
+        """Be a listener of a user within the block.
+
+        Raises:
+            HTTPException: 429, the user has too many.
+        """
+        room = self._rooms.setdefault(user, Room())
+        if room.listeners >= self._most:
+            raise HTTPException(429, f"{self._most} streams of this user are open already; close one of them.")
+        room.listeners += 1
+        try:
+            yield room
+        finally:
+            room.listeners -= 1
+            if not room.listeners:
+                del self._rooms[user]
+
+    def notice(self, signal: Signal) -> None:
+        """Wake the listeners of the user of a signal."""
+        self._wake(signal.user)
+
+    def close(self) -> None:
+        """End all streams."""
+        self.closed = True
+        for user in list(self._rooms):
+            self._wake(user)
+
+    async def watch(self, store: Store) -> None:
+        """Look again and again, as long as anybody listens, for what other processes wrote."""
+        last: int | None = None
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            if not self._rooms:
+                last = None
+                continue
+            try:
+                last, users = await self._look(store, last)
+            except StoreError as error:
+                log.warning("The ledger cannot be read: %s", error)
+                continue
+            for user in users:
+                self._wake(user)
+
+    async def _look(self, store: Store, last: int | None) -> tuple[int, list[str]]:
+        """The end of the ledger, and who is to be woken: all where it is not known what they have seen."""
+        if last is None:
+            return await store.run(views.end), list(self._rooms)
+        return await store.run(views.grown, last)
+
+    def _wake(self, user: str) -> None:
+        if room := self._rooms.get(user):
+            room.grown.set()
+            room.grown, room.reads = asyncio.Event(), {}

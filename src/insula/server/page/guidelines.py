@@ -1,0 +1,114 @@
+"""SOUL.md and the nights that write it, as pages."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import cast
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from insula.errors import InputError
+from insula.memory import views as store_views
+from insula.memory.lessons import Cited
+from insula.memory.store import Store
+from insula.server.page.rendering import address, page
+from insula.server.page.views import guidelines as shown
+from insula.server.page.views import nights
+from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.timer import night
+from insula.server.turns import Turns
+from insula.server.users import service_of
+from insula.sleep import decisions
+from insula.sleep.cycle import due
+from insula.sleep.phases import PHASES
+
+DIGITS = 18
+"""Of the number of a state, at most: what the database can hold."""
+NIGHTS = 14
+"""Nights on the page, the latest."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/soul")
+async def soul(request: Request, who: Visitor, said: str = "") -> Response:
+    """The document, what waits, and its history."""
+    service = service_of(request)
+    store = service.chat.metacognition.store
+    found = await decisions.state(store, who.name, service.soul_of(who.name))
+    return page(
+        "soul.html",
+        who.link,
+        who=who,
+        here="soul",
+        lines=shown.document(found.text, await _sources(store, who.name)),
+        foreign=service.soul_of(who.name) if found.foreign else None,
+        waiting=found.waiting,
+        reasons=shown.reasons(found.waiting),
+        change=shown.difference(found.text, found.waiting.content) if found.waiting else (),
+        history=shown.history(found.past),
+        said=_SAID.get(said, ""),
+    )
+
+
+async def _sources(store: Store, user: str) -> Mapping[str, Sequence[Cited]]:
+    """The messages that each guideline was learned from, by its id."""
+    user_id = await store.sleeper(user)
+    kept = [one for one in await store.lessons(user_id) if one.section] if user_id is not None else []
+    if user_id is None or not kept:
+        return {}
+    cited = {one.id: one for one in await store.cited(user_id, [each for one in kept for each in one.citations])}
+    return {one.key: [cited[each] for each in one.citations if each in cited] for one in kept}
+
+
+_SAID = {
+    "back": "The guidelines are as they were then. To take this back, go back to the state before it.",
+    "accepted": "The change is accepted: it is told from the next message on.",
+    "rejected": "The change is rejected: the guidelines stay as they are.",
+}
+
+
+@router.post("/soul/back")
+async def back(request: Request, who: Visitor) -> Response:
+    """Go back to a state of the document."""
+    service, number = service_of(request), await _field(request, "revision")
+    if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
+        raise InputError(f"There is no state {number[:20]!r} of the guidelines; go back and choose one of the list.")
+    store = service.chat.metacognition.store
+    await decisions.undo(store, who.name, service.soul_of(who.name), int(number))
+    return RedirectResponse(address("/soul", who.link, said="back"), 303)
+
+
+@router.post("/soul/decide")
+async def decide(request: Request, who: Visitor) -> Response:
+    """Accept or reject the change that waits."""
+    service, word = service_of(request), await _field(request, "word")
+    if word not in ("accepted", "rejected"):
+        raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
+    store = service.chat.metacognition.store
+    await decisions.decide(store, who.name, service.soul_of(who.name), word == "accepted")
+    return RedirectResponse(address("/soul", who.link, said=word), 303)
+
+
+async def _field(request: Request, name: str) -> str:
+    """A field of the form that was sent."""
+    sent = parse_qs((await request.body()).decode("utf-8", "replace"))
+    return sent.get(name, [""])[0]
+
+
+@router.get("/nights")
+async def all_nights(request: Request, who: Visitor) -> Response:
+    """The last nights, and whether there is anything to sleep on."""
+    store = service_of(request).chat.metacognition.store
+    found = await store.run(store_views.reported, who.name, None, NIGHTS)
+    told = nights.nights(found, [name for name, _ in PHASES])
+    return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
+
+
+@router.post("/nights")
+async def run(request: Request, who: Visitor) -> Response:
+    """Run the night now, to its end whoever goes away meanwhile."""
+    turns = cast(Turns, request.app.state.turns)
+    report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
+    return page("night.html", who.link, night=nights.of_report(report), fresh=True)

@@ -1,0 +1,82 @@
+"""Templates and what they may call; all that a user or a model wrote is escaped by them."""
+
+from collections.abc import Mapping
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from insula import __version__
+from insula.replay import figures, telling
+from insula.replay.page import DRAWING
+from insula.replay.visible import brief, visible
+from insula.server.page.views import words
+from insula.server.page.views.turns import blocks
+
+SHARED = "session.html"
+"""The template of a timeline, which is that of `insula replay`."""
+
+
+def page(name: str, user: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page, or a part of one.
+
+    Args:
+        name: of the template.
+        user: whose page it is; empty where tokens say it, and links need not.
+        status: of the answer.
+        values: what the template shows.
+    """
+    made = _environment().get_template(name).render(**_SHARED, to=partial(address, user=user), **values)
+    return HTMLResponse(made, status)
+
+
+def address(path: str, user: str = "", **query: object) -> str:
+    """An address within the server, with the user that it is for."""
+    named = {name: str(value) for name, value in query.items() if value not in (None, "")}
+    told = urlencode({**named, **({"user": user} if user else {})}, quote_via=quote)
+    return f"{quote(path)}?{told}" if told else quote(path)
+
+
+_SHARED: Mapping[str, Any] = {
+    "version": __version__,
+    "many": figures.many,
+    "share": figures.share,
+    "span": figures.span,
+    "drawing": DRAWING,
+    "words": words,
+    "percent": words.percent,
+}
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True, loader=FunctionLoader(_source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(_filters())
+    return made
+
+
+def _filters() -> Mapping[str, Any]:
+    return {
+        "visible": visible,
+        "brief": brief,
+        "number": figures.number,
+        "tokens": figures.tokens,
+        "duration": figures.duration,
+        "when": figures.when,
+        "said": telling.said,
+        "felt": telling.felt,
+        "rung": telling.rung,
+        "blocks": blocks,
+        "harmless": Markup,  # of data that `telling.told` has escaped
+    }
+
+
+def _source(name: str) -> str:
+    folder = files("insula.replay") if name == SHARED else files("insula.server.page") / "templates"
+    return (folder / name).read_text("utf-8")

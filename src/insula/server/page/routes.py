@@ -1,0 +1,247 @@
+"""The pages that people see: a conversation, how it goes over time, what is remembered and learned.
+
+Whatever they show is read from the store and turned into values by `views`; the templates only place it.
+"""
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from insula.hosts import places
+from insula.memory import shown as looks
+from insula.memory import views as store_views
+from insula.memory.lessons import Cited
+from insula.memory.nights import Kept
+from insula.memory.store import NAME_CHARS
+from insula.server.api.numbers import Id
+from insula.server.page import guidelines
+from insula.server.page.lookback import Lookback
+from insula.server.page.rendering import address, page
+from insula.server.page.views import learned, times, turns
+from insula.server.page.views.turns import Facts, Shown
+from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.service import Service
+from insula.server.users import service_of
+from insula.step import digest
+
+TURNS = 50
+"""Turns of a session that its page shows."""
+SESSIONS = 30
+"""Sessions in the list, the latest."""
+CHARTED = 200
+"""Turns on the charts, the latest."""
+NOTICED = 40
+"""Signals that stand in the list when the page opens."""
+MEMORIES = 50
+"""Memories on one page."""
+SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
+"""Style and script of `insula replay`, which the server's pages use as they are."""
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router.include_router(guidelines.router)
+
+Named = Annotated[str, Query(max_length=NAME_CHARS)]
+
+
+# --- the conversation --------------------------------------------------------------------------------------------
+
+
+@router.get("/")
+async def talk(request: Request, who: Visitor, session: Named = "") -> Response:
+    """A session, the latest one where none is named."""
+    service = service_of(request)
+    sessions = await _sessions(service, who.name)
+    session = session or (sessions[0][0].name if sessions else _new_session())
+    shown = await _turns(service, who.name, session)
+    return page(
+        "talk.html",
+        who.link,
+        who=who,
+        here="talk",
+        session=session,
+        sessions=sessions,
+        turns=shown,
+        model=service.model,
+    )
+
+
+@router.get("/new")
+async def new(who: Visitor) -> Response:
+    """A new session."""
+    return RedirectResponse(address("/", who.link, session=_new_session()), 303)
+
+
+@router.get("/parts/sessions")
+async def sessions(request: Request, who: Visitor, session: Named = "") -> Response:
+    """The list of sessions alone."""
+    found = await _sessions(service_of(request), who.name)
+    return page("sessions.html", who.link, who=who, session=session, sessions=found)
+
+
+@router.post("/parts/turn")
+async def turn(request: Request, who: Visitor, record: Facts) -> Response:
+    """A turn as the conversation shows it, from the record of its reply, which the browser has just been given."""
+    return page("turn.html", who.link, turn=(await _shown(service_of(request), who.name, [record]))[0])
+
+
+def _new_session() -> str:
+    return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+async def _sessions(service: Service, user: str) -> list[tuple[store_views.Sitting, str]]:
+    """The sessions of a user, the latest first, each with how it begins."""
+    store = service.chat.metacognition.store
+    found = await store.run(store_views.sittings, user, None, SESSIONS)
+    begins = await store.run(looks.openings, user, [one.id for one in found])
+    return [(one, begins.get(one.id, one.name)) for one in sorted(found, key=lambda one: -one.last_at)]
+
+
+async def _turns(service: Service, user: str, session: str) -> list[Shown]:
+    found = await service.chat.metacognition.store.run(store_views.talk, user, session, None, TURNS)
+    return await _shown(service, user, turns.of_session(session, found)) if found else []
+
+
+async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Shown]:
+    """Turns with the texts of the memories and lessons that they name."""
+    metacognition = service.chat.metacognition
+    ids = sorted({one.id for facts in known for one in facts.recalled})
+    memories = await metacognition.store.run(looks.named, user, ids)
+    told = any(facts.lessons for facts in known)
+    lessons = {lesson.id: lesson for lesson in await _kept(service, user)} if told else {}
+    return [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
+
+
+async def _kept(service: Service, user: str) -> list[Kept]:
+    store = service.chat.metacognition.store
+    user_id = await store.sleeper(user)
+    return await store.lessons(user_id) if user_id is not None else []
+
+
+# --- over time ---------------------------------------------------------------------------------------------------
+
+
+@router.get("/time")
+async def over_time(request: Request, who: Visitor) -> Response:
+    """Figures over time, snapshots, adaptations, and signals as they happen."""
+    store = service_of(request).chat.metacognition.store
+    noticed = await store.run(looks.latest, who.name, [], NOTICED)
+    return page("time.html", who.link, who=who, here="time", noticed=noticed, **await _over_time(request, who.name))
+
+
+@router.get("/parts/time")
+async def time_part(request: Request, who: Visitor) -> Response:
+    """Of the page over time what changes with a turn."""
+    return page("figures.html", who.link, **await _over_time(request, who.name))
+
+
+@router.get("/parts/signals")
+async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Response:
+    """The signals after one, the latest first."""
+    store = service_of(request).chat.metacognition.store
+    found = await store.run(store_views.entries, who.name, after, store_views.MOST)
+    return page("signals.html", who.link, noticed=found[::-1])
+
+
+async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
+    metacognition = service_of(request).chat.metacognition
+    ring = metacognition.regulator.ring
+    recent = await metacognition.store.run(looks.latest, user, [turns.TURN], CHARTED)
+    name = service_of(request).chat.model.model_name
+    performance = metacognition.regulator.performance(name, metacognition.store.now())
+    return {
+        "now": times.now(performance, ring.last, ring, metacognition.controls),
+        "charts": times.charts(recent, ring.snapshots),
+        "adaptations": times.adapted(ring.adaptations),
+        "snapshots": ring.snapshots[::-1],
+        "schedule": ring.schedule,
+        "taken": metacognition.regulator.turns,
+    }
+
+
+# --- what is remembered and learned ------------------------------------------------------------------------------
+
+
+@router.get("/memories")
+async def memories(request: Request, who: Visitor, before: Id | None = None) -> Response:
+    """What is remembered, the latest first."""
+    store = service_of(request).chat.metacognition.store
+    found = await store.run(store_views.remembered, who.name, before, MEMORIES)
+    more = found[-1][0].id if len(found) == MEMORIES else None
+    return page("memories.html", who.link, who=who, here="memories", memories=found, more=more, first=before is None)
+
+
+@router.get("/memories/{number}")
+async def memory(request: Request, who: Visitor, number: Id) -> Response:
+    """Where a memory is from and what became of it."""
+    store = service_of(request).chat.metacognition.store
+    user_id = await store.sleeper(who.name)
+    found = await store.shown(user_id, number) if user_id is not None else None
+    return page("memory.html", who.link, found=found, status=200 if found else 404)
+
+
+@router.get("/learned")
+async def lessons(request: Request, who: Visitor) -> Response:
+    """Lessons, and the rules of this machine's coding agents where it has one owner."""
+    service = service_of(request)
+    store = service.chat.metacognition.store
+    kept = await _kept(service, who.name)
+    user_id = await store.sleeper(who.name)
+    quoted: list[Cited] = await store.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
+    found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
+    rules = None if service.tokens else learned.rules(await run_in_threadpool(_rules))
+    return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules)
+
+
+def _rules() -> list[digest.Rule]:
+    return digest.compile_rules(str(places.home()), "", time.time())
+
+
+# --- coding agents -----------------------------------------------------------------------------------------------
+
+
+@router.get("/agents")
+async def agents(request: Request, who: Visitor) -> Response:
+    """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
+    looked = _lookback(request).look() if not service_of(request).tokens else None
+    return page("agents.html", who.link, who=who, here="agents", looked=looked)
+
+
+@router.get("/agents/{name}")
+async def agent(request: Request, who: Visitor, name: str) -> Response:
+    """The timeline of one of them."""
+    view = _lookback(request).look().view if not service_of(request).tokens else None
+    chapter = next((one for one in view.chapters if one.id == name), None) if view else None
+    return page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
+
+
+def _lookback(request: Request) -> Lookback:
+    state = request.app.state
+    if not hasattr(state, "lookback"):
+        state.lookback = Lookback()
+    return cast(Lookback, state.lookback)
+
+
+@router.get("/shared/{name}")
+async def shared(name: str) -> Response:
+    """A file of `insula replay`."""
+    if name not in SHARED:
+        return Response(status_code=404)
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    return Response((files("insula.replay") / SHARED[name]).read_bytes(), media_type=kind)
+
+
+# --- who is here -------------------------------------------------------------------------------------------------
+
+
+@router.get("/sign-in")
+async def sign_in(request: Request, wrong: bool = False) -> Response:
+    """The form that asks for a token; where there are none, there is nothing to sign in to."""
+    if not service_of(request).tokens:
+        return RedirectResponse("/", 303)
+    return page("sign_in.html", "", wrong=wrong)

@@ -1,0 +1,28 @@
+// Puts the parts of a page to work.
+import { converse } from "./chat.js";
+import { draw } from "./charts.js";
+import { GONE, notice, problem } from "./notice.js";
+import { listen } from "./signals.js";
+
+document.body.addEventListener("htmx:sendError", () => notice(GONE));
+document.body.addEventListener("htmx:responseError", async (event) => {
+  const { responseText, status } = event.detail.xhr;
+  notice(await problem(new Response(responseText, { status })));
+});
+document.body.addEventListener("htmx:afterSwap", draw);
+addEventListener("click", (event) => {
+  const menu = document.getElementById("me");
+  if (menu && menu.open && !menu.contains(event.target)) menu.open = false;
+});
+addEventListener("keydown", (event) => {
+  const menu = document.getElementById("me");
+  if (event.key === "Escape" && menu && menu.open) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+const sessions = document.getElementById("sessions");
+if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
+converse(document.getElementById("composer"));
+listen(document.getElementById("signals"));
+draw();

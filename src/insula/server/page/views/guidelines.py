@@ -1,0 +1,132 @@
+"""SOUL.md as a page shows it: the document, what changed in it, and what waits."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any, Literal
+
+from insula.memory.lessons import Cited
+from insula.memory.nights import Revised
+from insula.replay import figures
+from insula.sleep import soul
+from insula.sleep.guidelines import NIGHT
+from insula.value import is_list
+
+SOURCES = 4
+"""Messages that are quoted for one guideline, the latest."""
+AROUND = 2
+"""Unchanged lines that are shown on each side of a change."""
+Mark = Literal["same", "added", "removed", "gap"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line of the document as a reader sees it."""
+
+    kind: Literal["heading", "item", "text", "code"]
+    text: str
+    learned: bool
+    """Whether the night wrote it; else it is a person's."""
+    sources: tuple[Cited, ...] = ()
+    """Messages that it was learned from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A state of the document."""
+
+    id: int
+    when: str
+    author: str
+    why: str
+    diff: tuple[tuple[Mark, str], ...]
+    """Against the state before it."""
+
+
+def document(text: str, sources: Mapping[str, Sequence[Cited]] | None = None) -> list[Line]:
+    """The document without its comments and marks, and without headings that nothing stands under.
+
+    Args:
+        text: of the file.
+        sources: the messages that a guideline was learned from, by its id.
+    """
+    known = sources or {}
+    lines = [line for line in soul.parse(text).lines if line.text and line.kind not in ("blank", "comment")]
+    return [
+        Line(
+            kind=_kind(line),
+            text=line.text,
+            learned=line.derived,
+            sources=tuple(known.get(line.id, ())[-SOURCES:]) if line.derived else (),
+        )
+        for line, following in zip_longest(lines, lines[1:])
+        if line.kind != "heading" or (following is not None and following.kind != "heading")
+    ]
+
+
+def _kind(line: soul.Line) -> Literal["heading", "item", "text", "code"]:
+    if line.kind in ("heading", "item", "code"):
+        return line.kind
+    return "text"
+
+
+def difference(before: str, after: str) -> tuple[tuple[Mark, str], ...]:
+    """What changed between two states, line by line, with a little of what surrounds it."""
+    old, new = _visible(before), _visible(after)
+    if old == new:
+        return ()
+    return tuple(_marked(old, new))
+
+
+def _visible(text: str) -> list[str]:
+    bullets: Mapping[str, str] = {"heading": "## ", "item": "- "}
+    return [f"{bullets.get(line.kind, '')}{line.text}" for line in document(text)]
+
+
+def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Mark, str]]:
+    groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND)
+    for number, group in enumerate(groups):
+        if number:
+            yield "gap", "…"
+        for tag, start, end, low, high in group:
+            if tag == "equal":
+                yield from _each("same", old[start:end])
+                continue
+            yield from _each("removed", old[start:end])
+            yield from _each("added", new[low:high])
+
+
+def _each(mark: Mark, lines: Sequence[str]) -> Iterator[tuple[Mark, str]]:
+    for line in lines:
+        yield mark, line
+
+
+def history(past: Sequence[Revised]) -> list[Revision]:
+    """Every state, newest first, each with what it changed.
+
+    Args:
+        past: the states, newest first.
+    """
+    before = [*(one.content for one in past), ""][1:]
+    return [
+        Revision(
+            id=one.id,
+            when=figures.when(one.at),
+            author="the night" if one.author == NIGHT else "you",
+            why=_why(one.evidence),
+            diff=difference(earlier, one.content),
+        )
+        for one, earlier in zip(past, before, strict=True)
+    ]
+
+
+def _why(evidence: Mapping[str, Any]) -> str:
+    changes = evidence.get("changes")
+    return str(evidence.get("why") or (figures.many(len(changes), "change") if is_list(changes) else ""))
+
+
+def reasons(waiting: Revised | None) -> list[str]:
+    """Why a change waits for a person."""
+    told = waiting.evidence.get("reasons") if waiting else ()
+    return [str(one) for one in told] if is_list(told) else []

@@ -1,0 +1,215 @@
+"""The session over time: figures to be drawn and read, snapshots, and what was adapted."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from insula.memory.views import Entry
+from insula.replay import figures
+from insula.server.page.views import words
+from insula.session.adaptation import Adaptation, Effect
+from insula.session.ring import Ring
+from insula.session.snapshot import Performance, Snapshot
+from insula.types import Controls
+from insula.value import is_object
+
+LEAST_MS = 1.0
+"""Milliseconds below which answers are as fast as before."""
+LEAST_SHARE = 0.01
+"""Share of working memory below which it is as full as before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One value of a chart."""
+
+    label: str
+    value: float
+    text: str
+    short: str
+    """The label where there is little room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A line over time, and the same as a table."""
+
+    id: str
+    title: str
+    about: str
+    points: tuple[Point, ...]
+    top: float | None = None
+    """The highest value that there can be."""
+    marks: tuple[float, ...] = ()
+    """Values at which something changes."""
+
+    @property
+    def summary(self) -> str:
+        """The last value and the middle one."""
+        if not self.points:
+            return "nothing yet"
+        middle = sorted(self.points, key=lambda point: point.value)[len(self.points) // 2]
+        return f"last {self.points[-1].text}, middle {middle.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapted:
+    """A change that Insula made to itself, in words."""
+
+    when: str
+    what: str
+    change: str
+    why: str
+    afterwards: str
+    of_interval: bool
+    """Whether it only moved the next snapshot."""
+
+
+def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]:
+    """Quality, confidence, latency and utilisation.
+
+    Args:
+        turns: the user's `meta:turn` signals, newest first.
+        snapshots: of the service, oldest first.
+    """
+    rows = list(turns)[::-1]
+    return [
+        Chart(
+            id="quality",
+            title="How good",
+            about="The check of each answer. Below 70 % a careful sentence is put before it; below 50 % it is flagged.",
+            points=_points(rows, lambda data: _score(data, "assessment"), words.percent),
+            top=1.0,
+            marks=(0.5, 0.7),
+        ),
+        Chart(
+            id="confidence",
+            title="How sure",
+            about="How likely memory held what was asked, estimated before each answer.",
+            points=_points(rows, lambda data: _score(data, "confidence"), words.percent),
+            top=1.0,
+        ),
+        Chart(
+            id="latency",
+            title="How slow",
+            about="The time that the model took for each answer.",
+            points=_points(rows, _seconds, lambda value: words.milliseconds(1_000 * value)),
+        ),
+        Chart(
+            id="utilisation",
+            title="How full working memory is",
+            about="At each snapshot, over all users of this server. From 85 % on less is recalled and less is kept.",
+            points=tuple(
+                Point(
+                    label=f"turn {one.turn_counter}, {figures.when(one.ts)}",
+                    value=one.stm_utilization,
+                    text=words.percent(one.stm_utilization),
+                    short=f"turn {one.turn_counter}",
+                )
+                for one in snapshots
+                if one.stm_utilization is not None
+            ),
+            top=1.0,
+            marks=(0.85,),
+        ),
+    ]
+
+
+def _points(
+    rows: Sequence[Entry], value: Callable[[Mapping[str, Any]], float | None], text: Callable[[float], str]
+) -> tuple[Point, ...]:
+    same_day = len({figures.day(row.at) for row in rows}) == 1
+    known = [(row, found) for row in rows if (found := value(row.data)) is not None]
+    return tuple(
+        Point(
+            label=f"{figures.when(row.at)}, turn {row.turn}",
+            value=found,
+            text=text(found),
+            short=figures.clock(row.at)[:5] if same_day else figures.day(row.at).rpartition(" ")[0],
+        )
+        for row, found in known
+    )
+
+
+def _seconds(data: Mapping[str, Any]) -> float | None:
+    return _number(data.get("seconds"))
+
+
+def _score(data: Mapping[str, Any], name: str) -> float | None:
+    part = data.get(name)
+    return _number(part.get("score")) if is_object(part) else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def now(performance: Performance, snapshot: Snapshot | None, ring: Ring, normal: Controls) -> str:
+    """How the service stands, in two sentences.
+
+    Args:
+        performance: of its model, now.
+        snapshot: the last one.
+        ring: what was adapted.
+        normal: what a turn may use where nothing is amiss.
+    """
+    slow, used = performance.latency_p95_ms, snapshot.stm_utilization if snapshot else None
+    parts = [
+        f"the slowest answers take {words.milliseconds(slow)}" if slow is not None else "",
+        f"working memory is {words.percent(used)} full" if used is not None else "",
+    ]
+    said = " and ".join(part for part in parts if part)
+    state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say how fast answers are."
+    return f"{state} {_limit(ring, normal)}"
+
+
+def _limit(ring: Ring, normal: Controls) -> str:
+    last = next((one for one in reversed(ring.adaptations) if one.lever == "max_context_items"), None)
+    if last is None or last.reason == "stable" or last.after == normal.max_context_items:
+        return f"Up to {normal.max_context_items} memories go into an answer, as usual."
+    why = words.REASONS.get(last.reason, last.reason)
+    return f"Because {why}, up to {last.after} memories go into an answer instead of {normal.max_context_items}."
+
+
+def adapted(adaptations: Iterable[Adaptation]) -> list[Adapted]:
+    """What was changed, the latest first."""
+    return [
+        Adapted(
+            when=figures.when(one.at),
+            what=words.LEVERS.get(one.lever, one.lever),
+            change=f"{_setting(one.before)} → {_setting(one.after)}",
+            why=_why(one),
+            afterwards=_afterwards(one.effect),
+            of_interval=one.lever == "snapshot_interval",
+        )
+        for one in sorted(adaptations, key=lambda one: -one.at)
+    ]
+
+
+def _why(one: Adaptation) -> str:
+    if one.lever == "snapshot_interval" and one.reason == "stable":
+        return "all was well"
+    return words.REASONS.get(one.reason, one.reason)
+
+
+def _setting(value: float | Sequence[str]) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, int):
+        return str(value)
+    return ", ".join(words.STAGES.get(stage, stage) for stage in value) or "none"
+
+
+def _afterwards(effect: Effect | None) -> str:
+    """The difference that the next snapshot showed; it is no cause, and is not called one."""
+    if effect is None:
+        return "not known before the next snapshot"
+    slower, fuller = effect.latency_p95_ms, effect.stm_utilization
+    if slower is None and fuller is None:
+        return "nothing to compare"
+    said: list[str] = []
+    if slower and abs(slower) >= LEAST_MS:
+        said.append(f"answers {words.milliseconds(abs(slower))} {'slower' if slower > 0 else 'faster'}")
+    if fuller and abs(fuller) >= LEAST_SHARE:
+        said.append(f"working memory {100 * abs(fuller):.0f} points {'fuller' if fuller > 0 else 'emptier'}")
+    return "; ".join(said) or "as before"

@@ -1,0 +1,227 @@
+"""A turn as the conversation shows it: what was said, how sure, how good, and why."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from insula.memory.nights import Kept
+from insula.memory.views import Entry, Spoken, Talk
+from insula.server.page.views import words
+from insula.server.page.views.words import Tone
+from insula.types import Controls, Memory
+from insula.value import is_list, is_object
+
+MOST_CHARS = 400_000
+"""Characters of one text that the page shows."""
+TURN = "meta:turn"
+UNANSWERED = "There was no answer; the message is kept."
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
+
+Text = Annotated[str, Field(max_length=MOST_CHARS)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Sure(BaseModel):
+    """Confidence, as a record holds it."""
+
+    level: Text
+    score: Share
+    reasons: list[Text] = []
+
+
+class Good(BaseModel):
+    """An assessment, as a record holds it."""
+
+    score: Share
+    flags: list[Text] = []
+    parts: dict[Text, float | bool] = {}
+    unanswered: list[Text] = []
+
+
+class Scored(BaseModel):
+    """A memory that was recalled."""
+
+    id: int
+    score: Share | None = None
+    shown: bool = True
+
+
+class Drawn(BaseModel):
+    """A lesson that was told, or withheld by lot."""
+
+    id: int
+    arm: Text
+
+
+class Noticed(BaseModel):
+    """A signal of the turn."""
+
+    kind: Text
+    reason: Text
+
+
+class Spent(BaseModel):
+    """Tokens or milliseconds, by what they were spent on."""
+
+    input: int | None = None
+    output: int | None = None
+    model: float | None = None
+    added: float | None = None
+
+
+class Allowed(BaseModel):
+    """What the turn was allowed to use."""
+
+    max_context_items: int | None = None
+    consolidation_threshold: float | None = None
+
+
+class Facts(BaseModel):
+    """What is known of a turn: the record of a reply, or as much of it as the ledger keeps."""
+
+    turn: int
+    session: Text
+    message: Text = ""
+    response: Text = ""
+    confidence: Sure | None = None
+    assessment: Good | None = None
+    hedged: bool = False
+    signals: list[Noticed] = []
+    recalled: list[Scored] = []
+    lessons: list[Drawn] = []
+    tokens: Spent = Spent()
+    ms: Spent = Spent()
+    controls: Allowed | None = None
+    error: Text | None = None
+    troubles: list[Text] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """A share, in a word and as a bar."""
+
+    name: str
+    word: str
+    score: float
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A turn for the template."""
+
+    facts: Facts
+    sure: Gauge | None
+    good: Gauge | None
+    recalled: tuple[tuple[Memory, Scored], ...] = ()
+    lessons: tuple[tuple[Kept, bool], ...] = ()
+    """With whether it was told."""
+    allowed: tuple[str, ...] = ()
+    spent: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> list[tuple[str, float]]:
+        """What the assessment looked at, in words, with its share."""
+        known = self.facts.assessment.parts if self.facts.assessment else {}
+        return [(name, float(known[part])) for part, name in words.PARTS.items() if part in known]
+
+    @property
+    def noticed(self) -> list[Noticed]:
+        """What is worth saying beyond that the turn is over."""
+        return [one for one in self.facts.signals if one.kind != TURN]
+
+
+def shown(facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, Kept], normal: Controls) -> Shown:
+    """A turn, with the texts of what it names.
+
+    Args:
+        facts: what is known of it.
+        memories: the user's, by id; one that is gone is left out.
+        lessons: likewise.
+        normal: what a turn may use where nothing is amiss.
+    """
+    sure, good = facts.confidence, facts.assessment
+    word, tone = words.quality(good.score) if good else ("", "good")
+    return Shown(
+        facts=facts,
+        sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
+        good=Gauge(name="How good", word=word, score=good.score, tone=tone) if good else None,
+        recalled=tuple((memories[one.id], one) for one in facts.recalled if one.id in memories),
+        lessons=tuple((lessons[one.id], one.arm == "shown") for one in facts.lessons if one.id in lessons),
+        allowed=tuple(_allowed(facts.controls, normal)) if facts.controls else (),
+        spent=tuple(_spent(facts)),
+    )
+
+
+def _allowed(controls: Allowed, normal: Controls) -> Iterable[str]:
+    items, threshold = controls.max_context_items, controls.consolidation_threshold
+    if items is not None:
+        lowered = f", lowered from {normal.max_context_items}" if items < normal.max_context_items else ", as usual"
+        yield f"Up to {items} memories before the model{lowered}."
+    if threshold is not None:
+        raised = threshold > normal.consolidation_threshold
+        usual = f", raised from {normal.consolidation_threshold:.2f}" if raised else ", as usual"
+        yield f"What is at least {threshold:.2f} notable is kept for good{usual}."
+
+
+def _spent(facts: Facts) -> Iterable[str]:
+    tokens, ms = facts.tokens, facts.ms
+    if tokens.input is not None and tokens.output is not None:
+        yield f"{tokens.input:,} tokens read and {tokens.output:,} written."
+    if ms.model is not None:
+        added = f", and {words.milliseconds(ms.added)} to watch it" if ms.added is not None else ""
+        yield f"{words.milliseconds(ms.model)} for the model{added}."
+
+
+def of_session(session: str, talk: Talk) -> list[Facts]:
+    """The turns of a session, oldest first, as far as transcript and ledger know them."""
+    said: dict[int, list[Spoken]] = {}
+    noticed: dict[int, list[Entry]] = {}
+    for line in talk.lines:
+        said.setdefault(line.turn, []).append(line)
+    for one in talk.noticed:
+        noticed.setdefault(one.turn, []).append(one)
+    return [_remembered(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
+
+
+def _remembered(session: str, turn: int, lines: Sequence[Spoken], signals: Sequence[Entry]) -> Facts:
+    mine = [line.content for line in lines if line.provenance != "assistant"]
+    theirs = [line.content for line in lines if line.provenance == "assistant"]
+    nothing: Mapping[str, Any] = {}
+    over = next((one.data for one in signals if one.kind == TURN), nothing)
+    facts = {
+        **_known(over),
+        "turn": turn,
+        "session": session,
+        "message": "\n\n".join(mine)[:MOST_CHARS],
+        "response": "\n\n".join(theirs)[:MOST_CHARS],
+        "signals": [{"kind": one.kind, "reason": one.reason} for one in signals],
+        "error": None if theirs or not signals else UNANSWERED,
+    }
+    return Facts.model_validate(facts)
+
+
+def _known(over: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a turn on the ledger, in the words of a reply's record."""
+    usage, seconds = over.get("usage", {}), over.get("seconds")
+    recalled = over.get("recalled")
+    named = ("confidence", "assessment", "hedged", "lessons", "controls")
+    return {
+        **{name: over[name] for name in named if name in over},
+        "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
+        "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
+        "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},
+    }
+
+
+def blocks(text: str) -> list[tuple[bool, str]]:
+    """A text in paragraphs and blocks of code, each with whether it is code; an open fence goes to the end."""
+    found: list[tuple[bool, str]] = []
+    for number, part in enumerate(_FENCE.split(text)):
+        code = number % 2 == 1
+        pieces = [part.strip("\n")] if code else re.split(r"\n[ \t]*\n", part)
+        found += [(code, piece if code else piece.strip()) for piece in pieces if piece.strip()]
+    return found

@@ -1,0 +1,174 @@
+"""What goes wrong, as an answer that says what to do: problem+json, RFC 9457."""
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException as HTTPError
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from insula import errors
+from insula.text.analysis import clean
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "application/problem+json"
+GENERIC: Final = "about:blank"
+"""The type of a problem that its status says all about (RFC 9457, 4.2.1)."""
+QUOTED = 60
+"""Characters of a name from the request that an answer repeats at most."""
+LISTED = 10
+"""Faults of one request that an answer lists at most."""
+RETRY_SECONDS = 5
+"""After which a store or a model is worth another try."""
+SIGN_IN: Final = "/sign-in"
+
+STATUSES: Mapping[type[errors.InsulaError], int] = {
+    errors.InputError: 422,
+    errors.BudgetExceeded: 429,
+    errors.ModelUnavailable: 503,
+    errors.ModelTimeout: 504,
+    errors.ModelError: 502,
+    errors.StoreError: 503,
+    errors.InsulaError: 500,
+}
+"""The status of each error; of one that is not named, that of the class that it is derived from."""
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Fault(BaseModel):
+    """One thing that is wrong with a request."""
+
+    where: str
+    why: str
+
+
+class Problem(BaseModel):
+    """What went wrong and what to do about it (RFC 9457)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "type": "urn:insula:store-locked",
+                "title": "Store locked",
+                "status": 503,
+                "detail": "Another process has held the memory for too long; end it, then try again.",
+            }
+        }
+    )
+
+    type: str = GENERIC
+    title: str
+    status: int
+    detail: str
+    faults: list[Fault] | None = None
+    """Of a request that does not fit: each thing that is wrong with it."""
+
+    @classmethod
+    def of_status(cls, status: int, detail: str, faults: Sequence[Fault] = ()) -> "Problem":
+        """The problem that a status of HTTP says all about."""
+        return cls(title=HTTPStatus(status).phrase, status=status, detail=detail, faults=list(faults) or None)
+
+    @classmethod
+    def of_error(cls, error: errors.InsulaError, note: str = "") -> "Problem":
+        """The problem that an error of ours is; `note` is a sentence that is said as well."""
+        kind = type(error)
+        words = _WORDS.sub(" ", kind.__name__)
+        return cls(
+            type=f"urn:insula:{words.replace(' ', '-').lower()}",
+            title=words.capitalize(),
+            status=status_of(kind),
+            detail=f"{error} {note}".strip(),
+        )
+
+    @classmethod
+    def of_failure(cls, error: BaseException) -> "Problem":
+        """The problem that nobody thought of."""
+        kind = type(error).__name__
+        return cls.of_status(500, f"Insula failed on this request ({kind}); the log says more. Try again.")
+
+    def answer(self, headers: Mapping[str, str] | None = None) -> Response:
+        """The response that says it."""
+        waits = {"Retry-After": str(RETRY_SECONDS)} if self.status in {429, 503} else {}
+        return JSONResponse(
+            self.model_dump(exclude_none=True), self.status, {**waits, **(headers or {})}, media_type=MEDIA_TYPE
+        )
+
+
+def status_of(kind: type[errors.InsulaError]) -> int:
+    """The status with which an error is answered."""
+    return next(STATUSES[each] for each in kind.__mro__ if each in STATUSES)
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that may answer with problems of these statuses."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application with a problem, and describe what that is."""
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        description = described()
+        _, known = models_json_schema([(Problem, "serialization")], ref_template="#/components/schemas/{model}")
+        description["components"]["schemas"].update(known["$defs"])
+        return description
+
+    app.openapi = openapi
+    app.add_exception_handler(errors.InsulaError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPError, _on_http)
+
+
+async def _on_ours(_: Request, error: Exception) -> Response:
+    ours = cast(errors.InsulaError, error)
+    log.warning("%s", ours)
+    return Problem.of_error(ours).answer()
+
+
+async def _on_http(request: Request, error: Exception) -> Response:
+    http = cast(HTTPError, error)
+    if http.status_code == HTTPStatus.UNAUTHORIZED and _is_for_a_person(request):
+        return RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+    ours = isinstance(http, HTTPException) and http.status_code != HTTPStatus.BAD_REQUEST
+    detail = http.detail if ours else _REMEDIES.get(http.status_code, http.detail)
+    return Problem.of_status(http.status_code, str(detail)).answer(http.headers)
+
+
+_REMEDIES: Mapping[int, str] = {
+    400: "The body cannot be read; send JSON in UTF-8, and not nested without end.",
+    404: "There is nothing at this address; /openapi.json lists what there is.",
+    405: "This address knows no such method; /openapi.json says which it knows.",
+}
+"""Sentences for what the framework itself refuses."""
+
+
+def _is_for_a_person(request: Request) -> bool:
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+
+
+async def _on_invalid(_: Request, error: Exception) -> Response:
+    found = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
+    faults = [Fault(where=_where(one["loc"]), why=str(one["msg"])) for one in found[:LISTED]]
+    first = faults[0]
+    detail = f"The request does not fit: {first.where}: {first.why}. Mend it; /openapi.json says what is expected."
+    return Problem.of_status(422, detail, faults).answer()
+
+
+def _where(location: Sequence[object]) -> str:
+    return shown(".".join(map(str, location)))
+
+
+def shown(text: str) -> str:
+    """A text from a request as an answer may repeat it: short, and without control characters."""
+    text = clean(text).replace("\n", " ")
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"

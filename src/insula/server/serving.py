@@ -1,0 +1,102 @@
+"""The application on a socket: uvicorn, with limits on what HTTP itself leaves open."""
+
+import asyncio
+import socket
+from typing import cast
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from insula.server.live import Live
+
+HEAD_SECONDS = 15.0
+"""How long a client may take to send the head of a request."""
+CONNECTIONS = 2_000
+"""Connections that are held; where there are more, new ones are closed at once. Twice what `crowd` lets in, so that the
+others hear why."""
+HEAD_BYTES = 64 * 1024
+"""The longest head of a request."""
+GRACEFUL_SECONDS = 15
+"""How long a server that stops waits for requests under way, streams aside: they are ended at once."""
+
+
+class Patience(H11Protocol):
+    """A connection that is closed where no request is told of in time: uvicorn waits for ever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] as uvicorn's own
+        """Begin to wait, unless there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+            return
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take data in; once a request is there, its own limits hold."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._stop()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._stop()
+        if not self.transport.is_closing():
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._late)
+
+    def _late(self) -> None:
+        under_way = cast(RequestResponseCycle | None, self.cycle)
+        if under_way is None or under_way.response_complete:
+            self.transport.abort()
+
+    def _stop(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+class Server(uvicorn.Server):
+    """A server whose streams end when it stops, which uvicorn would wait for."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop: streams first, then what is under way."""
+        app = cast(FastAPI, self.config.app)
+        cast(Live, app.state.live).close()
+        await super().shutdown(sockets)
+
+
+def server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> Server:
+    """A server of the application, to be awaited with `serve()`.
+
+    Args:
+        app: what `create_app` made.
+        host: the address to bind to.
+        port: 0 for any that is free.
+    """
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=Patience,
+        ws="none",
+        lifespan="on",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+    )
+    return Server(config)

@@ -1,0 +1,97 @@
+"""Who is asking: a name that the request gives, or where tokens are in force, the one whose token it carries."""
+
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Annotated, cast
+
+from fastapi import Depends, HTTPException, Query, Request
+from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi.security.http import HTTPAuthorizationCredentials
+
+from insula.errors import InputError
+from insula.memory.store import NAME_CHARS, check_names
+from insula.server.service import Service
+
+COOKIE = "insula_token"
+"""The cookie that sign-in sets; its value is the token, which no script can read."""
+
+_bearer = HTTPBearer(auto_error=False, description="The token of a user, where the server was started with tokens.")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="The same token, as the page's sign-in keeps it.")
+
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+Cookie = Annotated[str | None, Depends(_cookie)]
+Named = Annotated[
+    str | None,
+    Query(
+        max_length=NAME_CHARS,
+        description="Whose memory is used. With a token it may be left out: the token says it.",
+        examples=["ana"],
+    ),
+]
+
+
+def service_of(request: Request) -> Service:
+    """What the application serves."""
+    return cast(Service, request.app.state.service)
+
+
+def bearer_of(token: str, service: Service) -> str | None:
+    """The user whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
+    given = _digest(token)
+    found: str | None = None
+    for user, known in service.tokens.items():
+        if compare_digest(_digest(known), given):
+            found = user
+    return found
+
+
+async def caller(request: Request, bearer: Bearer, cookie: Cookie) -> str | None:
+    """The user that a token stands for; None where no tokens are in force.
+
+    Raises:
+        HTTPException: 401, there is no token, or it is nobody's.
+    """
+    service = service_of(request)
+    if not service.tokens:
+        return None
+    token = bearer.credentials if bearer else cookie
+    if token and (user := bearer_of(token, service)) is not None:
+        return user
+    what = "The token is not known here" if token else "The request has no token"
+    raise HTTPException(
+        401, f"{what}; send a known one as “Authorization: Bearer …”, or sign in.", {"WWW-Authenticate": "Bearer"}
+    )
+
+
+Caller = Annotated[str | None, Depends(caller)]
+
+
+def settled(caller: str | None, named: str | None, session: str = "any") -> str:
+    """The user of a request, from the token's word and the request's own.
+
+    Raises:
+        HTTPException: 403, the request names another user than its token; 422, it names none, or one, or a session,
+            that cannot be used.
+    """
+    if caller is not None and named is not None and named != caller:
+        raise HTTPException(403, "The token belongs to another user than the request names; leave the name out.")
+    if not (user := caller or named):
+        raise HTTPException(422, "The request names no user; add one, as in ?user=ana.")
+    try:
+        check_names(user, session)
+    except InputError as error:
+        raise HTTPException(422, str(error)) from error
+    return user
+
+
+async def current_user(caller: Caller, user: Named = None) -> str:
+    """The user of a request that has no body: the query names them, or their token does."""
+    return settled(caller, user)
+
+
+CurrentUser = Annotated[str, Depends(current_user)]
+"""The user whose data a request may see, and no other's."""
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

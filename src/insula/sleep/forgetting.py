@@ -1,0 +1,34 @@
+"""Erasure on a person's request, in the store and in SOUL.md (law 8)."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from insula.errors import InputError
+from insula.memory.store import Store
+from insula.sleep import guidelines
+
+
+async def erase(store: Store, user: str, number: int, path: Path | None) -> str | None:
+    """Erase a memory with the line that it came from and what was derived of its session.
+
+    Args:
+        store: where it stands.
+        user: whose memory it is.
+        number: its id.
+        path: the user's SOUL.md; None where it is kept in the store alone.
+
+    Returns:
+        Why SOUL.md was left alone, if it was; None where there is no such memory.
+    """
+    if (user_id := await store.sleeper(user)) is None:
+        return None
+    with suppress(InputError):
+        if path:
+            await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
+    if not await store.erase(user_id, number):
+        return None
+    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    try:
+        return guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
+    except InputError as error:
+        return str(error)

@@ -1,0 +1,210 @@
+"""`insula serve` as its user meets it: the real command on a free port, and what it refuses."""
+
+import http.client
+import json
+import logging
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Coroutine, Generator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from insula.cli import common, serve
+from insula.cli.main import main
+from insula.testing import FakeServer
+
+INSULA = [sys.executable, "-m", "insula.cli"]
+MESSAGE = {"user": "ana", "session": "monday", "message": "I live in Lisbon."}
+
+
+class Running:
+    """The command as it runs."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process = process
+        self.netloc = urlsplit(url).netloc
+
+    def ask(
+        self, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, Mapping[str, str], Any]:
+        """Status, headers and body of an answer."""
+        method, sent = ("GET", None) if body is None else ("POST", json.dumps(body))
+        with closing(http.client.HTTPConnection(self.netloc, timeout=60)) as connection:
+            connection.request(method, path, sent, {"Content-Type": "application/json"} | dict(headers or {}))
+            answer = connection.getresponse()
+            return answer.status, {k.lower(): v for k, v in answer.getheaders()}, json.loads(answer.read())
+
+    def stop(self, how: int = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code, and what was said on standard error."""
+        self.process.send_signal(how)
+        _, err = self.process.communicate(timeout=60)
+        return self.process.returncode, err
+
+
+@contextmanager
+def serving(*words: str) -> Generator[Running]:
+    process = subprocess.Popen(
+        [*INSULA, "serve", "--port", "0", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.fullmatch(r"insula · (http://\S+) · Ctrl-C stops it\n", line)
+        assert found, (line, process.stderr.read() if process.stderr and process.poll() is not None else "")
+        yield Running(process, found[1])
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def refused(*words: str) -> str:
+    done = subprocess.run([*INSULA, "serve", *words], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
+def test_it_talks_remembers_and_stops_cleanly(home: Path) -> None:
+    with serving("--model", "test") as server:
+        status, headers, said = server.ask("/agent/chat", MESSAGE)
+        assert (status, said["turn"], said["error"]) == (200, 1, None)
+        assert "server" not in headers
+        assert server.ask("/health")[0] == 200
+        assert server.stop() == (0, "")
+    with serving("--model", "test") as again:
+        assert again.ask("/agent/chat", MESSAGE)[2]["turn"] == 2
+        assert again.stop(signal.SIGINT) == (0, "")  # as Ctrl-C does
+    assert not (home / common.LOG_FILE).exists()
+
+
+def test_a_turn_under_way_is_finished_when_it_is_told_to_stop() -> None:
+    with FakeServer("slow") as model, serving("--model", f"{model.url}#fake") as server:
+        got: list[Any] = []
+        asking = threading.Thread(target=lambda: got.append(server.ask("/agent/chat", MESSAGE)))
+        asking.start()
+        assert model.received.wait(30)
+        code, _ = server.stop()
+        asking.join()
+    assert (code, got[0][0], got[0][2]["error"]) == (0, 200, None)
+
+
+def test_a_stream_that_is_listened_to_does_not_hold_it_up() -> None:
+    with serving("--model", "test") as server:
+        server.ask("/agent/chat", MESSAGE)
+        with socket.create_connection(("127.0.0.1", int(server.netloc.rpartition(":")[2]))) as listener:
+            listener.sendall(f"GET /signals?user=ana HTTP/1.1\r\nHost: {server.netloc}\r\n\r\n".encode())
+            assert listener.recv(100).startswith(b"HTTP/1.1 200")
+            assert server.process.poll() is None
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(timeout=10) == 0
+
+
+def test_a_port_in_use_is_one_sentence_with_the_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = refused("--port", port)
+    assert said == (
+        f"insula: Port {port} of '127.0.0.1' is in use, perhaps by another `insula serve`; end that one, or give "
+        "--port.\n"
+    )
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_others_reach_no_server_without_tokens(host: str) -> None:
+    if host == "::" and not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    said = refused("--model", "test", "--port", "0", "--host", host)
+    assert f"At {host!r} others can reach the server" in said
+    assert "insula serve --new-token NAME" in said
+
+
+@pytest.mark.parametrize("words", [["--host", "no.such.host.invalid"], ["--host", "192.0.2.1"], ["--host", ""]])
+def test_an_address_that_cannot_be_had_is_named(words: list[str]) -> None:
+    said = refused("--model", "test", "--port", "0", *words)
+    assert said.startswith(f"insula: The server cannot listen on {words[1]!r}")
+    assert said.endswith("; give another --host or --port.\n")
+    assert said.count("\n") == 1
+
+
+def test_a_model_that_is_not_there_is_one_sentence() -> None:
+    assert refused("--model", "nonsense", "--port", "0").startswith("insula: There is no model called 'nonsense'")
+
+
+def test_the_lines_of_a_new_token_put_it_in_force(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["insula", "serve", "--new-token", "ana"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert not ended.value.code
+    assert str(home / "insula.toml") in err
+    (home / "insula.toml").write_text(out)
+    token = tomllib.loads(out)["users"]["ana"]["token"]
+    with serving("--model", "test", "--host", "0.0.0.0", "--allow-host", "box.example") as server:
+        server.netloc = server.netloc.replace("0.0.0.0", "127.0.0.1")
+        bearer = {"Authorization": f"Bearer {token}"}
+        assert server.ask("/agent/sessions")[0] == 401
+        assert server.ask("/agent/sessions", headers={"Authorization": "Bearer " + "x" * 32})[0] == 401
+        assert server.ask("/agent/sessions", headers=bearer)[0] == 200
+        assert server.ask("/agent/sessions", headers=bearer | {"Host": "box.example"})[0] == 200
+        assert server.ask("/health", headers={"Host": "evil.example"})[0] == 400
+        assert server.stop() == (0, "")
+
+
+def test_a_server_at_every_address_says_that_its_names_are_missing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "insula.toml").write_text('[users.ana]\ntoken = "0123456789abcdef"\n')
+    monkeypatch.setattr("insula.cli.serve.asyncio.run", Coroutine[Any, Any, int].close)
+    serve.run(host="0.0.0.0", port=0, model="test", allowed=())
+    assert "name what others reach this server by with --allow-host NAME" in capsys.readouterr().err
+    serve.run(host="0.0.0.0", port=0, model="test", allowed=["box.example"])
+    serve.run(host="127.0.0.1", port=0, model="test", allowed=())
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("user", ["ana", 'Ana "x" ü.\\', "a.b", "a b"])
+def test_tokens_are_long_random_and_written_as_toml(user: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found: set[str] = set()
+    for _ in range(2):
+        assert serve.new_token(user) == 0
+        found.add(tomllib.loads(capsys.readouterr().out)["users"][user]["token"])
+    assert len(found) == 2
+    assert all(len(token) >= 32 for token in found)
+
+
+def test_what_fails_is_one_line_of_json_each_without_secrets(home: Path) -> None:
+    common.log_to(home / common.LOG_FILE)
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    try:
+        raise ValueError(f"it\nbroke with {secret}")
+    except ValueError:
+        logging.getLogger("insula.server").exception("A request failed\nfor %s.", secret)
+    logging.getLogger("insula.server").info("Nothing to see.")
+    lines = (home / common.LOG_FILE).read_text().splitlines()
+    record = json.loads(lines[0])
+    assert len(lines) == 1
+    assert record["logger"] == "insula.server"
+    assert record["level"] == "error"
+    assert "ValueError" in record["error"]
+    assert secret not in lines[0]
+
+
+def test_where_no_log_can_be_written_nothing_else_fails(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (home / common.LOG_FILE).mkdir()
+    common.log_to(home / common.LOG_FILE)
+    logging.getLogger("insula.server").error("Lost.")
+    if Path("/dev/full").exists():
+        common.log_to(Path("/dev/full"))
+        logging.getLogger("insula.server").error("Lost, too.")
+    assert capfd.readouterr() == ("", "")

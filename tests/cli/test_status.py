@@ -1,0 +1,267 @@
+"""`insula status`: from a server, from the store, from neither; in words and as JSON."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.cli import standing
+from insula.cli.main import main
+from insula.cli.status import run
+from insula.errors import InputError
+from insula.memory.store import Store
+from insula.metacognition import Metacognition, Regulator
+from insula.session.adaptation import Adaptation, Effect
+from insula.session.conditions import DEGRADED, STM_HIGH
+from insula.session.snapshot import Performance, Snapshot
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.phases import PHASES
+
+NOW = 1_767_700_000.0
+Status = Callable[..., str]
+"""Runs the command with some options; returns what it printed."""
+
+
+@pytest.fixture(autouse=True)
+def free_port(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The default port is one at which nobody listens, whatever runs on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setattr(standing, "PORT", port)
+    return port
+
+
+@pytest.fixture
+def status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Status:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("INSULA_TIME_ZONE", "UTC")
+
+    def show(user: str = "me", url: str | None = None, json: bool = False) -> str:
+        assert run(user=user, url=url, json=json) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        return "\n".join(line.rstrip() for line in out.splitlines())
+
+    return show
+
+
+@contextmanager
+def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
+    """A server that gives some answers, by path."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            code, body = answers.get(self.path.partition("?")[0], (404, b"nothing"))
+            self.send_response(code)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name is the base class's
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+SNAPSHOT = Snapshot(
+    ts=NOW - 180,
+    turn_counter=18,
+    performance=Performance(latency_p95_ms=3000, degraded=True),
+    recent_consolidation_selectivity=0.25,
+    promotion_age_p95_seconds=7_300,
+    stm_utilization=0.9,
+    stm_capacity=32,
+    last_user_turn_status="skipped",
+)
+ADAPTATIONS = (
+    Adaptation(
+        at=NOW - 86_400,
+        lever="max_context_items",
+        reason=DEGRADED,
+        before=16,
+        after=12,
+        effect=Effect(latency_p95_ms=-300, stm_utilization=0.1),
+    ),
+    Adaptation(at=NOW - 300, lever="consolidation_threshold", reason=STM_HIGH, before=0.55, after=0.6, effect=Effect()),
+    Adaptation(
+        at=NOW - 240, lever="snapshot_interval", reason="stable", before=5, after=6, effect=Effect(latency_p95_ms=0.2)
+    ),
+    Adaptation(at=NOW - 180, lever="skipped_stages", reason=DEGRADED, before=(), after=("embedding", "assessor_model")),
+)
+PERFORMANCE: Mapping[str, Any] = {
+    "latency_p95_ms": 3000.0,
+    "degraded": True,
+    "slo_ms": 900.0,
+    "turns": 19,
+    "counters": {},
+    "metacog": {"interval": 3, "next_due_turn": 21},
+}
+
+
+def answers(
+    snapshot: Snapshot | None = SNAPSHOT,
+    adaptations: tuple[Adaptation, ...] = ADAPTATIONS,
+    performance: Mapping[str, Any] = PERFORMANCE,
+) -> dict[str, tuple[int, bytes]]:
+    said: dict[str, Any] = {"available": snapshot is not None}
+    if snapshot:
+        said["snapshot"] = snapshot.model_dump(mode="json")
+    said["adaptations"] = [one.model_dump(mode="json") for one in adaptations]
+    return {
+        "/agent/chat/metacog/status": (200, json.dumps(said).encode()),
+        "/agent/chat/performance": (200, json.dumps(performance).encode()),
+    }
+
+
+def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
+    with answering(answers()) as url:
+        said = status(url=url)
+    assert (
+        said
+        == f"""from the server at {url}
+
+How it is doing
+  speed             slow: 19 of 20 answers take 3.0 s or less; above 900 ms counts as slow
+  working memory    90% of 32 places in use
+  kept for good     25% of what was lately said, at most 2 hours after it was said
+  last message      not kept, because the store could not be written
+  snapshot          the last one at turn 18, 3 minutes ago
+  next              at turn 21; one every 3 turns now
+
+What it changed about itself, latest first
+  11:43               steps that are left out: none → embedding, assessor model, because answers were slow; what came \
+of it is known at the next snapshot
+  11:42               turns from one snapshot to the next: 5 → 6, because all was well; afterwards no difference
+  11:41               importance from which something is kept for good: 0.55 → 0.6, because working memory was nearly \
+full; there are no figures to compare with
+  2026-01-05 11:46    memories shown to the model: 16 → 12, because answers were slow; afterwards answers 300 ms \
+faster, working memory fuller by 10%
+
+What it holds of me
+  nothing yet    talk first: insula chat"""
+    )
+
+
+def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
+    performance = {**PERFORMANCE, "latency_p95_ms": None, "slo_ms": None, "degraded": False, "turns": 1}
+    with answering(answers(None, (), performance)) as url:
+        said = status(url=url)
+    assert "speed       not known yet; it takes 20 turns to tell" in said
+    assert "snapshot    none yet: 1 turn so far" in said
+    assert "nothing yet    it does so when answers get slow or working memory fills up, and undoes it after" in said
+
+
+def test_the_server_of_this_machine_is_found_without_a_word(
+    status: Status, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    with answering(answers()) as url:
+        monkeypatch.setattr(standing, "PORT", int(url.rpartition(":")[2]))
+        record = json.loads(status(json=True))
+    assert record["url"] == url
+    assert record["snapshot"]["turn_counter"] == 18
+    assert record["performance"] == {"latency_p95_ms": 3000.0, "degraded": True, "slo_ms": 900.0}
+    assert record["metacog"] == {"interval": 3, "next_due_turn": 21}
+    assert [one["lever"] for one in record["adaptations"]] == [one.lever for one in ADAPTATIONS]
+    assert record["user"] == {"name": "me", "held": None}
+
+
+async def live(path: Path, turns: int) -> None:
+    store = await Store.open(path)
+    async with Metacognition(store, regulator=Regulator(slo_ms=1e9)) as metacognition:
+        for number in range(turns):
+            async with metacognition.turn("ana", f"day {number % 2}", "Please use metres.", model="tiny") as turn:
+                turn.finish("I will.")
+
+
+def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) -> None:
+    asyncio.run(live(home / "insula.db", 30))
+    said = status("ana")
+    assert said.startswith("from the store, as of the last snapshot: no server answers here")
+    assert "snapshot          the last one at turn 26, just now" in said
+    assert "next              at turn 35; one every 9 turns now" in said
+    assert "speed             19 of 20 answers take" in said
+    assert "turns from one snapshot to the next: 8 → 9, because all was well" in said
+    assert "2 sessions, 60 messages, " in said
+    assert "there was none yet; one is due: insula sleep" in said
+
+
+def test_a_night_that_was_is_told_and_none_is_due(status: Status, home: Path) -> None:
+    async def sleep() -> None:
+        async with await Store.open(home / "insula.db", lambda: time.time() - 7_200) as store:
+            await sleep_cycle(store, "ana", PHASES)
+
+    asyncio.run(live(home / "insula.db", 4))
+    asyncio.run(sleep())
+    assert "night     the last one 2 hours ago; none is due" in status("ana")
+    held = json.loads(status("ana", json=True))["user"]["held"]
+    assert held["night_due"] is False
+    assert held["sessions"] == 2
+
+
+def test_looking_leaves_no_trace_of_a_user_who_never_spoke(status: Status, home: Path) -> None:
+    async def users() -> list[str]:
+        async with await Store.open(home / "insula.db") as store:
+            return await store.users()
+
+    assert "nothing yet    talk first: insula chat" in status("nobody")
+    assert asyncio.run(users()) == []
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://127.0.0.1", "nonsense", "", "http://[bad", "http://a b", "http://127.0.0.1:1", "http://127.0.0.1:x"]
+)
+def test_an_address_without_a_server_is_one_sentence(
+    url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["insula", "status", "--url", url])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, err.count("\n")) == (1, "", 1)
+    assert repr(url) in err
+
+
+BROKEN: Mapping[str, dict[str, tuple[int, bytes]]] = {
+    "another server": {},
+    "a failing one": dict.fromkeys(answers(), (500, b"{}")),
+    "a page": dict.fromkeys(answers(), (200, b"<html>")),
+    "a list": dict.fromkeys(answers(), (200, b"[1]")),
+    "half of it": {**answers(), "/agent/chat/performance": (200, b"{}")},
+    "an odd rhythm": answers(performance={**PERFORMANCE, "metacog": [1]}),
+    "a newer snapshot": {
+        **answers(),
+        "/agent/chat/metacog/status": (200, b'{"available": true, "snapshot": {"version": 99}}'),
+    },
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_answers_but_is_no_server_of_insula_is_said_where_it_was_named_and_else_passed_over(
+    what: str, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(BROKEN[what]) as url:
+        with pytest.raises(InputError, match="No server of Insula answers at"):
+            standing.of_server(url)
+        monkeypatch.setattr(standing, "PORT", int(url.rpartition(":")[2]))
+        assert status().startswith("from the store")
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standing, "WAIT_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        assert standing.of_server(None) is None
+        with pytest.raises(InputError):
+            standing.of_server(f"http://127.0.0.1:{mute.getsockname()[1]}")

@@ -1,0 +1,57 @@
+"""What the tests of the server share; the parts that they name stand in `api_service.py`."""
+
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+
+import httpx2
+import pytest
+from api_service import Client, MakeService, Replies, Serve, answer, serve
+
+from insula.agent.chat import Chat
+from insula.metacognition import Metacognition
+from insula.server.app import create_app
+from insula.server.service import Service
+from insula.testing import ScriptedModel
+
+
+@pytest.fixture
+def served() -> Serve:
+    """Serves a service on loopback within a block, whose value is the address."""
+    return serve
+
+
+@pytest.fixture
+async def metacognition(anyio_backend: str, tmp_path: Path) -> AsyncGenerator[Metacognition]:
+    """In a file of its own, which can be taken away."""
+    async with await Metacognition.open(tmp_path / "insula.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
+    """Makes services over the store of the test."""
+
+    def make(replies: Replies = answer, *, tokens: Mapping[str, str] | None = None, delay: float = 0.0) -> Service:
+        return Service(
+            chat=Chat(metacognition, ScriptedModel(replies, delay=delay)),
+            model="scripted",
+            soul_of=lambda user: tmp_path / user / "SOUL.md",
+            tokens=tokens or {},
+        )
+
+    return make
+
+
+@pytest.fixture
+async def client(anyio_backend: str) -> AsyncGenerator[Client]:
+    """Makes clients that call a service in process, as somebody on this machine would."""
+    made: list[httpx2.AsyncClient] = []
+
+    def make(service: Service) -> httpx2.AsyncClient:
+        transport = httpx2.ASGITransport(create_app(service))
+        made.append(httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.aclose()

@@ -1,0 +1,160 @@
+"""Makes the pictures of `docs/page.md` anew: python tests/server/page_pictures.py"""
+
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from page_site import Site, site
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from insula.memory.changes import Revision
+from insula.metacognition.regulator import Ended
+from insula.sleep import soul
+from insula.testing import Request, ScriptedModel
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "images"
+TALK = {
+    "My sister Ana moved to Lisbon in May, and she works nights as a nurse.": "Noted: Ana moved to Lisbon in May and "
+    "works nights as a nurse.",
+    "Where does Ana live, and when can I call her?": "Ana lives in Lisbon. She works nights, so call her in the late "
+    "afternoon.",
+    "What is the capital of Mongolia, and how many people live there?": "The capital of Mongolia is Ulaanbaatar.",
+    "How do I bake bread?": "Blue.",
+    "From now on, answer in one sentence.": "I will answer in one sentence.",
+    "Which trains go from Porto to Lisbon on Sunday?": "Trains from Porto to Lisbon leave hourly on Sunday from "
+    "7:00 to 20:00.",
+    "You forgot the platform.": "From platform 3.",
+    "When does Ana's shift end?": "Ana's night shift ends at seven in the morning.",
+    "What should I bring Ana from Porto?": "Bring Ana a tin of sardines from Porto.",
+    "Thanks, that will do.": "You are welcome.",
+}
+
+
+def answer(request: Request) -> str:
+    """What the model says."""
+    return TALK.get(request.prompt, "I do not know that one.")
+
+
+def fill(running: Site) -> None:
+    """Two days of talk with a slow spell, a night, and guidelines with a change that waits."""
+    said = list(TALK)
+    running.say("me", "monday", *said)
+    for ms in (9_000, 400):
+        turn = Ended(at=running.clock(), ms=ms, answered=True, stored=True)
+        for _ in range(24):
+            running.loop.call_soon_threadsafe(running.service.chat.metacognition.regulator.end, "b", "scripted", turn)
+        running.clock.ahead += 400
+        running.say("me", "tuesday", *(said[5:] + said[:5]))
+    running.say("me", "wednesday", *itertools.islice(said, 3))
+    first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief: the user works nights.")])
+    second = soul.revise(
+        first,
+        reword={"p1": "Be calm and brief; the user's sister is a nurse who works nights."},
+        add=[("Interaction principles", "p2", "When trains come up, name the platform without being asked.")],
+    )
+    third = soul.revise(second, remove=["p2"])
+
+    async def write() -> None:
+        user_id = await running.store.sleeper("me")
+        assert user_id is not None
+        for document, changes in ((first, 1), (second, 2)):
+            running.clock.ahead += 3_600
+            told: dict[str, list[object]] = {"changes": [{}] * changes}
+            await running.store.revise(user_id, Revision("soul", "night", soul.render(document), told))
+        why = {"reasons": ["it would drop a guideline that 2 conversations back."]}
+        await running.store.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
+
+    running.run(write())
+    path = running.service.soul_of("me")
+    assert path is not None
+    path.parent.mkdir(parents=True)
+    path.write_text(soul.render(second))
+
+
+def talk(page: Page) -> None:
+    """A doubtful answer with its reasons."""
+    page.goto("/new")
+    for turn, message in enumerate(list(TALK)[1:3], 1):
+        page.get_by_label("Your message").fill(message)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"#turn-{turn}")
+    page.locator("#turn-2 .why > summary").click()
+    page.locator("#welcome").evaluate("one => one.remove()")
+    page.evaluate("scrollTo(0, 0)")
+
+
+def phone(page: Page) -> None:
+    """The first screen."""
+    page.goto("/new?user=ana")
+
+
+def over_time(page: Page) -> None:
+    """Figures, and what was adapted."""
+    page.goto("/time")
+    page.wait_for_selector(".canvas canvas")
+
+
+def guidelines(page: Page) -> None:
+    """SOUL.md and a change that waits."""
+    page.goto("/soul")
+    page.locator("#history summary").first.click()
+
+
+def agent(page: Page) -> None:
+    """The timeline of a coding agent."""
+    page.goto("/agents")
+    page.wait_for_selector("#chapters a")
+    page.locator("#chapters a").nth(1).click()
+    page.wait_for_selector(".inspector:visible")
+
+
+SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
+    "page-talk": (talk, 1280, 1040, "light"),
+    "page-phone": (phone, 390, 844, "dark"),
+    "page-time": (over_time, 1280, 1180, "light"),
+    "page-guidelines": (guidelines, 1280, 1160, "dark"),
+    "page-agent": (agent, 1280, 900, "light"),
+}
+
+
+def shoot(browser: Browser, running: Site) -> None:
+    """Take each picture."""
+    PICTURES.mkdir(exist_ok=True)
+    for name, (show, width, height, scheme) in SHOTS.items():
+        page = browser.new_page(
+            base_url=running.url,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if scheme == "dark" else "light",
+            reduced_motion="reduce",
+        )
+        show(page)
+        page.wait_for_timeout(500)
+        page.screenshot(path=PICTURES / f"{name}.png")
+        page.close()
+
+
+def main() -> None:
+    """All of them."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        site(
+            Path(folder),
+            model=ScriptedModel(answer, delay=0.05),
+            slo_ms=3_000,
+            transcripts=ROOT / "tests" / "fixtures" / "transcripts",
+        ) as running,
+        sync_playwright() as driver,
+    ):
+        fill(running)
+        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        shoot(opened, running)
+        opened.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""A server of the pages on loopback, in a thread of its own, with a scripted model and a clock that can be moved."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Coroutine, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from insula.agent.chat import Chat, Reply
+from insula.memory.store import Store
+from insula.metacognition import Metacognition, Regulator
+from insula.replay.find import find
+from insula.server.app import create_app
+from insula.server.page.lookback import Lookback
+from insula.server.service import Service
+from insula.server.serving import Server, server
+from insula.testing import Request, ScriptedModel
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+T = TypeVar("T")
+
+ANSWERS = {
+    "My sister Ana moved to Lisbon in May.": "Noted: your sister Ana moved to Lisbon in May.",
+    "Where does Ana live?": "Ana lives in Lisbon.",
+    "What is the capital of Mongolia, and how many people live there?": "The capital of Mongolia is Ulaanbaatar.",
+    "How do I bake bread?": "Blue.",
+}
+PATIENCE = 10.0
+"""Seconds that a server may take to start or stop."""
+
+
+class Clock:
+    """The time of the store: the real one, and what was added."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+@dataclass(slots=True)
+class Site:
+    """A server that runs."""
+
+    url: str
+    service: Service
+    clock: Clock
+    loop: asyncio.AbstractEventLoop
+    server: Server
+    thread: threading.Thread = field(default_factory=threading.Thread)
+
+    @property
+    def store(self) -> Store:
+        """Where everything stands."""
+        return self.service.chat.metacognition.store
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something in the server's own loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def say(self, user: str, session: str, *messages: str) -> list[Reply]:
+        """Have a conversation without a browser."""
+        return [self.run(self.service.chat.reply(user, session, message)) for message in messages]
+
+    def stop(self) -> None:
+        """End the server, as if somebody had pressed Ctrl-C."""
+        self.server.should_exit = True
+        self.thread.join(PATIENCE)
+
+
+def answer(request: Request) -> str:
+    """What the model of the tests says."""
+    return ANSWERS.get(request.prompt, f"You said: {request.prompt}")
+
+
+@contextmanager
+def site(
+    home: Path,
+    *,
+    model: "Model | None" = None,
+    tokens: Mapping[str, str] | None = None,
+    slo_ms: float | None = None,
+    transcripts: Path | None = None,
+    port: int = 0,
+) -> Generator[Site]:
+    """A server, until the block ends.
+
+    Args:
+        home: where SOUL.md and the database lie.
+        model: who answers.
+        tokens: user -> token.
+        slo_ms: the latency above which it counts as degraded.
+        transcripts: of coding agents; none by default.
+        port: of the address; any free one by default.
+    """
+    ready, made = threading.Event(), list[Site]()
+    (home / "none").mkdir(exist_ok=True)
+
+    async def serve() -> None:
+        clock = Clock()
+        async with await Store.open(home / "insula.db", clock) as store:
+            metacognition = Metacognition(store, regulator=Regulator(slo_ms=slo_ms))
+            service = Service(
+                chat=Chat(metacognition, model or ScriptedModel(answer)),
+                model="scripted",
+                soul_of=lambda user: home / "users" / user / "SOUL.md",
+                tokens=tokens or {},
+            )
+            app = create_app(service)
+            app.state.lookback = Lookback(lambda: find([transcripts or home / "none"]))
+            running = server(app)
+            with socket.create_server(("127.0.0.1", port)) as bound:
+                url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+                made.append(Site(url, service, clock, asyncio.get_running_loop(), running))
+                ready.set()
+                await running.serve(sockets=[bound])
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    assert ready.wait(PATIENCE)
+    opened = made[0]
+    opened.thread = thread
+    end = time.monotonic() + PATIENCE
+    while not opened.server.started and time.monotonic() < end:
+        time.sleep(0.01)
+    try:
+        yield opened
+    finally:
+        opened.stop()

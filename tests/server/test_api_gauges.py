@@ -1,0 +1,118 @@
+"""How the service stands: status, performance, metrics, health; and that none of them holds a user's words."""
+
+import json
+from dataclasses import replace
+
+import httpx2
+import pytest
+from api_service import Client, MakeService, say
+
+from insula.agent.chat import Chat
+from insula.metacognition import Metacognition
+from insula.server.api.gauges import Prepared
+from insula.server.app import create_app
+from insula.session.ring import Ring
+from insula.session.snapshot import Performance, Snapshot
+
+pytestmark = pytest.mark.anyio
+
+PATHS = ("/agent/chat/metacog/status?history=50", "/agent/chat/performance", "/metrics", "/health", "/ready")
+
+
+async def test_before_the_first_snapshot_there_is_none(make_service: MakeService, client: Client) -> None:
+    found = await client(make_service()).get("/agent/chat/metacog/status")
+    assert found.json() == {"available": False}
+
+
+async def test_the_last_snapshot_is_shown_with_those_before_and_what_was_adapted(
+    make_service: MakeService, client: Client
+) -> None:
+    here = client(make_service())
+    answers = [(await say(here, f"I like the number {number}.")).json() for number in range(11)]
+    status = (await here.get("/agent/chat/metacog/status")).json()
+    assert status == {"available": True, "snapshot": answers[-1]["metacog"]}
+    told = (await here.get("/agent/chat/metacog/status?history=9")).json()
+    assert [one["turn_counter"] for one in told["history"]] == [5, 11]
+    intervals = [one for one in told["adaptations"] if one["lever"] == "snapshot_interval"]
+    assert [(one["before"], one["after"], one["reason"]) for one in intervals] == [(5, 6, "stable"), (6, 7, "stable")]
+    short = (await here.get("/agent/chat/metacog/status?history=1")).json()
+    assert [one["turn_counter"] for one in short["history"]] == [11]
+    assert (await here.get("/agent/chat/metacog/status?history=0")).json()["history"] == []
+
+
+async def test_performance_says_when_the_next_snapshot_is_due(make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    for number in range(5):
+        await say(here, f"I like the number {number}.")
+    found = (await here.get("/agent/chat/performance")).json()
+    assert found["metacog"] == {"interval": 6, "next_due_turn": 11}
+    assert (found["turns"], found["degraded"], found["latency_p95_ms"], found["slo_ms"]) == (5, False, None, None)
+    assert found["counters"] == {
+        "metacog_snapshots_total": 1,
+        "metacog_advisory_items_total": 0,
+        "metacog_stm_high_util_events_total": 0,
+        "metacog_performance_degraded_events_total": 0,
+        "adaptive_retrieval_applied_total": 0,
+    }
+
+
+async def test_performance_is_that_of_the_model_that_answers(make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    for number in range(20):
+        await say(here, f"I like the number {number}.")
+    found = (await here.get("/agent/chat/performance")).json()
+    assert found["latency_p95_ms"] > 0
+    assert found["slo_ms"] > 0
+
+
+async def test_what_is_served_is_written_once_for_each_state_of_the_ring() -> None:
+    prepared, ring = Prepared(), Ring()
+    snapshot = Snapshot(ts=1.0, turn_counter=5, performance=Performance())
+    assert prepared.of(ring, None) is prepared.of(ring, None)
+    assert prepared.of(ring, 1_000) is prepared.of(ring, ring.size)
+    later = ring.taken(snapshot, ())
+    assert json.loads(prepared.of(later, None))["snapshot"]["turn_counter"] == 5
+    assert not json.loads(prepared.of(ring, None))["available"]
+
+
+@pytest.mark.parametrize("history", ["-1", "x", "1001", "1.5", str(2**70)])
+async def test_a_history_of_no_length_is_refused(history: str, make_service: MakeService, client: Client) -> None:
+    found = await client(make_service()).get("/agent/chat/metacog/status", params={"history": history})
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+
+
+async def test_metrics_are_prometheus_text_of_this_service_alone(make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+    found = await here.get("/metrics")
+    assert found.headers["content-type"].startswith("text/plain; version=")
+    assert "metacog_snapshots_total 0.0" in found.text
+    assert "insula_turn_seconds_count" in found.text
+
+
+async def test_none_of_them_names_a_user_or_holds_a_word_of_one(make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    for _ in range(6):
+        await say(here, "My password is swordfish, and I live in Lisbon.", user="anastasia", session="confession")
+    for path in PATHS:
+        found = await here.get(path)
+        assert found.status_code == 200
+        for word in ("swordfish", "isbon", "anastasia", "confession"):
+            assert word not in found.text, path
+
+
+async def test_the_snapshots_survive_a_restart(
+    make_service: MakeService, client: Client, metacognition: Metacognition
+) -> None:
+    service = make_service()
+    here = client(service)
+    for number in range(5):
+        await say(here, f"I like the number {number}.")
+    before = (await here.get("/agent/chat/metacog/status?history=9")).json()
+    await metacognition.write_down()
+    anew = Metacognition(metacognition.store)
+    app = create_app(replace(service, chat=Chat(anew, service.chat.model)))
+    async with app.router.lifespan_context(app):
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as there:
+            assert (await there.get("/agent/chat/metacog/status?history=9")).json() == before

@@ -1,0 +1,128 @@
+"""Who is asking: by name where nobody has a token, and by token alone where anybody has."""
+
+import pytest
+from api_service import TOKENS, Client, MakeService, say
+
+from insula.server.users import COOKIE
+
+pytestmark = pytest.mark.anyio
+
+ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
+BEN = {"Authorization": f"Bearer {TOKENS['ben']}"}
+SAID = {"session": "monday", "message": "I live in Lisbon."}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer"},
+        {"Authorization": f"Basic {TOKENS['ana']}"},
+        {"Authorization": TOKENS["ana"]},
+        {"Authorization": f"Bearer {TOKENS['ana']}x"},
+        {"Authorization": f"Bearer {TOKENS['ana'][:-1]}"},
+        {"Authorization": f"Bearer {TOKENS['ana']} {TOKENS['ana']}"},
+        {"Authorization": f"Bearer {'x' * 10_000}"},
+        {"Cookie": f"{COOKIE}=wrong"},
+        {"Cookie": f"{COOKIE}="},
+        {"Cookie": f"other={TOKENS['ana']}"},
+        {"Cookie": f"{COOKIE}={TOKENS['ana']}", "Authorization": "Bearer wrong"},
+    ],
+)
+async def test_without_a_known_token_nothing_of_anybody_is_told(
+    headers: dict[str, str], make_service: MakeService, client: Client
+) -> None:
+    here = client(make_service(tokens=TOKENS))
+    for found in (
+        await here.get("/agent/memories", headers=headers),
+        await here.get("/agent/memories?user=ana", headers=headers),
+        await here.get("/signals?user=ana", headers=headers),
+        await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=headers),
+    ):
+        assert (found.status_code, found.headers["www-authenticate"]) == (401, "Bearer")
+        assert found.headers["content-type"] == "application/problem+json"
+    for path in ("/health", "/ready", "/metrics", "/agent/chat/metacog/status", "/agent/chat/performance"):
+        assert (await here.get(path, headers=headers)).status_code == 200
+
+
+async def test_the_token_says_who_the_user_is(make_service: MakeService, client: Client) -> None:
+    service = make_service(tokens=TOKENS)
+    here = client(service)
+    assert (await here.post("/agent/chat", json=SAID, headers=ANA)).status_code == 200
+    assert (await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=ANA)).status_code == 200
+    assert await service.chat.metacognition.store.users() == ["ana"]
+    assert len((await here.get("/agent/memories", headers=ANA)).json()["memories"]) == 4
+    assert (await here.get("/agent/memories", headers=BEN)).json()["memories"] == []
+
+
+async def test_a_token_opens_nobody_elses_door(make_service: MakeService, client: Client) -> None:
+    here = client(make_service(tokens=TOKENS))
+    for found in (
+        await here.get("/agent/memories?user=ana", headers=BEN),
+        await here.delete("/agent/memories/1?user=ana", headers=BEN),
+        await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=BEN),
+        await here.get("/signals?user=ana", headers=BEN),
+    ):
+        assert found.status_code == 403
+        assert "another user" in found.json()["detail"]
+
+
+async def test_signing_in_makes_a_cookie_that_no_script_reads(make_service: MakeService, client: Client) -> None:
+    here = client(make_service(tokens=TOKENS))
+    found = await here.post("/sign-in", data={"token": f" {TOKENS['ana']}\n"})
+    assert (found.status_code, found.headers["location"]) == (303, "/")
+    cookie = found.headers["set-cookie"]
+    assert all(word in cookie for word in (f"{COOKIE}={TOKENS['ana']}", "HttpOnly", "SameSite=strict", "Path=/"))
+    assert "Secure" not in cookie  # over plain HTTP, such as loopback, it would never come back
+    assert (await say(here, "I live in Lisbon.")).status_code == 200
+    assert (await here.get("/agent/sessions")).json()["sessions"][0]["session"] == "monday"
+
+
+@pytest.mark.parametrize(
+    "form", [b"", b"token=", b"token=wrong", b"nothing=x", b"token=\xff\xfe", b"%", b"token=x;" * 1_000, b"&" * 10_000]
+)
+async def test_a_wrong_token_leads_back_to_the_form(form: bytes, make_service: MakeService, client: Client) -> None:
+    here = client(make_service(tokens=TOKENS))
+    found = await here.post("/sign-in", content=form)
+    assert (found.status_code, found.headers["location"]) == (303, "/sign-in?wrong=true")
+    assert "set-cookie" not in found.headers
+
+
+async def test_a_token_of_any_characters_that_are_allowed_comes_back_in_its_cookie(
+    make_service: MakeService, client: Client
+) -> None:
+    token = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+    here = client(make_service(tokens={"ana": token}))
+    cookie = (await here.post("/sign-in", data={"token": token})).headers["set-cookie"].partition(f"{COOKIE}=")[2]
+    value = cookie[: cookie.rindex('"') + 1]
+    here.cookies.clear()
+    found = await here.get("/agent/memories", headers={"Cookie": f"{COOKIE}={value}"})
+    assert found.status_code == 200
+
+
+async def test_a_person_without_a_token_is_led_to_the_form(make_service: MakeService, client: Client) -> None:
+    here = client(make_service(tokens=TOKENS))
+    found = await here.get("/", headers={"Accept": "text/html,*/*"})
+    assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\x00b", "a\nb", "x" * 201, "\ud800", "sk-ant-api03-" + "a1B2" * 20])
+async def test_a_name_that_cannot_be_kept_is_refused_everywhere(
+    name: str, make_service: MakeService, client: Client
+) -> None:
+    service = make_service()
+    here = client(service)
+    text = name.encode("utf-8", "surrogatepass")
+    query = "".join(f"%{byte:02x}" for byte in text)
+    found = await here.get(f"/agent/memories?user={query}")
+    assert found.status_code in {422, 200}  # bytes that are no UTF-8 have become U+FFFD on the way
+    body = f'{{"user": {_json(name)}, "session": "s", "message": "m"}}'
+    found = await here.post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
+    assert found.status_code == 422
+    assert await service.chat.metacognition.store.users() == []
+
+
+def _json(text: str) -> str:
+    return '"' + "".join(f"\\u{ord(char):04x}" for char in text) + '"'

@@ -1,0 +1,223 @@
+"""The pages in a real browser: a conversation and its reasons, figures over time, guidelines, nights."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from page_site import Site, site
+from page_tab import browser as browser  # noqa: PLC0414 a fixture
+from page_tab import guide, is_wide, say, tab, why
+from page_tab import running as running  # noqa: PLC0414 likewise
+from playwright.sync_api import Browser, expect
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from insula.metacognition.regulator import Ended
+
+# --- the conversation --------------------------------------------------------------------------------------------
+
+
+def test_a_newcomer_talks_at_once_and_sees_how_sure_how_good_and_why(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("An agent that watches itself think")
+        page.get_by_role("button", name="My sister Ana moved").click()
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#turn-1 .agent")).to_have_text("Noted: your sister Ana moved to Lisbon in May.")
+        say(page, "Where does Ana live?", 2)
+        verdict = page.locator("#turn-2 .verdict")
+        expect(verdict).to_contain_text("How sure")
+        expect(verdict).to_contain_text(re.compile(r"(medium|high) \d+"))
+        expect(verdict).to_contain_text(re.compile(r"How good\s*good \d+"))
+        expect(page.locator("#spoken")).to_contain_text("Answered. How sure")
+        told = why(page, 2)
+        assert "My sister Ana moved to Lisbon in May." in told
+        assert "bears on this" in told
+        assert "addresses the question" in told
+        assert "Up to 16 memories before the model, as usual." in told
+        assert re.search(r"\d+ tokens read and \d+ written", told)
+        expect(page.locator("#sessions li")).to_have_count(1)
+        page.goto("/")
+        expect(page.locator("#turn-2 .agent")).to_have_text("Ana lives in Lisbon.")
+
+
+def test_what_is_being_written_is_provisional_until_it_is_checked(browser: Browser, tmp_path: Path) -> None:
+    words = "The capital of Mongolia is Ulaanbaatar."
+    go_on = asyncio.Event()
+
+    async def drip(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[str]:
+        yield words[:14]
+        await go_on.wait()
+        yield words[14:]
+
+    with site(tmp_path, model=FunctionModel(stream_function=drip)) as running, tab(browser, running) as page:
+        page.goto("/")
+        page.get_by_label("Your message").fill("What is the capital of Mongolia, and how many people live there?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".provisional .agent")).to_have_text("The capital of")
+        expect(page.locator(".provisional .state")).to_have_text("writing; this is not checked yet")
+        running.loop.call_soon_threadsafe(go_on.set)
+        expect(page.locator("#turn-1 .agent")).to_have_text(f"I am not certain of this. {words}")
+        expect(page.locator(".provisional")).to_have_count(0)
+        expect(page.locator("#turn-1 .verdict")).to_contain_text("answered with care")
+        assert "how many people live there?" in why(page, 1)
+
+
+def test_a_poor_answer_says_so_and_is_noticed_at_once(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page, tab(browser, running) as watching:
+        watching.goto("/time")
+        expect(watching.locator("#live")).to_have_text("live")
+        expect(watching.locator("#silent")).to_be_visible()
+        page.goto("/")
+        say(page, "How do I bake bread?", 1)
+        expect(page.locator("#turn-1 .verdict")).to_contain_text(re.compile(r"poor \d+"))
+        expect(page.locator("#turn-1 .verdict")).to_contain_text(re.compile(r"low \d+"))
+        told = why(page, 1)
+        assert "it does not address the question" in told
+        assert "Poor answer: the response scored" in told
+        expect(watching.locator("#signals .loud")).to_contain_text("Poor answer")
+        expect(watching.locator("#silent")).to_have_count(0)
+
+
+# --- over time ---------------------------------------------------------------------------------------------------
+
+
+def took(running: Site, ms: float) -> None:
+    """Thirty turns of the model in other sessions, each of which took so long."""
+    regulator = running.service.chat.metacognition.regulator
+    turn = Ended(at=running.clock(), ms=ms, answered=True, stored=True)
+    for _ in range(30):
+        running.loop.call_soon_threadsafe(regulator.end, "elsewhere", "scripted", turn)
+
+
+def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with site(tmp_path, slo_ms=3_000) as running, tab(browser, running) as page:
+        took(running, 9_000)
+        page.goto("/")
+        say(page, "My sister Ana moved to Lisbon in May.", 1)
+        assert "Up to 12 memories before the model, lowered from 16." in why(page, 1)
+        page.goto("/time")
+        expect(page.locator(".now")).to_contain_text("up to 12 memories go into an answer instead of 16")
+        fallen = page.locator("#adaptations tr", has_text="memories per answer").last
+        expect(fallen).to_contain_text("16 → 12")
+        expect(fallen).to_contain_text("answers had become slow")
+        expect(fallen).to_contain_text("not known before the next snapshot")
+        running.clock.ahead += 600
+        took(running, 100)
+        running.say("me", running.run(running.store.sessions_of("me"))[0][0], *["Where does Ana live?"] * 10)
+        risen = page.locator("#adaptations tr", has_text="12 → 16")
+        expect(risen).to_contain_text("that was over")
+        expect(risen).not_to_contain_text("not known")
+        expect(fallen).not_to_contain_text("not known")
+        expect(page.locator(".now")).to_contain_text("Up to 16 memories go into an answer, as usual.")
+        page.goto("/")
+        say(page, "Where does Ana live?", 12)
+        assert "Up to 16 memories before the model, as usual." in why(page, 12)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Browser, running: Site, dark: bool) -> None:
+    running.say("me", "one", *[f"Tell me fact {number} about trains." for number in range(12)])
+    with tab(browser, running, dark=dark) as page:
+        page.goto("/time")
+        expect(page.locator(".canvas canvas")).to_have_count(4)
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 844})
+            expect(page.locator("[data-chart=quality] .uplot")).to_have_css(
+                "width",
+                f"{page.locator('[data-chart=quality]').bounding_box()['width']:g}px",  # pyright: ignore[reportOptionalSubscript]
+            )
+            assert not is_wide(page)
+        table = page.locator("#quality-table tbody tr")
+        expect(table).to_have_count(12)
+        running.say("me", "one", "Where does Ana live?")
+        expect(table).to_have_count(13)
+        expect(page.locator("#quality-table tr").last).to_contain_text(re.compile(r"\d+\s%"))
+        expect(page.locator(".canvas canvas")).to_have_count(4)
+
+
+def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path) as first:
+        port = int(first.url.rpartition(":")[2])
+        first.say("me", "one", "How do I bake bread?")
+        with tab(browser, first, fails=True) as page:
+            page.goto("/time")
+            expect(page.locator("#live")).to_have_text("live")
+            first.stop()
+            expect(page.locator("#live")).to_have_text("reconnecting …")
+            with site(tmp_path, port=port) as second:
+                second.say("me", "one", "Where does Ana live?")
+                expect(page.locator("#live")).to_have_text("live")
+                second.say("me", "one", "Thanks.")
+                expect(page.locator("#signals")).to_contain_text("turn 3")
+                ids = page.locator("#signals li").evaluate_all("all => all.map((one) => Number(one.dataset.id))")
+                assert sorted(ids, reverse=True) == ids
+                assert sorted(set(ids)) == list(range(1, len(ids) + 1))
+
+
+# --- guidelines and nights ---------------------------------------------------------------------------------------
+
+
+def test_guidelines_are_taken_back_and_what_waits_is_decided(browser: Browser, running: Site) -> None:
+    guide(running)
+    path = running.service.soul_of("me")
+    assert path is not None
+    with tab(browser, running) as page:
+        page.goto("/soul")
+        expect(page.locator("#document")).to_contain_text("Name the platform.")
+        expect(page.locator(".waiting .removed")).to_contain_text(["Personality", "Be brief."])
+        page.locator("#history li", has_text="1 change").last.get_by_role("button").click()
+        expect(page.get_by_role("status")).to_contain_text("as they were then")
+        expect(page.locator("#document")).not_to_contain_text("Name the platform.")
+        assert "Name the platform." not in path.read_text()
+        expect(page.locator("#history > li")).to_have_count(3)
+        expect(page.locator("#history > li").first).to_contain_text("back to")
+        page.locator("#history > li").first.locator("summary").click()
+        expect(page.locator("#history > li").first.locator(".removed").last).to_contain_text("Name the platform.")
+        page.get_by_role("button", name="Reject").click()
+        expect(page.get_by_role("status")).to_contain_text("rejected")
+        expect(page.locator(".waiting")).to_have_count(0)
+        assert "Be brief." in path.read_text()
+
+
+def test_a_night_is_run_with_a_click_and_says_what_it_did(browser: Browser, running: Site) -> None:
+    running.say("me", "one", "From now on, answer in one sentence.", "Where does Ana live?", "You forgot the street.")
+    with tab(browser, running) as page:
+        page.goto("/nights")
+        expect(page.locator(".empty")).to_contain_text("It has not slept yet")
+        page.get_by_role("button", name="Run the night now").click()
+        expect(page.locator("#fresh")).to_contain_text("Summed up")
+        expect(page.locator("#fresh")).to_contain_text("1 conversation")
+        page.goto("/nights")
+        expect(page.locator(".night")).to_have_count(1)
+        page.goto("/learned")
+        expect(page.locator("#lessons")).to_contain_text("answer in one sentence")
+        page.locator("#lessons summary").first.click()
+        expect(page.locator("#lessons .quotes").first).to_be_visible()
+
+
+def test_memories_say_where_they_are_from(browser: Browser, running: Site) -> None:
+    running.say("me", "one", "My sister Ana moved to Lisbon in May.")
+    with tab(browser, running) as page:
+        page.goto("/memories")
+        row = page.locator("#memories tbody tr").last
+        row.locator("summary").click()
+        expect(row.locator("details")).to_contain_text("this conversation; ")
+        row.get_by_role("link", name="this conversation").click()
+        expect(page.locator("#turn-1 .agent")).to_contain_text("Noted")
+
+
+def test_sessions_of_coding_agents_are_listed_each_with_its_timeline(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/agents")
+        expect(page.locator("#chapters tbody tr")).to_have_count(4)
+        page.locator("#chapters a").first.click()
+        expect(page.locator(".timeline .inspector")).to_contain_text("Step")
+        page.locator(".timeline input[type=range]").focus()
+        before = page.locator(".inspector").inner_text()
+        page.keyboard.press("ArrowRight")
+        assert page.locator(".inspector").inner_text() != before

@@ -1,0 +1,188 @@
+"""The pages in a real browser: whose they are, that they run nothing of anybody's, and that they need no mouse."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from page_site import Site, site
+from page_tab import PAGES, guide, is_wide, say, tab
+from page_tab import browser as browser  # noqa: PLC0414 a fixture
+from page_tab import running as running  # noqa: PLC0414 likewise
+from playwright.sync_api import Browser, expect
+
+from insula.errors import ModelUnavailable, StoreLocked
+from insula.testing import ScriptedModel
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    '"><svg onload=window.hacked=1>',
+    "</textarea></template><iframe srcdoc='<script>parent.hacked=1</script>'>",
+    "javascript:window.hacked=1",
+    "{{ 7 * 7 }} ${7 * 7} <% 7 %>",
+    "<div hx-get='/new' hx-trigger='load' hx-on:load='window.hacked=1' style='position:fixed;inset:0'>",
+    "```\n</pre><script>window.hacked = 1</script>\n```",
+    "\u202egnp.exe \u0000 \ufeff \u2028 end",
+    "' OR 1=1; DROP TABLE users; --",
+)
+
+# --- whoever it is -----------------------------------------------------------------------------------------------
+
+
+def test_two_users_see_nothing_of_each_other(browser: Browser, running: Site) -> None:
+    guide(running, "ben")
+    running.say("ben", "plans", "The dragon sleeps in Porto.")
+    with tab(browser, running, fails=True) as page:  # a memory of ben's is not found
+        page.goto("/")
+        page.locator("#me summary").click()
+        page.get_by_label("Name of another user").fill("cleo")
+        page.keyboard.press("Enter")
+        expect(page.locator("#me summary")).to_contain_text("cleo")
+        page.wait_for_load_state()
+        for path in (*PAGES, "/?session=plans", "/memories/1", "/parts/time", "/parts/signals", "/parts/sessions"):
+            page.goto(f"{path}{'&' if '?' in path else '?'}user=cleo")
+            shown = page.locator("body").inner_text()
+            assert not re.search("dragon|Be brief|I work at|plans", shown)
+            assert page.locator(".turn, #memories, #document, #lessons, #signals li").count() == 0
+        page.goto("/?user=ben&session=plans")
+        expect(page.locator(".turn")).to_contain_text("dragon")
+
+
+def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, tokens={"ana": "token-of-ana-0123456789", "ben": "token-of-ben-0123456789"}) as running:
+        running.say("ana", "one", "I am Ana.")
+        with tab(browser, running, fails=True) as page:
+            page.goto("/memories")
+            expect(page).to_have_url(re.compile("/sign-in"))
+            page.get_by_label("Token").fill("wrong")
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("alert").last).to_contain_text("not known")
+            page.get_by_label("Token").fill("token-of-ana-0123456789")
+            page.keyboard.press("Enter")
+            expect(page.locator(".me")).to_have_text("ana")
+            page.wait_for_load_state()
+            say(page, "Where does Ana live?", 2)
+            page.goto("/agents")
+            expect(page.locator(".empty")).to_contain_text("several users")
+            page.goto("/learned")
+            expect(page.locator("#rules-h")).to_have_count(0)
+            page.goto("/memories?user=ben")
+            expect(page.locator("h1")).to_have_text("This did not work")
+
+
+# --- harmless, reachable, honest ---------------------------------------------------------------------------------
+
+
+def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, model=ScriptedModel(lambda request: request.prompt)) as running:
+        running.say("me", "one", *HOSTILE)
+        guide(running)
+        with tab(browser, running) as page:
+            page.goto("/?session=one")
+            for number, text in enumerate(HOSTILE, len(HOSTILE) + 2):
+                page.get_by_label("Your message").fill(text)
+                page.keyboard.press("Enter")
+                expect(page.locator(f"#turn-{number}")).to_be_visible()
+                page.locator(f"#turn-{number} .why > summary").click()
+            expect(page.locator(f"#turn-{len(HOSTILE) + 2} .user")).to_have_text(HOSTILE[0])
+            for path in PAGES:
+                page.goto(path)
+                page.wait_for_load_state("networkidle") if path != "/time" else page.wait_for_timeout(200)
+                page.locator("main summary").evaluate_all("all => all.forEach((one) => one.click())")
+                assert page.evaluate("window.hacked") is None
+                assert (
+                    page.locator("main [onload], main [onerror], main iframe, main img, main [style*=fixed]").count()
+                    == 0
+                )
+            page.goto(f"/?user={HOSTILE[1]}&session={HOSTILE[0]}")
+            expect(page.locator("#me summary")).to_contain_text("<img")
+            say(page, "Where does Ana live?", 1)
+            assert page.evaluate("window.hacked") is None
+
+
+def test_everything_is_reached_with_the_keyboard(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/")
+        expect(page.get_by_label("Your message")).to_be_focused()
+        page.keyboard.type("My sister Ana")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("moved to Lisbon.")
+        page.keyboard.press("Enter")
+        expect(page.locator("#turn-1 .user")).to_contain_text("moved to Lisbon.")
+        expect(page.get_by_label("Your message")).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        expect(page.locator("#turn-1 .why > summary")).to_be_focused()
+        outline = page.locator("#turn-1 .why > summary").evaluate("one => getComputedStyle(one).outlineStyle")
+        assert outline == "solid"
+        page.keyboard.press("Enter")
+        expect(page.locator("#turn-1 .reasons")).to_be_visible()
+        page.goto("/time")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="To the content")).to_be_focused()
+        expect(page.get_by_role("link", name="To the content")).to_be_in_viewport()
+        for _ in range(9):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Name of another user")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_label("Name of another user")).to_be_hidden()
+        expect(page.locator("#me summary")).to_be_focused()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path, dark: bool) -> None:
+    with site(tmp_path) as running, tab(browser, running, width=390, dark=dark) as page:
+        for path in PAGES:
+            page.goto(path)
+            expect(page.locator(".welcome, .empty").first).to_be_visible()
+            expect(page.get_by_role("heading", level=1)).to_have_count(1)
+            expect(page.locator("nav [aria-current=page]")).to_have_count(1)
+            assert not is_wide(page)
+
+
+def unavailable(_: object) -> str:
+    raise ModelUnavailable("The model 'scripted' cannot be reached; start it, then send the message again.")
+
+
+def test_a_model_that_fails_is_said_and_the_message_is_not_lost(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, model=ScriptedModel(unavailable)) as running, tab(browser, running) as page:
+        page.goto("/")
+        page.get_by_label("Your message").fill("Where does Ana live?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert").last).to_contain_text("cannot be reached; start it")
+        expect(page.get_by_label("Your message")).to_have_value("Where does Ana live?")
+        page.reload()
+        expect(page.locator("#turn-1")).to_contain_text("There was no answer; the message is kept.")
+
+
+def test_a_server_that_is_gone_is_said_and_the_page_stays(browser: Browser, running: Site) -> None:
+    with tab(browser, running, fails=True) as page:
+        page.goto("/")
+        say(page, "Where does Ana live?", 1)
+        running.stop()
+        page.get_by_label("Your message").fill("Are you there?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert").last).to_contain_text("The server cannot be reached")
+        expect(page.get_by_label("Your message")).to_have_value("Are you there?")
+        expect(page.locator("#turn-1")).to_be_visible()
+
+
+def test_a_store_that_is_gone_is_said_on_a_page(
+    browser: Browser, running: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object) -> Callable[[], None]:
+        raise StoreLocked("Another process has held the memory for too long; end it, then reload the page.")
+
+    with tab(browser, running, fails=True) as page:
+        page.goto("/nights")
+        with monkeypatch.context() as patch:
+            patch.setattr(type(running.store), "run", locked)
+            page.get_by_role("button", name="Run the night now").click()
+            expect(page.locator("#notice")).to_contain_text("held the memory for too long")
+            answer = page.goto("/memories")
+            assert answer is not None
+            assert answer.status == 503
+            expect(page.locator("main")).to_contain_text("held the memory for too long")
+        page.goto("/memories")
+        expect(page.locator(".empty")).to_be_visible()

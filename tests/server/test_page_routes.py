@@ -1,0 +1,147 @@
+"""The pages over HTTP without a browser: odd requests, and what stands on every answer."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Generator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from page_site import Site, site
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
+    with site(tmp_path_factory.mktemp("site")) as started:
+        started.say("me", "one", "My sister Ana moved to Lisbon in May.")
+        yield started
+
+
+def ask(
+    running: Site, path: str, data: bytes | None = None, headers: Mapping[str, str] = HTML
+) -> tuple[int, str, Mapping[str, str]]:
+    """Status, text and headers of an answer."""
+    asked = urllib.request.Request(running.url + path, data, dict(headers))
+    try:
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            return answer.status, answer.read().decode(), dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode(), dict(error.headers)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/?user={'x' * 201}", 422),
+        ("/?user=%00", 422),
+        ("/memories?before=x", 422),
+        ("/memories?before=99999999999999999999", 422),
+        ("/memories/0", 404),
+        ("/memories/99", 404),
+        ("/agents/nobody", 404),
+        ("/shared/page.py", 404),
+        ("/shared/..%2fpage.py", 404),
+    ],
+)
+def test_an_odd_address_is_answered_with_a_page_that_says_so(running: Site, path: str, status: int) -> None:
+    found, text, _ = ask(running, path)
+    assert found == status
+    assert "Traceback" not in text
+
+
+def test_a_script_that_asks_oddly_is_told_as_a_problem(running: Site) -> None:
+    status, text, headers = ask(running, "/memories?before=x", headers={"Accept": "*/*"})
+    assert status == 422
+    assert headers["content-type"] == "application/problem+json"
+    assert json.loads(text)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/soul/back", b"revision=1"),
+        ("/soul/back", b"revision=%F0%9D%9F%97"),
+        ("/soul/back", b"revision=999999999999999999999999999"),
+        ("/soul/back", b""),
+        ("/soul/decide", b"word=accepted"),
+        ("/soul/decide", b"word=perhaps"),
+        ("/soul/decide", b"\xff\xfe=\x00"),
+    ],
+)
+def test_a_form_that_fits_nothing_changes_nothing_and_says_so(running: Site, path: str, body: bytes) -> None:
+    status, text, _ = ask(running, path, body)
+    assert status == 422
+    assert "This did not work" in text
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"turn": "one", "session": "one"},
+        {"turn": 1, "session": "one", "confidence": {"level": "low", "score": 7}},
+        {"turn": 1, "session": "one", "recalled": [{"id": "x"}]},
+        {"turn": 1, "session": "one", "message": "x" * 400_001},
+    ],
+)
+def test_a_record_that_is_none_is_refused(running: Site, record: object) -> None:
+    body = json.dumps(record).encode()
+    status, _, _ = ask(running, "/parts/turn", body, {"Content-Type": "application/json"})
+    assert status == 422
+
+
+def test_a_record_shows_nothing_of_another_user_and_is_escaped(running: Site) -> None:
+    record = {
+        "turn": 1,
+        "session": "one",
+        "message": "<b>",
+        "response": "x",
+        "recalled": [{"id": 1, "score": 0.5}],
+        "confidence": {"level": "<i>", "score": 0.5, "reasons": ["<script>"]},
+    }
+    body = json.dumps(record).encode()
+    headers = {"Content-Type": "application/json"}
+    status, text, _ = ask(running, "/parts/turn?user=other", body, headers)
+    assert status == 200
+    assert "Lisbon" not in text
+    assert "<b>" not in text
+    assert "<i>" not in text
+    assert "<script>" not in text
+    assert "Lisbon" in ask(running, "/parts/turn?user=me", body, headers)[1]
+
+
+def test_looking_makes_nobody(running: Site) -> None:
+    for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights"):
+        assert ask(running, f"{path}?user=nobody")[0] == 200
+    assert running.run(running.store.users()) == ["me"]
+
+
+def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:
+    for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights", "/agents"):
+        _, text, headers = ask(running, path)
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert " style=" not in text
+        assert "<style" not in text
+        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+        assert "https://" not in text
+        assert all("src=" in tag for tag in text.split("<script")[1:])
+
+
+def test_what_is_vendored_is_what_the_docs_name() -> None:
+    root = Path(__file__).parents[2]
+    named = (root / "docs" / "dependencies.md").read_text()
+    for name in ("htmx.min.js", "uplot.min.js", "uplot.min.css"):
+        held = (root / "src" / "insula" / "server" / "page" / "static" / name).read_bytes()
+        assert sha256(held).hexdigest() in named
+
+
+def test_the_scripts_of_ours_are_small() -> None:
+    folder = Path(__file__).parents[2] / "src" / "insula" / "server" / "page" / "static"
+    ours = [path for path in folder.glob("*.js") if not path.name.endswith(".min.js")]
+    assert sum(len(path.read_text().splitlines()) for path in ours) < 300
+    assert not any("innerHTML" in path.read_text() for path in ours)

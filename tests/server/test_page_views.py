@@ -1,0 +1,232 @@
+"""What the pages show, as values: in plain words, and silent about what is not known."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from insula.guidance import SHOWN, WITHHELD
+from insula.memory.nights import Kept, Revised
+from insula.memory.views import Done, Entry, Spoken, Talk
+from insula.server.page.views import guidelines, learned, nights, times, turns, words
+from insula.server.page.views.turns import Facts
+from insula.session.adaptation import Adaptation, Effect
+from insula.session.ring import Ring
+from insula.session.snapshot import Performance, Snapshot
+from insula.sleep import soul
+from insula.types import Controls, Memory
+
+NOW = 1_767_614_400.0
+TURN = {
+    "confidence": {"level": "low", "score": 0.12},
+    "assessment": {"score": 0.62, "flags": ["incomplete"]},
+    "hedged": True,
+    "topic": ["lisbon", "ana"],
+    "recalled": [7, 8],
+    "usage": {"input": 120, "output": 40},
+    "seconds": 1.25,
+}
+
+
+def entry(number: int, data: object, kind: str = "meta:turn") -> Entry:
+    return Entry(number, "one", number, kind, "the turn is over", NOW + number, data)  # pyright: ignore[reportArgumentType]
+
+
+def memory(number: int) -> Memory:
+    return Memory(
+        id=number,
+        kind="semantic",
+        provenance="user",
+        speaker="user",
+        content="Ana lives in Lisbon.",
+        said_at=datetime.fromtimestamp(NOW, UTC),
+        session="one",
+        importance=0.5,
+        confidence=1.0,
+        line="Ana lives in Lisbon.",
+    )
+
+
+def kept(*evidence: tuple[str, str, bool, float], key: str = "asked/x", mode: str = "") -> Kept:
+    return Kept(1, key, "Give the platform.", ("train",), "", "derived", mode, (3,), NOW, evidence)
+
+
+@pytest.mark.parametrize(
+    ("score", "word", "tone"),
+    [(0.7, "good", "good"), (0.699, "doubtful", "doubt"), (0.5, "doubtful", "doubt"), (0.49, "poor", "poor")],
+)
+def test_the_words_for_a_score_change_where_what_is_done_about_it_does(score: float, word: str, tone: str) -> None:
+    assert words.quality(score) == (word, tone)
+
+
+def test_every_flag_has_words() -> None:
+    from typing import get_args
+
+    from insula.types import Flag
+
+    assert set(get_args(Flag)) <= words.FLAGS.keys()
+
+
+def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
+    said = (
+        Spoken(1, "user", "user", "Where does Ana live?", NOW, None),
+        Spoken(1, "assistant", "assistant", "In Lisbon.", NOW, 0.62),
+        Spoken(2, "user", "user", "And Ben?", NOW, None),
+    )
+    noticed = (entry(1, TURN), entry(2, {"hedged": False}))
+    first, second = turns.of_session("one", Talk(said, noticed))
+    shown = turns.shown(first, {7: memory(7)}, {}, Controls())
+    assert shown.sure is not None
+    assert (shown.sure.word, shown.sure.score) == ("low", 0.12)
+    assert shown.good is not None
+    assert shown.good.word == "doubtful"
+    assert [(memory.id, one.score) for memory, one in shown.recalled] == [(7, None)]
+    assert shown.parts == []
+    assert shown.allowed == ()
+    assert shown.spent == ("120 tokens read and 40 written.", "1.2\N{NO-BREAK SPACE}s for the model.")
+    assert second.error == turns.UNANSWERED
+    assert turns.shown(second, {}, {}, Controls()).sure is None
+
+
+@pytest.mark.parametrize("data", [{}, {"recalled": "x"}, {"recalled": None, "seconds": "x", "usage": {}}])
+def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None:
+    said = (Spoken(1, "user", "user", "Hello", NOW, None),)
+    (facts,) = turns.of_session("one", Talk(said, (entry(1, data),)))
+    assert turns.shown(facts, {}, {}, Controls()).recalled == ()
+
+
+def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
+    facts = Facts.model_validate(
+        {"turn": 1, "session": "one", "controls": {"max_context_items": 12, "consolidation_threshold": 0.6}}
+    )
+    assert turns.shown(facts, {}, {}, Controls()).allowed == (
+        "Up to 12 memories before the model, lowered from 16.",
+        "What is at least 0.60 notable is kept for good, raised from 0.55.",
+    )
+
+
+def test_text_is_told_from_code_and_an_open_fence_is_code_to_the_end() -> None:
+    assert turns.blocks("One.\n\nTwo\nlines.\n```py\na = 1\n\nb\n```\nThree.") == [
+        (False, "One."),
+        (False, "Two\nlines."),
+        (True, "a = 1\n\nb"),
+        (False, "Three."),
+    ]
+    assert turns.blocks("See:\n~~~\n<b>") == [(False, "See:"), (True, "<b>")]
+    assert turns.blocks("  \n\n ") == []
+
+
+def test_charts_leave_out_what_is_not_known_and_run_from_old_to_new() -> None:
+    rows = [entry(2, {"seconds": 0.5, "assessment": {"score": True}}), entry(1, TURN)]
+    quality, confidence, latency, utilisation = times.charts(rows, [])
+    assert [point.value for point in quality.points] == [0.62]
+    assert [point.value for point in confidence.points] == [0.12]
+    assert [point.text for point in latency.points] == ["1.2\N{NO-BREAK SPACE}s", "500\N{NO-BREAK SPACE}ms"]
+    assert utilisation.summary == "nothing yet"
+
+
+def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it() -> None:
+    first = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
+    later = first.model_copy(update={"at": NOW + 9, "before": 12, "after": 16, "reason": "stable"})
+    effect = Effect(latency_p95_ms=-320.0, stm_utilization=-0.06)
+    newest, oldest = times.adapted([first.model_copy(update={"effect": effect}), later])
+    assert (oldest.change, oldest.why) == ("16 → 12", "answers had become slow")
+    assert oldest.afterwards == "answers 320\N{NO-BREAK SPACE}ms faster; working memory 6 points emptier"
+    assert (newest.change, newest.why, newest.afterwards) == (
+        "12 → 16",
+        "that was over",
+        "not known before the next snapshot",
+    )
+    (unknown,) = times.adapted([first.model_copy(update={"effect": Effect()})])
+    assert unknown.afterwards == "nothing to compare"
+    (same,) = times.adapted([first.model_copy(update={"effect": Effect(latency_p95_ms=0.4)})])
+    assert same.afterwards == "as before"
+
+
+def test_how_it_stands_is_said_in_words() -> None:
+    fallen = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
+    snapshot = Snapshot(ts=NOW, turn_counter=5, performance=Performance(), stm_utilization=0.4)
+    slow = Performance(latency_p95_ms=2_400.0, degraded=True)
+    told = times.now(slow, snapshot, Ring(adaptations=(fallen,)), Controls())
+    assert told.replace("\N{NO-BREAK SPACE}", " ") == (
+        "The slowest answers take 2.4 s and working memory is 40 % full. "
+        "Because answers had become slow, up to 12 memories go into an answer instead of 16."
+    )
+    over = fallen.model_copy(update={"before": 12, "after": 16, "reason": "stable"})
+    assert times.now(Performance(), None, Ring(adaptations=(fallen, over)), Controls()) == (
+        "There is too little to say how fast answers are. Up to 16 memories go into an answer, as usual."
+    )
+
+
+def test_not_enough_evidence_is_a_normal_state_and_says_what_there_is() -> None:
+    (card,) = learned.lessons([kept(("1", "none", True, NOW))], {}, NOW)
+    assert (card.state, card.told, card.verdict) == ("only proposed", False, "not enough evidence")
+    assert card.measured == "0 of 30 sessions with it, and 0 of 30 without"
+    assert card.waits == "It is told once 2 conversations show the need; 1 did so far."
+    assert card.bar is None
+
+
+def test_an_effect_is_shown_with_its_interval() -> None:
+    evidence = [(str(n), SHOWN, n < 3, NOW) for n in range(40)]
+    evidence += [(str(100 + n), WITHHELD, n < 30, NOW) for n in range(40)]
+    (card,) = learned.lessons([kept(*evidence, key="mistake/x")], {}, NOW)
+    assert card.verdict == "works"
+    assert "failed in 3 of 40 sessions with it and 30 of 40 without" in card.measured
+    assert card.bar is not None
+    assert 50 < card.bar.low < card.bar.middle < card.bar.high <= 100
+
+
+def test_a_wish_is_told_at_once_and_never_measured() -> None:
+    (card,) = learned.lessons([kept(key="wish/length/x")], {}, NOW)
+    assert (card.state, card.told, card.verdict) == ("told: your own wish", True, "not measured")
+    (muted,) = learned.lessons([kept(key="wish/length/x", mode="muted")], {}, NOW)
+    assert (muted.state, muted.told) == ("muted by you", False)
+
+
+def test_a_difference_shows_what_a_reader_sees_and_no_marks() -> None:
+    first = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief.")])
+    second = soul.revise(first, reword={"p1": "Be calm."}, add=[("Known patterns", "p2", "Asks at night.")])
+    past = [Revised(2, "person", soul.render(second), {"why": "back to 1"}, NOW)]
+    past.append(Revised(1, "night", soul.render(first), {"changes": [{}, {}]}, NOW))
+    newest, oldest = guidelines.history(past)
+    assert (newest.author, newest.why, oldest.author, oldest.why) == ("you", "back to 1", "the night", "2 changes")
+    assert newest.diff == (
+        ("same", "## Personality"),
+        ("removed", "- Be brief."),
+        ("added", "- Be calm."),
+        ("added", "## Known patterns"),
+        ("added", "- Asks at night."),
+    )
+    assert oldest.diff == (("added", "## Personality"), ("added", "- Be brief."))
+    assert guidelines.difference(soul.render(first), soul.render(first)) == ()
+    assert guidelines.history([]) == []
+    assert [line.text for line in guidelines.document(soul.render(first))] == ["Personality", "Be brief."]
+
+
+def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> None:
+    reports = [
+        Done(
+            1,
+            "2026-01-05",
+            "soul",
+            {"changes": [{"kind": "added", "text": "Be brief.", "before": ""}], "waiting": []},
+            NOW,
+        ),
+        Done(2, "2026-01-06", "soul", {"changes": 7}, NOW),
+        Done(3, "2026-01-06", "trends", {}, NOW),
+        Done(4, "2026-01-06", "of a later version", {}, NOW),
+    ]
+    newest, oldest = nights.nights(reports, ["soul", "trends"])
+    assert [(one.title, one.said) for one in newest.phases] == [
+        ("Wrote guidelines", "done"),
+        ("Is quality rising?", "done"),
+    ]
+    assert oldest.phases[0].found == ("Added: Be brief.",)
+    assert nights.phase("soul", "failed", {}, "The disk is full.").failed
+
+
+def test_signals_are_told_in_words() -> None:
+    assert words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ") == (
+        "About lisbon, ana: sure 12 %, good 62 %"
+    )
+    assert words.told("meta:turn", "no response", {"hedged": False}) == "no response"
+    assert words.signal("meta:something-new") == "Something new"

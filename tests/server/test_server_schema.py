@@ -1,0 +1,76 @@
+"""Schemathesis over the whole description: no request that it can think of makes the server fail."""
+
+import asyncio
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from typing import Any, cast
+from unittest import SkipTest
+
+import pytest
+import schemathesis
+from api_service import TOKENS, answer
+from fastapi import FastAPI
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode, checks
+from schemathesis.specs.openapi import checks as described
+
+from insula.agent.chat import Chat
+from insula.metacognition import Metacognition
+from insula.server.app import create_app
+from insula.server.service import Service
+from insula.testing import ScriptedModel
+
+EXAMPLES = 3
+"""Requests for each route and method that fit the description, and as many that do not; by name and by token."""
+CHECKS: list[Any] = [
+    cast(Any, checks).not_a_server_error,
+    *(getattr(described, f"{what}_conformance") for what in ("status_code", "content_type", "response_schema")),
+]
+ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
+
+
+@pytest.fixture(params=[{}, TOKENS], ids=["by name", "by token"])
+def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
+    """An application in which something was said."""
+    metacognition = asyncio.run(Metacognition.open(":memory:"))
+    chat = Chat(metacognition, ScriptedModel(answer))
+    service = Service(
+        chat=chat, model="scripted", soul_of=lambda _: None, tokens=request.param, hosts=("testserver", "localhost")
+    )
+    asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
+    made = create_app(service)
+    made.state.live.closed = True  # a stream that goes on for ever would never be checked
+    yield made
+    asyncio.run(metacognition.close())
+
+
+def _ask(operation: Any, mode: GenerationMode, headers: Mapping[str, str]) -> None:
+    """Make requests of a kind, and see whether each answer is as described."""
+
+    @settings(
+        max_examples=EXAMPLES,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def requests(case: Any) -> None:
+        case.headers = {**(case.headers or {}), **headers}
+        response = case.call()
+        case.validate_response(response, checks=CHECKS)
+
+    requests()
+
+
+def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
+    app: FastAPI, request: pytest.FixtureRequest
+) -> None:
+    schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) > 20
+    headers = ANA if "by token" in request.node.name else {}
+    for operation in operations:
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+            with suppress(Unsatisfiable, SkipTest):  # what has no parameters cannot be wrong
+                _ask(operation, mode, headers)

@@ -1,0 +1,162 @@
+"""A store that goes away and comes back: what is said meanwhile, and that nothing acknowledged is lost."""
+
+import sqlite3
+from pathlib import Path
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+from api_service import Client, MakeService, say
+from sqlalchemy.exc import OperationalError
+
+from insula.memory import index
+from insula.metacognition import Metacognition
+
+pytestmark = pytest.mark.anyio
+
+READING = ("/agent/sessions", "/agent/sessions/monday", "/agent/memories", "/agent/memories/1", "/agent/soul")
+MORE = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/rules", "/agent/sleep", "/ready", "/signals")
+
+
+@pytest.fixture
+def file(metacognition: Metacognition) -> Path:
+    return Path(metacognition.store.path)
+
+
+async def _all_unavailable(here: httpx2.AsyncClient) -> None:
+    for path in (*READING, *MORE):
+        found = await here.get(path, params={"user": "ana"})
+        assert (found.status_code, found.headers["retry-after"]) == (503, "5"), path
+        assert found.json()["type"].startswith("urn:insula:store")
+        assert "insula.db" in found.json()["detail"]
+    found = await here.post("/agent/sleep", params={"user": "ana"})
+    assert found.status_code == 503
+    for path in ("/health", "/metrics", "/agent/chat/metacog/status", "/agent/chat/performance"):
+        assert (await here.get(path)).status_code == 200
+
+
+async def _answered_and_said_to_be_lost(here: httpx2.AsyncClient) -> None:
+    answer = await say(here, "I live in Porto.")
+    assert answer.status_code == 200
+    assert answer.json()["response"], "law 4: the host's work goes on"
+    assert answer.json()["turn"] == 0
+    assert answer.json()["troubles"]
+
+
+async def _kept(here: httpx2.AsyncClient) -> list[str]:
+    """What stands in the transcript."""
+    turns = (await here.get("/agent/sessions/monday", params={"user": "ana"})).json()["turns"]
+    return [turn["lines"][0]["content"] for turn in turns]
+
+
+async def test_a_file_that_is_deleted_and_put_back(make_service: MakeService, client: Client, file: Path) -> None:
+    here = client(make_service())
+    assert (await say(here, "I live in Lisbon.")).json()["turn"] == 1
+    aside = file.with_name("aside.db")
+    file.rename(aside)
+    await _answered_and_said_to_be_lost(here)
+    await _all_unavailable(here)
+    aside.rename(file)
+    assert (await here.get("/ready")).status_code == 200
+    assert (await say(here, "I like trains.")).json()["troubles"] == []
+    assert await _kept(here) == ["I live in Lisbon.", "I like trains."]
+
+
+async def test_another_file_in_its_place_is_opened_with_nothing_of_the_old_one(
+    make_service: MakeService, client: Client, file: Path
+) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+    for each in file.parent.glob("insula.db*"):
+        each.unlink()
+    await _answered_and_said_to_be_lost(here)
+    file.touch()
+    assert await _kept_nothing(here)
+    assert (await say(here, "I like trains.", user="ben")).json()["turn"] == 1
+    assert (await say(here, "I like tea.")).json()["turn"] == 1
+    assert await _kept(here) == ["I like tea."]
+
+
+async def _kept_nothing(here: httpx2.AsyncClient) -> bool:
+    return (await here.get("/agent/memories?user=ana")).json()["memories"] == []
+
+
+async def test_a_file_that_another_process_locks(
+    make_service: MakeService, client: Client, file: Path, metacognition: Metacognition
+) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+
+    def impatient(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("PRAGMA busy_timeout=50")
+
+    await metacognition.store.run(impatient)
+    other = sqlite3.connect(file)
+    other.execute("BEGIN IMMEDIATE")
+    await _answered_and_said_to_be_lost(here)
+    locked = await here.delete("/agent/memories/1?user=ana")
+    assert (locked.status_code, locked.json()["type"]) == (503, "urn:insula:store-locked")
+    assert (await here.get("/ready")).status_code == 503
+    assert (await here.get("/agent/memories?user=ana")).status_code == 200, "it can be read all the same"
+    other.rollback()
+    other.close()
+    assert (await say(here, "I like trains.")).json()["troubles"] == []
+    assert await _kept(here) == ["I live in Lisbon.", "I like trains."]
+
+
+async def test_a_disk_that_is_full(make_service: MakeService, client: Client, metacognition: Metacognition) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+
+    def limited(connection: sa.Connection, pages: int) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+
+    await metacognition.store.run(limited, 1)
+    answers = [(await say(here, f"I like the number {number}. " * 200)).json() for number in range(20)]
+    lost = [one for one in answers if one["troubles"]]
+    assert lost
+    assert "full" in lost[0]["troubles"][0]
+    await metacognition.store.run(limited, 1_000_000)
+    assert (await say(here, "I like trains.")).json()["troubles"] == []
+    said = await _kept(here)
+    assert (said[0], said[-1]) == ("I live in Lisbon.", "I like trains.")
+    acknowledged = [one for one in answers if one["turn"] and not one["troubles"]]
+    assert set(said) >= {one["message"] for one in acknowledged}
+
+
+async def test_an_error_of_the_disk(make_service: MakeService, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+
+    def broken(*_: object) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_IOERR, "SQLITE_IOERR"
+        raise OperationalError("SELECT", {}, error)
+
+    monkeypatch.setattr(index, "statistics", broken)
+    monkeypatch.setattr(index, "begin", broken)
+    answer = (await say(here, "I live in Porto.")).json()
+    assert answer["response"]
+    assert "SQLITE_IOERR" in answer["troubles"][0]
+    found = await here.get("/ready")
+    assert (found.status_code, found.json()["type"]) == (503, "urn:insula:store-full")
+    monkeypatch.undo()
+    assert (await here.get("/ready")).status_code == 200
+    assert (await say(here, "I like trains.")).json()["troubles"] == []
+
+
+async def test_a_file_that_is_no_database_any_more(make_service: MakeService, client: Client, file: Path) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+    whole, aside = file.with_name("whole.db"), file.with_name("aside.db")
+    for suffix in ("-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    file.rename(whole)
+    aside.write_bytes(b"This is no database. " * 500)
+    aside.rename(file)
+    found = await here.get("/agent/memories?user=ana")
+    assert (found.status_code, found.json()["type"]) == (503, "urn:insula:store-corrupt")
+    await _answered_and_said_to_be_lost(here)
+    file.unlink()
+    file.touch()
+    assert (await here.get("/ready")).status_code == 200

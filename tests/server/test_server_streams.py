@@ -1,0 +1,258 @@
+"""`GET /signals`: a ledger as it grows, across cuts, slow readers and other processes."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+from api_service import MakeService, Serve, say
+from starlette.types import Message, Scope
+
+from insula.memory import statements, views
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.server import live
+from insula.server.api import ledger
+from insula.server.app import create_app
+from insula.server.live import LISTENERS
+from insula.types import Signal
+
+pytestmark = pytest.mark.anyio
+
+
+class Stream:
+    """A stream of signals that is read line by line."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self.last = -1
+        """The last id, as a browser would send it when it comes back."""
+        self._lines = response.aiter_lines()
+
+    async def next(self, limit: float = 5.0) -> dict[str, Any] | None:
+        """The next event's data; None for one that has none, or a comment."""
+        data: dict[str, Any] | None = None
+        async with asyncio.timeout(limit):
+            async for line in self._lines:
+                name, _, value = line.partition(": ")
+                if name == "id":
+                    self.last = int(value)
+                elif name == "data":
+                    data = json.loads(value)
+                elif not line:
+                    return data
+        raise EOFError
+
+    async def ids(self, number: int) -> list[int]:
+        """The ids of the next signals."""
+        found: list[int] = []
+        while len(found) < number:
+            if (data := await self.next()) is not None:
+                found.append(data["id"])
+        return found
+
+
+@asynccontextmanager
+async def listening(
+    browser: httpx2.AsyncClient, user: str = "ana", last: int | None = None, **query: int
+) -> AsyncGenerator[Stream]:
+    headers = {} if last is None else {"Last-Event-ID": str(last)}
+    params = {"user": user, **query}
+    async with browser.stream("GET", "/signals", params=params, headers=headers, timeout=30) as response:
+        assert response.status_code == 200, await response.aread()
+        yield Stream(response)
+
+
+@pytest.fixture
+async def browser(make_service: MakeService, served: Serve) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with (
+        served(make_service(lambda _: "Noted.")) as url,
+        httpx2.AsyncClient(base_url=url, limits=httpx2.Limits(max_connections=None)) as client,
+    ):
+        yield client
+
+
+async def test_a_signal_is_told_as_soon_as_it_is_written(browser: httpx2.AsyncClient) -> None:
+    async with listening(browser) as stream:
+        assert await stream.next() is None
+        assert stream.last == 0
+        await say(browser, "I live in Lisbon.")
+        told = await stream.next(limit=live.POLL_SECONDS / 2)
+        assert told is not None
+        assert (told["kind"], told["session"], told["turn"], told["id"]) == ("meta:turn", "monday", 1, stream.last)
+
+
+async def test_nothing_is_lost_or_told_twice_across_cuts(browser: httpx2.AsyncClient) -> None:
+    async def talk() -> None:
+        for number in range(12):
+            await say(browser, f"I like the number {number}.")
+
+    talking = asyncio.create_task(talk())
+    told: list[int] = []
+    last: int | None = None
+    for cut in (1, 2, 3, 4, 2):
+        async with listening(browser, last=last, after=0) as stream:
+            told += await stream.ids(cut)
+            last = stream.last
+    await talking
+    rows = await _ledger(browser)
+    assert told == rows[:12]
+
+
+async def _ledger(browser: httpx2.AsyncClient) -> list[int]:
+    """The whole ledger, from its beginning to a marker."""
+    async with listening(browser, after=0) as stream:
+        found: list[int] = []
+        while True:
+            try:
+                data = await stream.next(limit=0.3)
+            except TimeoutError:
+                return found
+            found += [data["id"]] if data else []
+
+
+async def test_who_is_cut_off_before_anything_happened_goes_on_from_there(browser: httpx2.AsyncClient) -> None:
+    await say(browser, "I live in Lisbon.")
+    async with listening(browser) as stream:
+        assert await stream.next() is None
+    await say(browser, "I like trains.")
+    async with listening(browser, last=stream.last) as again:
+        assert await again.ids(1) > [stream.last]
+
+
+async def test_a_long_ledger_is_told_in_full(browser: httpx2.AsyncClient, metacognition: Metacognition) -> None:
+    await _write(metacognition.store, 3 * ledger.BATCH + 7)
+    async with listening(browser, after=0) as stream:
+        assert await stream.ids(3 * ledger.BATCH + 7) == list(range(1, 3 * ledger.BATCH + 8))
+
+
+async def _write(store: Store, number: int) -> None:
+    """Write signals to the ledger without a word to anybody."""
+    place = await store.place("ana", "monday")
+    at = datetime.now(UTC)
+    made = [Signal(kind="meta:turn", user="ana", session="monday", turn=1, reason="r", at=at) for _ in range(number)]
+    await store.run(statements.append, place, made)
+
+
+async def test_what_another_process_writes_is_told_too(
+    browser: httpx2.AsyncClient, metacognition: Metacognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "POLL_SECONDS", 0.2)
+    async with listening(browser) as stream:
+        await stream.next()
+        async with await Store.open(metacognition.store.path) as other:
+            await _write(other, 1)
+        assert await stream.ids(1) == [1]
+        await asyncio.sleep(live.POLL_SECONDS)
+        async with await Store.open(metacognition.store.path) as other:
+            await _write(other, 2)
+        assert await stream.ids(2) == [2, 3]
+
+
+async def test_a_stream_in_which_nothing_happens_says_that_it_is_alive(
+    browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "HEARTBEAT_SECONDS", 0.05)
+    async with browser.stream("GET", "/signals?user=ana", timeout=5) as response:
+        lines = response.aiter_lines()
+        found = [await anext(lines) for _ in range(6)]
+    assert ": ping" in found
+
+
+async def test_streams_end_when_the_server_stops(make_service: MakeService, served: Serve) -> None:
+    async with httpx2.AsyncClient() as browser, asyncio.timeout(5):
+        async with served(make_service()) as url:
+            response = await browser.send(browser.build_request("GET", f"{url}/signals?user=ana"), stream=True)
+            lines = response.aiter_lines()
+            await anext(lines)
+        assert [line async for line in lines if line] == []
+        await response.aclose()
+
+
+async def test_a_user_has_so_many_streams_and_no_more(browser: httpx2.AsyncClient) -> None:
+    opened = [listening(browser) for _ in range(LISTENERS)]
+    for one in opened:
+        await one.__aenter__()
+    full = await browser.get("/signals?user=ana")
+    assert (full.status_code, full.headers["content-type"]) == (429, "application/problem+json")
+    async with listening(browser, user="ben"):
+        pass
+    await opened[0].__aexit__(None, None, None)
+    await asyncio.sleep(0.1)
+    async with listening(browser):
+        pass
+    for one in opened[1:]:
+        await one.__aexit__(None, None, None)
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", str(2**63), "1 OR 1=1"])
+async def test_a_place_that_is_no_number_is_refused(last: str, browser: httpx2.AsyncClient) -> None:
+    found = await browser.get("/signals?user=ana", headers={"Last-Event-ID": last})
+    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+
+
+async def test_a_place_beyond_the_end_waits_for_what_comes(browser: httpx2.AsyncClient) -> None:
+    async with listening(browser, last=2**63 - 1) as stream:
+        assert await stream.next() is None
+        await say(browser, "I live in Lisbon.")
+        with pytest.raises(TimeoutError):
+            await stream.next(limit=0.2)
+
+
+async def test_for_who_does_not_read_nothing_is_read_ahead(
+    make_service: MakeService, metacognition: Metacognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, entries = 0, views.entries
+
+    def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[views.Entry]:
+        nonlocal looked
+        looked += 1
+        return entries(connection, user, after, limit)
+
+    monkeypatch.setattr(views, "entries", counted)
+    await _write(metacognition.store, 1)
+    app, reads, told = create_app(make_service()), asyncio.Event(), b""
+
+    async def send(message: Message) -> None:
+        nonlocal told
+        if b"data:" in message.get("body", b""):
+            await reads.wait()
+            told += message["body"]
+
+    async def receive() -> Message:
+        return await asyncio.Future()
+
+    listener = asyncio.create_task(app(_SIGNALS, receive, send))
+    for _ in range(10):
+        await _write(metacognition.store, ledger.BATCH)
+        app.state.live.notice(Signal(kind="", user="ana", session="", turn=1, reason="", at=datetime.now(UTC)))
+        await asyncio.sleep(0.01)
+    assert looked <= 2, "what comes waits on the ledger, and not in memory"
+    reads.set()
+    async with asyncio.timeout(10):
+        while told.count(b"id: ") < 10 * ledger.BATCH + 1:
+            await asyncio.sleep(0.01)
+    ids = [int(line[4:]) for line in told.splitlines() if line.startswith(b"id: ")]
+    assert ids == list(range(1, 10 * ledger.BATCH + 2))
+    listener.cancel()
+    await asyncio.gather(listener, return_exceptions=True)
+
+
+_SIGNALS: Scope = {
+    "type": "http",
+    "asgi": {"version": "3.0", "spec_version": "2.3"},
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "path": "/signals",
+    "raw_path": b"/signals",
+    "query_string": b"user=ana&after=0",
+    "root_path": "",
+    "headers": [(b"host", b"localhost")],
+    "client": ("127.0.0.1", 1),
+    "server": ("127.0.0.1", 80),
+}

@@ -1,0 +1,358 @@
+"""The night timer: in whose quiet hours, how often, and what stops it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from insula.agent.chat import Chat
+from insula.errors import ModelTimeout, StoreLocked
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.server import timer
+from insula.server.service import Service
+from insula.server.timer import SPREAD, Timer, moment, night, running
+from insula.sleep.cycle import END, Night, PhaseReport, Result, SleepReport
+from insula.testing import FrozenClock, ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+BERLIN, TOKYO, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Tokyo"), ZoneInfo("America/New_York")
+ZONES = {"ana": BERLIN, "ken": TOKYO, "ned": NEW_YORK}
+DAY = date(2026, 1, 6)
+HOUR = 3_600.0
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody's moment is the beginning of quiet hours, where a test does not say otherwise."""
+    monkeypatch.setattr(timer, "SPREAD", timedelta(0))
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock(datetime(2026, 1, 5, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+async def store(anyio_backend: str, clock: FrozenClock, tmp_path: Path) -> AsyncGenerator[Store]:
+    async with await Store.open(tmp_path / "insula.db", lambda: clock().timestamp()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def service(store: Store) -> Service:
+    chat = Chat(Metacognition(store), ScriptedModel(lambda _: "Yes."))
+    return Service(chat=chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get, nightly=True)
+
+
+async def talk(store: Store, *users: str, session: str = "monday") -> None:
+    for user in users:
+        for line in ("Does NASA use wind tunnels?", "Please use metres."):
+            async with Metacognition(store).turn(user, session, line) as turn:
+                turn.finish("Yes, one of 9 by 15 feet.")
+
+
+async def nights(store: Store, user: str) -> str | None:
+    """The name of the last night of a user."""
+    user_id = await store.sleeper(user)
+    last = await store.slept(user_id, END) if user_id else None
+    return last[0] if last else None
+
+
+def go_to(clock: FrozenClock, zone: ZoneInfo, *when: int) -> None:
+    clock.advance((datetime(*when, tzinfo=zone) - clock()).total_seconds())  # pyright: ignore[reportArgumentType]
+
+
+def failures(service: Service, where: str) -> float:
+    registry = service.chat.metacognition.telemetry.registry
+    return registry.get_sample_value("insula_failures_total", {"where": where}) or 0.0
+
+
+async def test_each_user_sleeps_in_the_quiet_hours_of_their_own_zone(
+    store: Store, clock: FrozenClock, service: Service
+) -> None:
+    await talk(store, "ana", "ken", "ned")
+    found: dict[str, str] = {}
+    looker = Timer(service)
+    for _ in range(24 * 2):
+        clock.advance(HOUR / 2)
+        await looker.look()
+        for user, zone in ZONES.items():
+            if user not in found and (name := await nights(store, user)):
+                found[user] = f"{clock().astimezone(zone):%Y-%m-%d %H:%M}"
+                assert found[user].startswith(name)
+    assert found == {"ana": "2026-01-06 02:00", "ken": "2026-01-06 02:00", "ned": "2026-01-06 02:00"}
+
+
+@pytest.mark.parametrize(
+    ("hour", "minute", "sleeps"), [(1, 59, False), (2, 0, True), (4, 59, True), (5, 0, False), (14, 0, False)]
+)
+async def test_quiet_hours_bind_it(
+    store: Store, clock: FrozenClock, service: Service, hour: int, minute: int, sleeps: bool
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, hour, minute)
+    await Timer(service).look()
+    assert await nights(store, "ana") == ("2026-01-06" if sleeps else None)
+
+
+async def test_where_nothing_is_due_nobody_sleeps(store: Store, clock: FrozenClock, service: Service) -> None:
+    async with Metacognition(store).turn("ana", "monday", "Hello.") as turn:
+        turn.finish("Hello!")
+    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
+    await Timer(service).look()
+    assert await nights(store, "ana") is None
+
+
+async def test_a_restart_within_the_quiet_hours_repeats_no_night(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
+    await Timer(service).look()
+    await talk(store, "ana", session="tuesday")
+    monkeypatch.setattr(timer, "night", never)
+    clock.advance(HOUR)
+    await Timer(service).look()  # another process: it knows nothing but what stands in the store
+    assert await nights(store, "ana") == "2026-01-06"
+
+
+async def never(service: Service, user: str) -> SleepReport:
+    raise AssertionError(f"{user} slept twice")
+
+
+@pytest.mark.parametrize(
+    ("when", "opens", "name"),
+    [
+        ((2026, 3, 29), "2026-03-29 03:00", "2026-03-29"),  # 02:00 does not exist that night
+        ((2026, 10, 25), "2026-10-25 02:00", "2026-10-25"),  # and exists twice that one
+    ],
+)
+async def test_when_clocks_change_there_is_one_night_all_the_same(
+    store: Store,
+    clock: FrozenClock,
+    service: Service,
+    when: tuple[int, int, int],
+    opens: str,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_to(clock, BERLIN, *when[:2], when[2] - 1, 12, 0)
+    await talk(store, "ana")
+    ran: list[str] = []
+
+    async def counted(service: Service, user: str) -> SleepReport:
+        ran.append(f"{clock().astimezone(BERLIN):%Y-%m-%d %H:%M}")
+        return await night(service, user)
+
+    monkeypatch.setattr(timer, "night", counted)
+    looker = Timer(service)
+    for _ in range(24 * 6):
+        clock.advance(600)
+        await looker.look()
+    assert ran == [opens]
+    assert await nights(store, "ana") == name
+
+
+@pytest.mark.parametrize("back", [HOUR, 3 * HOUR, 24 * HOUR, 24 * 400 * HOUR])
+async def test_a_clock_that_is_put_back_brings_no_second_night(
+    store: Store, clock: FrozenClock, service: Service, back: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 3, 30)
+    looker = Timer(service)
+    await looker.look()
+    assert await nights(store, "ana") == "2026-01-06"
+    monkeypatch.setattr(timer, "night", never)
+    clock.advance(-back)
+    await looker.look()
+    await Timer(service).look()
+
+
+async def test_nights_come_daily_though_their_moments_wander(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timer, "SPREAD", SPREAD)
+    looker = Timer(service)
+    names: list[str | None] = []
+    for day in range(5):
+        await talk(store, "ana", session=f"day {day}")
+        go_to(clock, BERLIN, 2026, 1, 6 + day, 1, 50)
+        while clock().astimezone(BERLIN).hour < 5:
+            clock.advance(300)
+            await looker.look()
+        names.append(await nights(store, "ana"))
+        clock.advance(8 * HOUR)
+    assert names == [f"2026-01-{6 + day:02}" for day in range(5)]
+
+
+def test_moments_lie_within_the_first_hours_spread_and_drawn_anew_each_night(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timer, "SPREAD", SPREAD)
+    moments = [moment(f"user {number}", DAY) for number in range(1_000)]
+    assert all(timedelta(0) <= one < SPREAD for one in moments)
+    halves = Counter(one < SPREAD / 2 for one in moments)
+    assert min(halves.values()) > 400
+    assert moment("ana", DAY) == moment("ana", DAY)
+    assert len({moment("ana", DAY + timedelta(days=day)) for day in range(30)}) == 30
+
+
+async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_others_sleep(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana", "ben")
+    tries = Counter[str]()
+
+    async def fails_for_ana(service: Service, user: str) -> SleepReport:
+        tries[user] += 1
+        if user == "ana" and tries[user] == 1:
+            raise ModelTimeout("The model took longer than 1 second.")
+        if user == "ana" and tries[user] == 2:
+            failed = PhaseReport(name="summaries", state="failed", why="broken")
+            return SleepReport(user=user, date="2026-01-06", phases=(failed,))
+        return await night(service, user)
+
+    monkeypatch.setattr(timer, "night", fails_for_ana)
+    service = replaced(service, BERLIN)
+    go_to(clock, BERLIN, 2026, 1, 6, 2, 0)
+    looker, begun = Timer(service), clock()
+    seen: list[tuple[int, int]] = []
+    while clock() < begun + timedelta(minutes=120):
+        before = tries["ana"]
+        await looker.look()
+        if tries["ana"] > before:
+            seen.append(((clock() - begun).seconds // 60, int(failures(service, "night"))))
+        clock.advance(60)
+    assert seen == [(0, 1), (30, 2), (60, 2)]
+    assert tries["ben"] == 1
+    assert (await nights(store, "ana"), await nights(store, "ben")) == ("2026-01-06", "2026-01-06")
+
+
+def replaced(service: Service, zone: ZoneInfo) -> Service:
+    return Service(
+        chat=service.chat, model=service.model, soul_of=service.soul_of, zone_of=lambda _: zone, nightly=service.nightly
+    )
+
+
+async def test_two_servers_on_one_store_never_run_one_night_twice(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
+    ran: list[str] = []
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(night: Night) -> Result:
+        ran.append(night.date)
+        inside.set()
+        await go_on.wait()
+        return Result({})
+
+    monkeypatch.setattr("insula.server.timer.PHASES", (("slow", slow),))
+    async with await Store.open(store.path, store.now) as second_store:
+        second = Timer(
+            Service(
+                chat=Chat(Metacognition(second_store), ScriptedModel(lambda _: "Yes.")),
+                model="test",
+                soul_of=lambda _: None,
+                zone_of=ZONES.get,
+            )
+        )
+        first = asyncio.create_task(Timer(service).look())
+        await inside.wait()
+        await second.look()
+        go_on.set()
+        await first
+        clock.advance(HOUR)
+        await second.look()
+    assert ran == ["2026-01-06"]
+    assert failures(service, "night") == 0
+
+
+async def test_no_more_than_a_few_sleep_at_once_and_none_begins_when_quiet_hours_are_over(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, *(f"user {number}" for number in range(6)))
+    inside, most, slept = 0, 0, 0
+
+    async def long(service: Service, user: str) -> SleepReport:
+        nonlocal inside, most, slept
+        inside, slept = inside + 1, slept + 1
+        most = max(most, inside)
+        await asyncio.sleep(0.1)
+        clock.advance(HOUR)
+        inside -= 1
+        return SleepReport(user=user, date="2026-01-06", phases=())
+
+    monkeypatch.setattr(timer, "night", long)
+    go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
+    await Timer(replaced(service, BERLIN)).look()
+    assert (most, inside) == (timer.AT_ONCE, 0)
+    assert slept < 6
+
+
+async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_with_it(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
+    monkeypatch.setattr(timer, "LOOK_SECONDS", 0.01)
+    users, away = store.users, 3
+
+    async def sometimes() -> list[str]:
+        nonlocal away
+        away -= 1
+        if away >= 0:
+            raise StoreLocked("Another process holds the store; end it.")
+        return await users()
+
+    monkeypatch.setattr(store, "users", sometimes)
+    before = asyncio.all_tasks()
+    async with running(service):
+        async with asyncio.timeout(30):
+            while await nights(store, "ana") is None:
+                await asyncio.sleep(0.01)
+    assert asyncio.all_tasks() == before
+    assert failures(service, "timer") == 3
+
+
+async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start(
+    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 4, 55)
+    inside, ran = asyncio.Event(), Counter[str]()
+
+    async def quick(_: Night) -> Result:
+        ran["quick"] += 1
+        return Result({})
+
+    async def endless(_: Night) -> Result:
+        ran["endless"] += 1
+        inside.set()
+        if ran["endless"] == 1:
+            await asyncio.Event().wait()
+        return Result({})
+
+    monkeypatch.setattr("insula.server.timer.PHASES", (("quick", quick), ("endless", endless)))
+    async with running(service):
+        await inside.wait()
+    assert await nights(store, "ana") is None
+    async with running(service), asyncio.timeout(30):
+        while await nights(store, "ana") is None:
+            await asyncio.sleep(0.01)
+    assert ran == {"quick": 1, "endless": 2}
+    assert await nights(store, "ana") == "2026-01-06"
+
+
+async def test_a_service_that_wants_no_nights_has_none(store: Store, clock: FrozenClock, service: Service) -> None:
+    await talk(store, "ana")
+    go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
+    quiet = Service(chat=service.chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get)
+    before = asyncio.all_tasks()
+    async with running(quiet):
+        assert asyncio.all_tasks() == before

@@ -1,0 +1,294 @@
+"""What is counted and traced: under which names, at what cost, and that nobody's words are in it."""
+
+import re
+import subprocess
+import sys
+import timeit
+from collections.abc import Generator
+from importlib import import_module
+
+import pytest
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
+from opentelemetry.trace import SpanKind, StatusCode
+from prometheus_client import generate_latest
+
+from insula.agent.chat import Chat
+from insula.errors import ModelRefused
+from insula.llm.client import generate
+from insula.llm.wire import Prompt
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.sleep.cycle import Night, Result, sleep_cycle
+from insula.telemetry import (
+    ASSESSMENT,
+    ATTRIBUTES,
+    ERROR_TYPE,
+    MODELS,
+    NIGHT,
+    OTHER,
+    PHASE,
+    RECALL,
+    TURN,
+    Telemetry,
+    call,
+    evaluated,
+    span,
+)
+from insula.testing import ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "Anastasia told the zeppelin story"
+"""Words that no span and no event may hold."""
+COST_MICROSECONDS = 25.0
+"""What a span may cost where nobody listens: 3 are measured, on a shared machine a multiple."""
+
+
+class Traces:
+    """What was exported."""
+
+    def __init__(self) -> None:
+        self.spans, self.logs = InMemorySpanExporter(), InMemoryLogRecordExporter()
+
+    @property
+    def ended(self) -> dict[str, ReadableSpan]:
+        """The spans by name."""
+        return {one.name: one for one in self.spans.get_finished_spans()}
+
+    def attributes(self, name: str) -> dict[str, object]:
+        return dict(self.ended[name].attributes or {})
+
+    @property
+    def events(self) -> list[tuple[str | None, dict[str, object], int | None]]:
+        """Name, attributes and span of each event."""
+        found = [one.log_record for one in self.logs.get_finished_logs()]
+        return [(one.event_name, dict(one.attributes or {}), one.span_id) for one in found]
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        said = [one.to_json() for one in self.spans.get_finished_spans()]
+        return "\n".join([*said, *map(str, self.events)])
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> Generator[Traces]:
+    """A host's SDK, for one test: that of the process can be set but once."""
+    found = Traces()
+    tracers, loggers = TracerProvider(), LoggerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(found.spans))
+    loggers.add_log_record_processor(SimpleLogRecordProcessor(found.logs))
+    monkeypatch.setattr("insula.telemetry._tracer", tracers.get_tracer("insula"))
+    monkeypatch.setattr("insula.telemetry._events", loggers.get_logger("insula"))
+    yield found
+    tracers.shutdown()
+    loggers.shutdown()
+
+
+async def phase(_: Night) -> Result:
+    return Result({})
+
+
+async def broken(_: Night) -> Result:
+    raise ValueError(SECRET)
+
+
+async def test_a_night_and_its_phases_are_spans_within_one_another(store: Store, traces: Traces) -> None:
+    async with Metacognition(store).turn("ana", "monday", SECRET) as turn:
+        turn.finish("Yes.")
+    traces.spans.clear()
+    traces.logs.clear()
+    await sleep_cycle(store, "ana", (("summaries", phase), ("reflection", broken)), force=True)
+    spans = traces.spans.get_finished_spans()
+    assert [(one.name, dict(one.attributes or {})) for one in spans] == [
+        (PHASE, {"insula.night.phase": "summaries", "insula.night.state": "done"}),
+        (PHASE, {"insula.night.phase": "reflection", "insula.night.state": "failed"}),
+        (NIGHT, {"insula.night.state": "failed"}),
+    ]
+    night = spans[-1].context
+    assert night
+    assert [one.parent and one.parent.span_id for one in spans] == [night.span_id, night.span_id, None]
+    assert SECRET not in traces.text
+
+
+async def test_the_call_of_a_model_is_a_span_of_the_conventions(traces: Traces) -> None:
+    model = ScriptedModel(lambda _: SECRET, name="tiny")
+    with span(TURN):
+        await generate(model, Prompt(instructions=SECRET, prompt=SECRET), purpose="answer", temperature=0.5)
+    found, said = traces.ended["chat tiny"], traces.attributes("chat tiny")
+    used = [said.pop(f"gen_ai.usage.{name}_tokens") for name in ("input", "output")]
+    assert all(isinstance(tokens, int) and tokens > 0 for tokens in used)
+    assert said == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "function",
+        "gen_ai.request.model": "tiny",
+        "gen_ai.request.max_tokens": 512,
+        "gen_ai.request.temperature": 0.5,
+        "insula.purpose": "answer",
+    }
+    assert found.kind is SpanKind.CLIENT
+    assert found.parent
+    assert SECRET not in traces.text
+
+
+async def test_what_fails_is_named_by_its_class_and_not_by_its_message(traces: Traces) -> None:
+    model = ScriptedModel([ModelRefused(SECRET)])
+    with pytest.raises(ModelRefused):
+        await generate(model, Prompt(instructions="", prompt=SECRET), purpose="answer")
+    found = traces.ended["chat scripted"]
+    assert found.status.status_code is StatusCode.ERROR
+    assert traces.attributes("chat scripted")[ERROR_TYPE] == "ModelRefused"
+    assert not found.events
+    assert SECRET not in traces.text
+
+
+def test_a_judgement_is_an_event_within_the_span_that_is_judged(traces: Traces) -> None:
+    with span(TURN):
+        evaluated("self_monitor", 0.25, "fail", explanation="too_short, repetition")
+        evaluated("verification", 0.9, "pass")
+    judged = traces.ended[TURN].context
+    assert judged
+    name = {"gen_ai.evaluation.name": "self_monitor", "gen_ai.evaluation.score.label": "fail"}
+    said = {"gen_ai.evaluation.score.value": 0.25, "gen_ai.evaluation.explanation": "too_short, repetition"}
+    assert traces.events[0] == ("gen_ai.evaluation.result", name | said, judged.span_id)
+    assert "gen_ai.evaluation.explanation" not in traces.events[1][1]
+
+
+async def test_a_turn_is_one_trace_with_its_judgements(store: Store, traces: Traces) -> None:
+    model = ScriptedModel(lambda _: f"{SECRET} is what you said.", name="tiny")
+    chat = Chat(Metacognition(store), model)
+    await chat.reply("ana", "monday", f"{SECRET}. What is it about?")
+    parents = {name: one.parent and one.parent.span_id for name, one in traces.ended.items()}
+    turn = traces.ended[TURN].context
+    assert turn
+    assert parents == {TURN: None, RECALL: turn.span_id, "chat tiny": turn.span_id, ASSESSMENT: turn.span_id}
+    assert traces.attributes(TURN).keys() == {
+        *("insula.turn.number", "insula.confidence.level", "insula.hedged", "insula.promoted")
+    }
+    assert traces.attributes(RECALL) == {"insula.recall.limit": 16, "insula.recall.memories": 0}
+    judged = [(said["gen_ai.evaluation.name"], said["gen_ai.evaluation.score.label"]) for _, said, _ in traces.events]
+    assert judged == [("confidence", "low"), ("self_monitor", "pass")]
+    assert not re.search("zeppelin|anastasia|ana|monday", traces.text, re.IGNORECASE)
+
+
+async def test_a_turn_that_raises_is_a_trace_of_an_error(store: Store, traces: Traces) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with Metacognition(store).turn("ana", "monday", SECRET):
+            raise ZeroDivisionError(SECRET)
+    assert traces.attributes(TURN)[ERROR_TYPE] == "ZeroDivisionError"
+    assert SECRET not in traces.text
+
+
+def test_what_is_not_known_is_left_out(traces: Traces) -> None:
+    with span(RECALL, limit=16, recalled=None) as traced:
+        traced.set(level=None)
+    assert traces.attributes(RECALL) == {"insula.recall.limit": 16}
+
+
+def test_a_wrong_attribute_is_found_though_nobody_listens() -> None:
+    with pytest.raises(KeyError, match="recaled"):
+        span(RECALL, recaled=3)
+    with span(RECALL) as traced, pytest.raises(KeyError, match="recaled"):
+        traced.set(recaled=3)
+
+
+def test_a_host_that_drops_a_trace_gets_no_piece_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(sampler=ParentBased(ALWAYS_OFF, local_parent_not_sampled=ALWAYS_OFF))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr("insula.telemetry._tracer", provider.get_tracer("insula"))
+    with span(TURN), span(RECALL):
+        pass
+    assert not exporter.get_finished_spans()
+    provider.shutdown()
+
+
+def test_names_that_are_not_ours_are_those_of_the_conventions() -> None:
+    known = import_module("opentelemetry.semconv._incubating.attributes.gen_ai_attributes")
+    defined = {value for name, value in vars(known).items() if name.startswith("GEN_AI_") and isinstance(value, str)}
+    for name in ATTRIBUTES.values():
+        assert name in defined if name.startswith("gen_ai.") else re.fullmatch(r"insula(\.[a-z_]+)+", name), name
+
+
+def test_without_an_sdk_a_span_costs_next_to_nothing() -> None:
+    def traced() -> None:
+        with span(RECALL, limit=16) as one:
+            one.set(recalled=3)
+
+    def judged() -> None:
+        evaluated("confidence", 0.5, "medium")
+
+    for work in (traced, judged):
+        assert min(timeit.repeat(work, number=1_000, repeat=5)) * 1_000 < COST_MICROSECONDS
+
+
+def test_the_sdk_of_the_process_receives_spans_and_events() -> None:
+    code = """
+from opentelemetry import trace
+from insula.telemetry import TURN, RECALL, evaluated, span  # before the SDK is set, as a host imports it
+with span(TURN): pass
+from opentelemetry._logs import set_logger_provider
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import ConsoleLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
+tracers, loggers = TracerProvider(), LoggerProvider()
+tracers.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(formatter=lambda one: one.name + chr(10))))
+loggers.add_log_record_processor(
+    SimpleLogRecordProcessor(ConsoleLogRecordExporter(formatter=lambda one: one.log_record.event_name + chr(10)))
+)
+trace.set_tracer_provider(tracers)
+set_logger_provider(loggers)
+with span(TURN), span(RECALL):
+    evaluated("confidence", 0.5, "medium")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["gen_ai.evaluation.result", "insula.recall", "insula.turn"]
+
+
+def test_the_counters_of_the_seed_have_its_names() -> None:
+    telemetry = Telemetry()
+    for counter in (telemetry.snapshots, telemetry.advisories, telemetry.stm_high, telemetry.degraded):
+        counter.inc()
+    telemetry.adaptive_retrieval.inc(2)
+    lines = generate_latest(telemetry.registry).decode().splitlines()
+    assert {
+        "metacog_snapshots_total 1.0",
+        "metacog_advisory_items_total 1.0",
+        "metacog_stm_high_util_events_total 1.0",
+        "metacog_performance_degraded_events_total 1.0",
+        "adaptive_retrieval_applied_total 2.0",
+    } <= set(lines)
+
+
+def test_latency_is_a_histogram_in_seconds_whose_labels_are_bounded() -> None:
+    telemetry = Telemetry()
+    for number in range(100):
+        telemetry.took(f"model {number}", 1.5)
+    telemetry.took("model 0", 0.2)
+    found = {
+        sample.labels["model"]: sample.value
+        for family in telemetry.latency.collect()
+        for sample in family.samples
+        if sample.name == "insula_turn_seconds_count"
+    }
+    assert len(found) == MODELS + 1
+    assert (found["model 0"], found[OTHER]) == (2.0, 100.0 - MODELS)
+    assert telemetry.registry.get_sample_value("insula_turn_seconds_sum", {"model": "model 0"}) == pytest.approx(1.7)
+
+
+def test_two_services_do_not_share_numbers() -> None:
+    one, other = Telemetry(), Telemetry()
+    one.snapshots.inc()
+    assert other.registry.get_sample_value("metacog_snapshots_total") == 0.0
+
+
+def test_calls_are_named_after_their_model(traces: Traces) -> None:
+    with call("tiny", purpose="night"):
+        pass
+    assert list(traces.ended) == ["chat tiny"]
