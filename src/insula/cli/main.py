@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from insula.cli.address import HOST, PORT
 from insula.cli.rules import app as rules
 
 app = typer.Typer(
@@ -159,6 +160,42 @@ def sleep(
     raise typer.Exit(run(user=user, everybody=everybody, model=model, force=force, json=json))
 
 
+@app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; another than this machine's own needs tokens.")
+    ] = HOST,
+    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = PORT,
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name by which the server is reached; repeatable.")
+    ] = None,
+    new_token: Annotated[
+        str | None, typer.Option(metavar="USER", help="Only make a token for a user, and say where to put it.")
+    ] = None,
+) -> None:
+    """The agent over HTTP: API, metrics, and a page to watch it think."""
+    from insula.cli import serve
+
+    if new_token is not None:
+        raise typer.Exit(serve.new_token(new_token))
+    raise typer.Exit(serve.run(host=host, port=port, model=model, allowed=allow_host or ()))
+
+
+@app.command()
+def status(
+    user: User = "me",
+    url: Annotated[
+        str | None, typer.Option(help="Of the server; by default that of this machine, else the store.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How the agent is doing: speed, working memory, what it changed about itself, and what it holds."""
+    from insula.cli.status import run
+
+    raise typer.Exit(run(user=user, url=url, json=json))
+
+
 soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
 app.add_typer(soul, name="soul")
 Revision = Annotated[int | None, typer.Argument(help="A revision of `insula soul history`; by default the one before.")]
@@ -268,6 +305,36 @@ def memory_erase(
     raise typer.Exit(erase(user, number, yes))
 
 
+model_app = typer.Typer(help="The embedded weights: list them, bring them here.", no_args_is_help=True)
+app.add_typer(model_app, name="model")
+
+
+@model_app.command("list")
+def model_list(json: Json = False) -> None:
+    """The models that run inside the process, and where their weights are."""
+    from insula.cli.model import listing
+
+    raise typer.Exit(listing(json))
+
+
+@model_app.command("install")
+def model_install(name: Annotated[str, typer.Argument(help="smollm2 or qwen-coder-1.5b.")], json: Json = False) -> None:
+    """Bring weights here, verified; run it again after an interruption, and it goes on from there."""
+    from insula.cli.model import bring
+
+    raise typer.Exit(bring(name, json))
+
+
+@model_app.command("path")
+def model_path(
+    name: Annotated[str, typer.Argument(help="smollm2 or qwen-coder-1.5b.")] = "embedded",
+) -> None:
+    """Print the file of weights."""
+    from insula.cli.model import path
+
+    raise typer.Exit(path(name))
+
+
 @bench.command("turn")
 def bench_turn(
     data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
@@ -332,6 +399,88 @@ def bench_corrections(
 ) -> None:
     """Whether a message that corrects the assistant is told from one that goes on."""
     from insula.bench.corrections import run
+
+    raise typer.Exit(run(data, json))
+
+
+@app.command()
+def solve(  # noqa: PLR0913, PLR0917 one for each option
+    problem: Annotated[str | None, typer.Argument(help="What to solve; `-` or nothing reads standard input.")] = None,
+    method: Annotated[
+        str, typer.Option(help="insula, mgv, direct, self_consistency, adaptive_self_consistency, self_refine, …")
+    ] = "insula",
+    model: Annotated[str | None, typer.Option(help="The model for all of it.")] = None,
+    monitor_model: Annotated[str | None, typer.Option(help="Another one to plan.")] = None,
+    generator_model: Annotated[str | None, typer.Option(help="Another one to solve.")] = None,
+    verifier_model: Annotated[str | None, typer.Option(help="Another one to verify.")] = None,
+    max_tokens_total: Annotated[
+        int | None, typer.Option(min=1, help="What a problem may cost, prompts and answers together.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Problems: JSON Lines with `question`, or one a line.")
+    ] = None,
+    export_preferences: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what succeeded beside what failed, to train on.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Solve a problem step by step, verified, and show how; exit status 1 where there is no answer."""
+    from insula.cli.solve import Asked, run
+
+    asked = Asked(
+        method=method,
+        model=model,
+        monitor=monitor_model,
+        generator=generator_model,
+        verifier=verifier_model,
+        tokens=max_tokens_total,
+        json=json,
+        export=export_preferences,
+    )
+    raise typer.Exit(run(problem, file, asked))
+
+
+@bench.command("load")
+def bench_load(
+    sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
+    seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
+    from insula.bench.load import run
+
+    raise typer.Exit(run(sessions, seconds, json))
+
+
+@bench.command("gsm8k")
+def bench_gsm8k(
+    data: Annotated[str, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")],
+    out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
+    methods: Annotated[
+        str, typer.Option(help="Methods with commas between; self_consistency@8 has eight chains.")
+    ] = "direct,self_consistency,adaptive_self_consistency,insula",
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    limit: Annotated[int | None, typer.Option(help="How many problems; 0 only reports.", min=0)] = None,
+    offset: Annotated[int, typer.Option(help="The first problem, counted from 0.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the replies that are sampled.", min=0)] = 0,
+    tokens: Annotated[
+        int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
+    from insula.bench.gsm8k import TOKENS, run
+
+    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json))
+
+
+@bench.command("calibration")
+def bench_calibration(
+    data: Annotated[str, typer.Option(help="A folder with CoT_svamp.jsonl.xz and CoT_ASDiv.jsonl.xz.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Whether likelihood and agreement together tell right answers from wrong ones better than either."""
+    from insula.bench.calibration import run
 
     raise typer.Exit(run(data, json))
 

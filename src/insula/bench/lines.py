@@ -1,0 +1,76 @@
+"""A file of JSON lines that outlives a process that is killed: what was cut off is left out, what stands is kept."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from insula.errors import InputError
+from insula.llm.client import Generation
+from insula.solve import pool
+
+Record = dict[str, Any]
+
+
+class Lines:
+    """Records that are written one line at a time.
+
+    Attributes:
+        records: what the file held when it was opened, and what was added since.
+        torn: lines that could not be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_bytes() if path.exists() else b""
+            self._file = path.open("ab")
+            if text and not text.endswith(b"\n"):
+                self._file.write(b"\n")  # else the next line would be lost with the one that was cut off
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be written ({error.strerror}); name another folder.") from error
+        self.records, self.torn = _read(text)
+
+    def add(self, record: Record) -> None:
+        """Add a record; when this returns, it survives the process."""
+        self._file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        self._file.flush()
+        self.records.append(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _read(text: bytes) -> tuple[list[Record], int]:
+    records: list[Record] = []
+    lines = [line for line in text.split(b"\n") if line.strip()]
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)  # pyright: ignore[reportUnknownArgumentType]
+    return records, len(lines) - len(records)
+
+
+class FilePool:
+    """Replies of models, kept between runs in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = Lines(path)
+        self._places = {record["key"]: number for number, record in enumerate(self._lines.records)}
+
+    def get(self, key: str) -> Generation | None:
+        """The reply under a key, if there is one."""
+        place = self._places.get(key)
+        return None if place is None else pool.recalled(self._lines.records[place])
+
+    def put(self, key: str, generation: Generation) -> None:
+        """Keep a reply."""
+        self._places[key] = len(self._lines.records)
+        self._lines.add({"key": key, **pool.record(generation)})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()

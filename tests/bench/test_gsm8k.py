@@ -1,0 +1,323 @@
+"""Methods side by side: paired by a common pool, capped alike, gone on with after a kill, and judged without favour."""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.bench import arms as arms_module
+from insula.bench import gsm8k, plots
+from insula.bench.arms import Arm, arms, latest
+from insula.bench.gsm8k import TOKENS, problems, run
+from insula.bench.gsm8k_figures import alone, confidences, figures, paired
+from insula.bench.gsm8k_report import tables
+from insula.bench.lines import Lines
+from insula.bench.page import page
+from insula.errors import InputError, ModelUnavailable
+from insula.testing import Request, ScriptedModel
+
+Json = dict[str, Any]
+Reply = Callable[[Request], str]
+CHAINS = "direct,self_consistency@3,adaptive_self_consistency"
+
+
+def data_of(folder: Path, count: int = 3) -> Path:
+    path = folder / "data.jsonl"
+    lines = [
+        {"question": f"What is {n} plus {n}?", "answer": f"<<{n}+{n}={2 * n}>>\n#### {2 * n}"} for n in range(count)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def solves(request: Request) -> str:
+    """Every problem but that of 1 is solved, and that of 2 only by chains that are sampled."""
+    n = int(request.text.split("What is ")[1].split()[0])
+    right = n != 1 and (n != 2 or bool(request.settings.get("temperature")))
+    return f"{n} + {n} = {2 * n}, so \\boxed{{{2 * n if right else 99}}}"
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs the benchmark; returns the model, the exit code, the figures and what was said."""
+
+    def measured(methods: str = CHAINS, reply: Reply = solves, **options: Any) -> tuple[ScriptedModel, int, Json, str]:
+        model = ScriptedModel(reply)
+
+        @asynccontextmanager
+        async def resolve(*_: object) -> AsyncGenerator[ScriptedModel]:
+            yield model
+
+        monkeypatch.setattr(gsm8k, "resolve", resolve)
+        terms: Json = {"limit": None, "offset": 0, "seed": 0, "tokens": TOKENS, "model": "scripted"} | options
+        data = str(terms.pop("data", None) or data_of(tmp_path))
+        code = run(data, methods, out=str(tmp_path / "out"), json=True, **terms)
+        output = capsys.readouterr()
+        return model, code, json.loads(output.out), output.err
+
+    return measured
+
+
+def results(tmp_path: Path) -> list[Json]:
+    return [json.loads(line) for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()]
+
+
+def test_chains_are_asked_for_once_and_charged_to_every_method_that_uses_them(
+    bench: Callable[..., Any], tmp_path: Path
+) -> None:
+    model, code, measured, _ = bench()
+    assert code == 0
+    assert [one["calls"] for one in results(tmp_path) if one["arm"] == "self_consistency@3"] == [3, 3, 3]
+    # Problems 0 and 1: three chains, of which the adaptive method takes two. Problem 2: the first chain is an outlier.
+    assert [one["calls"] for one in results(tmp_path) if one["arm"] == "adaptive_self_consistency"] == [2, 2, 4]
+    assert len(model.requests) == 3 + 3 + 4
+    assert {name: one["right"] for name, one in measured["arms"].items()} == {
+        "direct": 1,
+        "self_consistency@3": 2,
+        "adaptive_self_consistency": 2,
+    }
+
+
+def test_what_all_three_methods_begin_with_is_the_same_reply(bench: Callable[..., Any], tmp_path: Path) -> None:
+    answers = iter(range(100))
+
+    def counts(_: Request) -> str:
+        return f"\\boxed{{{next(answers)}}}"
+
+    bench(reply=counts, limit=1)
+    direct, vote, adaptive = results(tmp_path)
+    assert direct["attempts"][0]["answer"] == vote["attempts"][0]["answer"] == adaptive["attempts"][0]["answer"] == "0"
+    assert [one["answer"] for one in vote["attempts"]] == [one["answer"] for one in adaptive["attempts"][:3]]
+
+
+@pytest.mark.parametrize("requests", [0, 1, 4, 9])
+def test_a_run_that_is_killed_goes_on_where_it_was(bench: Callable[..., Any], tmp_path: Path, requests: int) -> None:
+    asked = 0
+
+    def killed(request: Request) -> str:
+        nonlocal asked
+        if asked == requests:
+            raise KeyboardInterrupt
+        asked += 1
+        return solves(request)
+
+    with pytest.raises(KeyboardInterrupt):
+        bench(reply=killed)
+    model, code, measured, _ = bench()
+    assert (code, len(model.requests)) == (0, 10 - requests)
+    lines = [
+        {name: value for name, value in one.items() if name not in ("seconds", "stages")}
+        for one in latest(results(tmp_path))
+    ]
+    (tmp_path / "out").rename(tmp_path / "interrupted")
+    _, _, whole, _ = bench()
+    assert [
+        {name: value for name, value in one.items() if name not in ("seconds", "stages")} for one in results(tmp_path)
+    ] == lines
+    assert measured["pairs"] == whole["pairs"]
+
+
+def test_torn_lines_are_left_out_and_measured_again_from_the_pool(bench: Callable[..., Any], tmp_path: Path) -> None:
+    _, _, before, _ = bench()
+    file = tmp_path / "out" / "results.jsonl"
+    content = file.read_bytes()
+    file.write_bytes(content[:-30])
+    model, _, after, said = bench()
+    assert model.requests == []
+    assert "1 line(s) of results.jsonl were cut off" in said
+    assert after["pairs"] == before["pairs"]
+    assert len(file.read_bytes().splitlines()) == 10  # the torn line stays, alone in its line
+
+
+def test_a_reply_that_was_torn_is_asked_for_again(bench: Callable[..., Any], tmp_path: Path) -> None:
+    bench("direct", limit=1)
+    (tmp_path / "out" / "results.jsonl").unlink()
+    replies = tmp_path / "out" / "replies.jsonl"
+    replies.write_bytes(replies.read_bytes()[:-5])
+    model, _, measured, _ = bench("direct", limit=1)
+    assert (len(model.requests), measured["arms"]["direct"]["right"]) == (1, 1)
+
+
+def test_more_problems_and_methods_join_what_is_there(bench: Callable[..., Any]) -> None:
+    bench("direct", limit=1)
+    model, _, measured, _ = bench("direct,self_consistency@2")
+    assert len(model.requests) == 5  # of six chains one was there
+    assert {name: one["n"] for name, one in measured["arms"].items()} == {"direct": 3, "self_consistency@2": 3}
+    model, _, reported, _ = bench("direct", limit=0)
+    assert (model.requests, reported["arms"]) == ([], measured["arms"])
+
+
+def test_another_seed_is_another_measurement_of_the_same_problems(bench: Callable[..., Any]) -> None:
+    bench("direct")
+    _, _, measured, _ = bench("direct", seed=1)
+    assert (measured["arms"]["direct"]["n"], measured["problems"], measured["seeds"]) == (6, 3, [0, 1])
+
+
+def test_a_failure_is_counted_as_wrong_and_tried_again_the_next_time(bench: Callable[..., Any], tmp_path: Path) -> None:
+    def broken(request: Request) -> str:
+        if "What is 0" in request.text:
+            raise ModelUnavailable("The model is away.")
+        return solves(request)
+
+    _, code, measured, _ = bench("direct", broken)
+    one = measured["arms"]["direct"]
+    assert (code, one["n"], one["right"], one["failed"]) == (1, 3, 0, 1)
+    assert results(tmp_path)[0]["failed"] == "The model is away"
+    model, code, measured, _ = bench("direct")
+    assert (code, len(model.requests), measured["arms"]["direct"]["failed"]) == (0, 1, 0)
+
+
+def test_a_defect_in_a_method_does_not_end_the_benchmark(
+    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def defective(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("no")
+
+    monkeypatch.setattr(arms_module, "named", lambda _: defective)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    _, code, measured, _ = bench("direct,self_consistency@2")
+    assert (code, measured["arms"]["direct"]["failed"], measured["arms"]["self_consistency@2"]["right"]) == (1, 3, 1)
+    assert results(tmp_path)[0]["failed"] == "ZeroDivisionError: no"
+
+
+def test_no_method_spends_more_than_the_cap(bench: Callable[..., Any], tmp_path: Path) -> None:
+    _, _, measured, _ = bench("self_consistency,adaptive_self_consistency,insula,mgv,self_refine", tokens=150)
+    for one in results(tmp_path):
+        assert one["input_tokens"] + one["output_tokens"] <= 150
+    assert measured["arms"]["self_consistency"]["capped"] == 3
+    assert measured["arms"]["self_consistency"]["failed"] == 0
+
+
+def test_results_on_other_terms_are_not_mixed(bench: Callable[..., Any], tmp_path: Path) -> None:
+    bench("direct")
+    with pytest.raises(InputError, match="another tokens, which do not compare"):
+        bench("direct", tokens=500)
+    with pytest.raises(InputError, match="another model"):
+        bench("direct", model="other")
+    (tmp_path / "more").mkdir()
+    with pytest.raises(InputError, match="another data"):
+        bench("direct", data=data_of(tmp_path / "more", 4))
+
+
+def test_the_report_is_written_with_a_page(bench: Callable[..., Any], tmp_path: Path) -> None:
+    _, _, measured, _ = bench()
+    assert json.loads((tmp_path / "out" / "figures.json").read_text()) == measured
+    shown = (tmp_path / "out" / "report.html").read_text()
+    assert "self_consistency@3" in shown
+    assert "<script" not in shown
+
+
+def test_people_see_tables(bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench()
+    run(str(data_of(tmp_path)), CHAINS, "scripted", 0, 0, 0, str(tmp_path / "out"), TOKENS, False)
+    shown = capsys.readouterr().out
+    assert "2/3" in shown
+    assert "direct - self_consistency@3" in shown
+    assert "…" not in shown
+
+
+# The figures.
+
+
+def line(arm: str, problem: int, correct: bool, **more: Any) -> Json:
+    usage = {"calls": 1, "input_tokens": 100, "output_tokens": 50, "seconds": 2.0}
+    given: Json = {"answer": "1", "leaning": "1", "leaning_correct": correct, "confidences": {}, "attempts": [{}]}
+    return {"arm": arm, "problem": problem, "seed": 0, "correct": correct, "failed": None, **given, **usage, **more}
+
+
+def test_what_was_abstained_from_is_wrong_and_its_confidence_is_judged_all_the_same() -> None:
+    held_back = line(
+        "insula", 1, False, answer=None, abstained=True, leaning_correct=True, confidences={"combined": 0.1}
+    )
+    given = line("insula", 0, True, confidences={"combined": 0.9})
+    one = alone([given, held_back])
+    assert (one["accuracy"], one["abstained"], one["unanswered"], one["right_when_answered"]) == (0.5, 1, 0, 1.0)
+    assert confidences([given, held_back])["combined"]["right"] == 2
+
+
+def test_two_methods_are_compared_on_the_problems_that_both_have() -> None:
+    ours = {(n, 0): line("a", n, n < 8, output_tokens=50 - n) for n in range(10)}
+    theirs = {(n, 0): line("b", n, n < 3) for n in range(2, 12)}
+    told = paired("a", "b", ours, theirs)
+    assert (told["n"], told["only_one"], told["only_other"], told["difference"]) == (8, 5, 0, 0.625)
+    assert told["p"] == 0.0625
+    assert told["interval"][0] < 0.625 < told["interval"][1]
+    assert told["tokens_difference"] == -5.5
+
+
+def test_ours_is_held_against_all_and_the_seeds_method_against_the_baselines() -> None:
+    records = [line(arm, 0, True) for arm in ("direct", "mgv", "insula")]
+    told = figures(records, model="m", tokens=1)["pairs"]
+    assert [(one["one"], one["other"]) for one in told] == [("insula", "direct"), ("insula", "mgv"), ("mgv", "direct")]
+
+
+def test_a_confidence_is_judged_where_it_is_known_and_a_figure_that_is_none_is_left_out() -> None:
+    records = [
+        line("a", 0, True, confidences={"likelihood": 0.9, "prompted": float("nan")}),
+        line("a", 1, False, confidences={"likelihood": 0.4}),
+        line("a", 2, False, confidences={}),
+    ]
+    told = confidences(records)
+    assert list(told) == ["likelihood"]
+    assert (told["likelihood"]["n"], told["likelihood"]["auroc"], told["likelihood"]["ece"]) == (2, 1.0, 0.25)
+
+
+def test_a_confidence_about_answers_that_are_all_right_ranks_nothing() -> None:
+    told = figures([line("a", 0, True, confidences={"agreement": 1.0})], model="m", tokens=1)
+    assert told["confidence"]["a"]["agreement"]["auroc"] is None
+    assert tables(told)["Does confidence tell right from wrong?"][1][0][4] == "–"
+
+
+def test_no_text_becomes_markup_on_the_page() -> None:
+    shown = page("T", "<b>", {"<i>": (("<u>",), [("<s>",)])}, {"<p>": "AA=="}, None)
+    assert not any(tag in shown for tag in ("<b>", "<i>", "<u>", "<s>", '"<p>"'))
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    assert plots.missing() == 'plots need matplotlib; for them, run: pip install "insula[bench]"'
+
+
+# Bad input.
+
+
+def test_methods_are_told_by_name_with_a_number_of_chains() -> None:
+    assert [arm.name for arm in arms("mgv, self-consistency@8,mgv")] == ["mgv", "self_consistency@8"]
+    assert all(isinstance(arm, Arm) for arm in arms("direct"))
+    for wrong in ("", " , ", "nothing", "self_consistency@0", "self_consistency@999"):
+        with pytest.raises(InputError, match=r"[;:] "):
+            arms(wrong)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"question": 1, "answer": "2"}', '{"question": "?"}'])
+def test_data_of_another_form_is_told(tmp_path: Path, content: str) -> None:
+    (tmp_path / "data").write_text(content)
+    with pytest.raises(InputError, match="has not the form of GSM8K"):
+        problems(tmp_path / "data", 0, None)
+
+
+def test_data_that_is_not_there_or_too_short_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        problems(tmp_path / "nothing", 0, None)
+    with pytest.raises(InputError, match="has 3 problems, so none from 5 on"):
+        problems(data_of(tmp_path), 5, 2)
+    assert [one.number for one in problems(data_of(tmp_path), 1, 9)] == [1, 2]
+
+
+def test_a_folder_that_cannot_be_written_is_told(bench: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(InputError, match="name another --out"):
+        bench("direct")
+
+
+def test_lines_that_are_no_objects_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b'{"a": 1}\n\n[2]\n\xff\xfe\n{"b"')
+    lines = Lines(path)
+    assert (lines.records, lines.torn) == ([{"a": 1}], 3)
+    lines.add({"c": 3})
+    lines.close()
+    with closing(Lines(path)) as again:
+        assert again.records == [{"a": 1}, {"c": 3}]

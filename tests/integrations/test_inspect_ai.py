@@ -1,0 +1,191 @@
+"""Insula's methods as Inspect runs them. Inspect is made up here; docs/benchmarks/gsm8k.md shows the real one."""
+
+import importlib
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.anyio
+
+
+class LimitExceededError(Exception):
+    """Inspect's."""
+
+
+@dataclass
+class Message:
+    content: str
+    role: str = ""
+
+
+@dataclass
+class Output:
+    completion: str
+    usage: Any = None
+    stop_reason: str = "stop"
+    logprobs: Any = None
+
+    @property
+    def choices(self) -> list[Any]:
+        return [SimpleNamespace(logprobs=self.logprobs)]
+
+    @property
+    def message(self) -> Message:
+        return Message(self.completion, "assistant")
+
+    @classmethod
+    def from_content(cls, model: str, content: str) -> "Output":
+        return cls(content)
+
+
+@dataclass
+class FakeInspect:
+    """Its models by role, what they were asked, and the solvers that were registered."""
+
+    reply: Callable[[str], Output] = lambda _: Output("so \\boxed{4}")
+    requests: list[tuple[str, list[Message], Any]] = field(default_factory=list[tuple[str, list[Message], Any]])
+    roles: set[str] = field(default_factory=set[str])
+    solvers: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+
+    def get_model(self, role: str = "", default: Any = None) -> Any:
+        if role not in self.roles and default is not None:
+            return default
+        return FakeModel(role or "model", self)
+
+    def solver(self, name: str) -> Callable[[Any], Any]:
+        def register(made: Callable[..., Any]) -> Callable[..., Any]:
+            self.solvers[name] = made
+            return made
+
+        return register
+
+
+@dataclass
+class FakeModel:
+    name: str
+    inspect: FakeInspect
+
+    def __str__(self) -> str:
+        return self.name
+
+    async def generate(self, messages: list[Message], config: Any) -> Output:
+        self.inspect.requests.append((self.name, messages, config))
+        return self.inspect.reply(messages[-1].content)
+
+
+@pytest.fixture
+def inspect(monkeypatch: pytest.MonkeyPatch) -> FakeInspect:
+    fake = FakeInspect()
+
+    def module(name: str, **names: Any) -> None:
+        made = ModuleType(name)
+        made.__dict__.update(names)
+        monkeypatch.setitem(sys.modules, name, made)
+
+    module("inspect_ai")
+    module(
+        "inspect_ai.model",
+        get_model=fake.get_model,
+        ModelOutput=Output,
+        GenerateConfig=SimpleNamespace,
+        ChatMessageUser=partial(Message, role="user"),
+        ChatMessageAssistant=partial(Message, role="assistant"),
+        ChatMessageSystem=partial(Message, role="system"),
+    )
+    module("inspect_ai.solver", solver=fake.solver)
+    module("inspect_ai.util", LimitExceededError=LimitExceededError)
+    monkeypatch.delitem(sys.modules, "insula.integrations.inspect_ai", raising=False)
+    importlib.import_module("insula.integrations.inspect_ai")
+    return fake
+
+
+async def solve(inspect: FakeInspect, name: str, epoch: int = 1, **options: Any) -> Any:
+    """What Inspect does with a sample."""
+    state = SimpleNamespace(
+        input_text="What is 2 + 2?", epoch=epoch, metadata={}, messages=[], model="model", output=None
+    )
+    work: Callable[..., Awaitable[Any]] = inspect.solvers[name](**options)
+    return await work(state, None)
+
+
+async def test_every_method_is_a_solver(inspect: FakeInspect) -> None:
+    from insula.solve.methods import METHODS
+
+    assert set(inspect.solvers) == set(METHODS)
+
+
+async def test_the_answer_is_where_inspect_scores_it_and_the_rest_in_the_metadata(inspect: FakeInspect) -> None:
+    inspect.reply = lambda _: Output(
+        "so \\boxed{4}", usage=SimpleNamespace(total_tokens=30, output_tokens=10), logprobs=logprobs("so", -0.5)
+    )
+    state = await solve(inspect, "self_consistency")
+    assert state.output.completion.endswith("\n\nANSWER: 4")
+    assert state.messages == [state.output.message]
+    told = state.metadata["insula"]
+    assert (told["answer"], told["calls"], told["tokens"], told["attempts"]) == ("4", 5, 150, 5)
+    assert told["confidences"] == {"agreement": 1.0, "likelihood": pytest.approx(0.6065, abs=1e-4)}  # pyright: ignore[reportUnknownMemberType]
+
+
+def logprobs(token: str, value: float) -> Any:
+    return SimpleNamespace(content=[SimpleNamespace(token=token, logprob=value)])
+
+
+async def test_inspects_models_get_the_settings_and_each_epoch_its_own_seed(inspect: FakeInspect) -> None:
+    await solve(inspect, "direct", seed=7)
+    await solve(inspect, "direct", seed=7, epoch=2)
+    first, second = (config for _, _, config in inspect.requests)
+    assert (first.temperature, first.max_tokens, first.logprobs) == (0.0, 600, True)
+    assert first.seed != second.seed
+
+
+async def test_roles_of_inspect_plan_and_verify(inspect: FakeInspect) -> None:
+    inspect.roles = {"monitor", "verifier"}
+    await solve(inspect, "mgv")
+    assert {name for name, _, _ in inspect.requests} >= {"monitor", "model"}
+    monitor = next(messages for name, messages, _ in inspect.requests if name == "monitor")
+    assert monitor[0].role == "system"
+
+
+async def test_the_cap_on_tokens_holds(inspect: FakeInspect) -> None:
+    state = await solve(inspect, "self_consistency", tokens=10)
+    assert inspect.requests == []
+    assert state.output.completion.startswith("There is no answer: the budget is spent")
+
+
+async def test_a_failing_model_leaves_a_sample_without_an_answer(inspect: FakeInspect) -> None:
+    def fails(_: str) -> Output:
+        raise OSError("no network")
+
+    inspect.reply = fails
+    state = await solve(inspect, "insula")
+    assert state.metadata["insula"]["completed"] is False
+    assert "ANSWER" not in state.output.completion
+
+
+async def test_a_limit_of_inspects_ends_the_sample_and_nothing_is_asked_after_it(inspect: FakeInspect) -> None:
+    def exceeded(_: str) -> Output:
+        raise LimitExceededError
+
+    inspect.reply = exceeded
+    with pytest.raises(LimitExceededError):
+        await solve(inspect, "self_consistency")
+    assert len(inspect.requests) == 1
+
+
+async def test_a_reply_that_was_cut_off_is_no_answer(inspect: FakeInspect) -> None:
+    inspect.reply = lambda _: Output("2 + 2 is 3 or", stop_reason="max_tokens")
+    state = await solve(inspect, "direct")
+    assert state.metadata["insula"]["answer"] is None
+
+
+async def test_without_inspect_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.setitem(sys.modules, "inspect_ai.model", None)
+    monkeypatch.delitem(sys.modules, "insula.integrations.inspect_ai", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'insula\[inspect-ai\]'"):
+        importlib.import_module("insula.integrations.inspect_ai")

@@ -1,0 +1,55 @@
+import pytest
+from pydantic import BaseModel
+
+from insula.errors import ModelUnavailable
+from insula.llm.callback import Answered, Asked, callback
+from insula.llm.client import Prompt, generate
+
+pytestmark = pytest.mark.anyio
+
+
+class Verdict(BaseModel):
+    score: int
+
+
+async def test_a_function_is_asked_what_a_model_would_be_and_its_answer_comes_back_whole() -> None:
+    seen: list[Asked] = []
+
+    async def ask(asked: Asked) -> Answered:
+        seen.append(asked)
+        return Answered(text="Yes.", input_tokens=7, output_tokens=2, truncated=True, logprobs=[("Yes", -0.25)])
+
+    prompt = Prompt(prompt="And now?", instructions="Be brief.", history=[("user", "Hello"), ("assistant", "Hi")])
+    made = await generate(
+        callback("mine", ask), prompt, purpose="x", max_tokens=9, temperature=0.5, seed=3, logprobs=True
+    )
+    assert seen == [
+        Asked(
+            instructions="Be brief.",
+            messages=[("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")],
+            max_tokens=9,
+            temperature=0.5,
+            seed=3,
+            logprobs=True,
+        )
+    ]
+    assert (made.text, made.model, made.truncated, made.logprobs) == ("Yes.", "mine", True, (("Yes", -0.25),))
+    assert (made.usage.input_tokens, made.usage.output_tokens) == (7, 2)
+
+
+async def test_where_json_is_wanted_its_schema_stands_in_the_prompt() -> None:
+    async def ask(asked: Asked) -> Answered:
+        assert '"score"' in asked.instructions
+        return Answered(text='{"score": 4}')
+
+    made = await generate(callback("mine", ask), Prompt(prompt="Judge."), purpose="x", schema=Verdict)
+    assert made.value == Verdict(score=4)
+    assert made.usage.output_tokens > 0  # estimated
+
+
+async def test_what_the_function_raises_is_a_failure_of_the_model() -> None:
+    async def ask(_: Asked) -> Answered:
+        raise ConnectionError
+
+    with pytest.raises(ModelUnavailable, match="'mine' cannot be reached"):
+        await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
