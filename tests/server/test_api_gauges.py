@@ -46,7 +46,8 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
         await say(here, f"I like the number {number}.")
     found = (await here.get("/agent/chat/performance")).json()
     assert found["metacog"] == {"interval": 6, "next_due_turn": 11}
-    assert (found["turns"], found["degraded"], found["latency_p95_ms"], found["slo_ms"]) == (5, False, None, None)
+    assert (found["turns"], found["degraded"]) == (5, False)
+    assert not {"latency_p95_ms", "slo_ms"} & set(found)  # unknown is absent
     assert found["counters"] == {
         "metacog_snapshots_total": 1,
         "metacog_advisory_items_total": 0,

@@ -103,7 +103,7 @@ class Rhythm(BaseModel):
 
 
 class Speed(BaseModel):
-    """How fast turns are, and what was counted; a figure that does not exist yet is null."""
+    """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -118,16 +118,16 @@ class Speed(BaseModel):
         }
     )
 
-    latency_p95_ms: float | None
+    latency_p95_ms: float | None = None
     degraded: bool
-    slo_ms: float | None
+    slo_ms: float | None = None
     """Above which the model counts as slow."""
     turns: int
     counters: dict[str, float]
     metacog: Rhythm
 
 
-@router.get("/agent/chat/performance")
+@router.get("/agent/chat/performance", response_model_exclude_none=True)
 async def performance(request: Request) -> Speed:
     """How fast the service's model answers, and how often anything was done about it."""
     chat = service_of(request).chat
