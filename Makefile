@@ -55,7 +55,7 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
 
-load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about six minutes, Linux)
+load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about five minutes, Linux)
 	@$(BIN)/insula bench load
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml

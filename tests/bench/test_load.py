@@ -1,0 +1,241 @@
+"""The load test at a tiny size: that it counts what fails, what is lost, and what is told to the wrong one."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from insula.bench import load, load_phases
+from insula.bench.load_client import Connection, Listener, Listeners, get, post
+from insula.bench.load_phases import Stage, by_window, quantiles
+from insula.bench.load_processes import HERE, Running, running
+from insula.bench.load_sessions import Session, people
+from insula.errors import InputError, InsulaError
+
+Json = dict[str, Any]
+
+
+class Answers:
+    """A server on loopback that answers by a script: what a broken one would."""
+
+    def __init__(self, *replies: bytes) -> None:
+        self.received: list[bytes] = []
+        self._replies = iter(replies)
+        self._connections: list[asyncio.Task[None]] = []
+
+    @asynccontextmanager
+    async def at(self) -> AsyncGenerator[int]:
+        """Serve on a port, which is the value."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        async with server:
+            yield server.sockets[0].getsockname()[1]
+            await asyncio.gather(*self._connections)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections.append(asyncio.create_task(self._serve(reader, writer)))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError:
+                break
+            length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0)
+            self.received.append(head + await reader.readexactly(length))
+            if (reply := next(self._replies, b"")) == b"":
+                break
+            writer.write(reply)
+        writer.close()
+
+
+def http(body: object, status: str = "200 OK") -> bytes:
+    sent = json.dumps(body).encode()
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent
+
+
+def exchange(number: int, response: str = "Noted.", **changed: object) -> Json:
+    return {"turn": number, "response": response, "troubles": [], "ms": {"added": 5.0, "model": 52.0}, **changed}
+
+
+def transcript(*lines: tuple[str, str]) -> Json:
+    turns = [
+        {"turn": k, "lines": [{"provenance": "user", "content": a}, {"provenance": "assistant", "content": b}]}
+        for k, (a, b) in enumerate(lines, 1)
+    ]
+    return {"turns": turns, "next": None}
+
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_turn_is_acknowledged_or_it_says_why_not() -> None:
+    replies = (
+        exchange(1, metacog={"turn_counter": 5}),
+        exchange(0),
+        exchange(2, troubles=["The disk is full."]),
+    )
+    refused = http({"detail": "Try again."}, "503 Service Unavailable")
+    async with Answers(*map(http, replies), refused).at() as port:
+        session = Session(port, "ana", 1)
+        turns = [await session.say(f"Message {k}") for k in range(5)]
+        session.close()
+    assert (turns[0].failure, turns[0].number, turns[0].snapshot) == ("", 1, 5)
+    assert turns[0].ms > 0
+    assert [bool(turn.failure) for turn in turns] == [False, True, True, True, True]
+    assert "The disk is full." in turns[2].failure
+    assert turns[3].failure == "503: Try again."
+    assert "IncompleteReadError" in turns[4].failure, "the connection was cut"
+
+
+@pytest.mark.parametrize(
+    ("kept", "lost"),
+    [
+        ([("a", "Noted."), ("b", "Noted.")], 0),
+        ([("a", "Noted.")], 1),
+        ([("a", "Noted."), ("b", "Something else.")], 1),
+        ([], 2),
+    ],
+)
+async def test_a_turn_that_the_transcript_lacks_or_has_otherwise_is_lost(
+    kept: list[tuple[str, str]], lost: int
+) -> None:
+    async with Answers(http(exchange(1)), http(exchange(2)), http(transcript(*kept))).at() as port:
+        session = Session(port, "ana", 1)
+        await session.say("a")
+        await session.say("b")
+        assert await session.lost() == lost
+        session.close()
+
+
+async def test_two_turns_with_one_number_are_one_too_few() -> None:
+    async with Answers(http(exchange(1)), http(exchange(1)), http(transcript(("a", "Noted.")))).at() as port:
+        session = Session(port, "ana", 1)
+        await session.say("a")
+        await session.say("a")
+        assert await session.lost() == 1
+        session.close()
+
+
+async def test_a_connection_that_was_closed_is_opened_anew() -> None:
+    server = Answers(http(1), b"", http(2))
+    async with server.at() as port:
+        connection = Connection(port)
+        assert (await connection.ask(get("/one"))).body == b"1"
+        with pytest.raises(EOFError):
+            await connection.ask(get("/two"))
+        assert (await connection.ask(post("/three", {"a": 1}))).body == b"2"
+        connection.close()
+    assert server.received[2].endswith(b'{"a": 1}')
+
+
+STREAM = (
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 4\n\n\r\n"
+    b'40\r\ndata: {"session": "ana.s1"}\nid: 5\n\n: ping\n\ndata: {"session": "ana.s2"}\nid: 7\n\n\r\n'
+)
+
+
+async def test_a_listener_keeps_what_it_was_told() -> None:
+    server = Answers(STREAM, b"")
+    async with server.at() as port, Listeners(port, ["ana"]) as listeners:
+        while len(listeners.all[0].heard) < 2:
+            await asyncio.sleep(0.001)
+    one = listeners.all[0]
+    assert (one.began, one.heard, one.foreign) == (4, [5, 7], 0)
+    assert b"user=ana" in server.received[0]
+
+
+@pytest.mark.parametrize(
+    ("heard", "foreign", "wrong"),
+    [
+        ([5, 7], 0, False),
+        ([5], 0, True),
+        ([5, 7, 7], 0, True),
+        ([7, 5], 0, True),
+        ([5, 6, 7], 0, True),
+        ([5, 7], 1, True),
+    ],
+)
+def test_a_listener_is_wrong_unless_it_was_told_all_of_its_user_once(
+    heard: list[int], foreign: int, wrong: bool
+) -> None:
+    one = Listener("ana")
+    one.began, one.heard, one.foreign = 4, heard, foreign
+    assert one.is_wrong([3, 4, 5, 7]) is wrong
+
+
+def test_quantiles_are_by_nearest_rank() -> None:
+    assert quantiles([float(n) for n in range(101)]) == {"median": 50, "p95": 95, "p99": 99, "max": 100}
+    assert quantiles([]) == {}
+
+
+def test_stretches_are_judged_one_by_one() -> None:
+    quiet = [(100.0 + k / 10, 10.0) for k in range(50)]
+    busy = [(105.0 + k / 10, 90.0) for k in range(50)]
+    few = [(110.0, 1.0)]
+    assert by_window(quiet + busy + few) == {"lowest": 10.0, "median": 50.0}
+    assert by_window(few) == {}
+
+
+async def test_the_rate_is_raised_until_the_server_falls_behind_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    async def talked(_: Stage, seconds: float, rate: float) -> Json:
+        asked.append(rate)
+        stumble = len(asked) == 2
+        return {
+            "a_second": 4.0 if stumble else min(rate, 30.0),
+            "failed": 0,
+            "server_ms": {"p95": 20.0 if rate <= 20 else 40.0},
+        }
+
+    monkeypatch.setattr(load_phases, "_talked", talked)
+    nobody = cast(Running, None)
+    stage = Stage(nobody, nobody, Path(), people(0, 200), 60.0)
+    found = await load_phases.rates(stage)
+    assert asked == [10, 20, 20, 30, 40, 40]
+    assert (found["held"], found["kept_up"]) == (20, 30)
+
+
+def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+    with pytest.raises(InsulaError, match=r"(?s)did not start; it said: .*KeyError"), running([HERE, "none"], tmp_path):
+        pass
+
+
+def test_where_the_system_does_not_say_what_a_process_costs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        pid = 2**22 + 1
+
+    with pytest.raises(InputError, match="run this on Linux"):
+        Running(Gone(), 0).cost()  # pyright: ignore[reportArgumentType] all that is looked at is its number
+
+
+@pytest.fixture
+def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Json]:
+    """Those of six sessions that talk for two seconds, through the command's own function."""
+    monkeypatch.setattr(load_phases, "PAUSE_SECONDS", 0.6)
+    monkeypatch.setattr(load_phases, "STEPS", 1)
+    monkeypatch.setattr(load_phases, "KEPT_UP", 0.1)
+    monkeypatch.setattr(load_phases, "ROUNDS", 1)
+    monkeypatch.setattr(load_phases, "GOAL_MS", 60_000.0)
+    assert load.run(6, 2.0, json=True) == 0
+    yield json.loads(capsys.readouterr().out)
+
+
+def test_a_small_load_is_held_and_nothing_is_lost(figures: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    talk, heard = figures["talk"], figures["listeners"]
+    assert (talk["failed"], figures["lost"], heard["wrong"], heard["gone"]) == (0, 0, 0, 0)
+    assert talk["turns"] > 5
+    assert talk["server_ms"]["median"] > 0
+    assert talk["server_ms"]["median"] >= talk["model_client_ms"]["median"]
+    assert talk["cpu_ms_a_turn"]["server"] > 0
+    assert heard["listeners"] == 15
+    assert heard["told"] >= heard["turns"]
+    assert heard["rss_mb"]["end"] > 20
+    assert figures["status"]["share"] > 0
+    assert (figures["rates"]["held"], figures["rates"]["kept_up"]) == (5.0, 5.0)
+    load.show(figures)
+    assert "acknowledged turns that are missing: 0" in capsys.readouterr().out
