@@ -13,7 +13,7 @@ from insula.agent.chat import Chat, Reply
 from insula.memory.schema import snapshots
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
-from insula.metacognition.regulator import Ended
+from insula.metacognition.regulator import MODELS, SESSIONS, Ended
 from insula.session.advisory import TEXTS
 from insula.session.conditions import DEGRADED, DWELL_SECONDS, STM_HIGH
 from insula.session.latency import MINIMUM, WINDOW_SECONDS
@@ -175,6 +175,21 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
     ]
 
 
+async def test_that_answers_had_become_slow_is_no_effect_of_what_was_done_about_it() -> None:
+    async with talking() as (chat, _, clock):
+        regulator = chat.metacognition.regulator
+        slow(chat, clock, 100.0)
+        clock.at += WINDOW_SECONDS
+        slow(chat, clock)
+        for _ in range(10):
+            await chat.reply("ana", "now", "How are you doing?")
+            clock.at += 1.0
+        fallen = next(one for one in regulator.ring.adaptations if one.lever == "max_context_items")
+    assert fallen.found.latency_p95_ms == 1.5 * SLO
+    assert fallen.effect is not None
+    assert fallen.effect.latency_p95_ms == 0.0
+
+
 async def test_a_turn_that_raises_leaves_the_settings_as_they_were() -> None:
     async with talking() as (chat, _, clock):
         slow(chat, clock)
@@ -251,6 +266,25 @@ async def test_under_load_snapshots_tighten_to_every_second_turn() -> None:
     assert [reply.turn for reply in replies if reply.metacog] == [5, 9, 12, 14, 16, 18]
 
 
+async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
+    async with talking() as (chat, _, clock):
+        regulator, session, model = chat.metacognition.regulator, ("ana", "now"), chat.model.model_name
+
+        def end(ms: float) -> None:
+            regulator.end(session, model, Ended(at=clock(), ms=ms, answered=True, stored=True))
+
+        for _ in range(17):
+            end(100.0)
+        regulator.begin(session, model, clock())
+        for _ in range(9):  # to the snapshot of turn 26
+            end(1.5 * SLO)
+        (last, interval) = regulator.ring.last, regulator.ring.schedule.interval
+    assert last is not None
+    assert (last.turn_counter, last.performance.latency_p95_ms) == (26, 1.5 * SLO)
+    assert last.performance.degraded
+    assert interval == 7  # 5, 6, 7, 8, and one less
+
+
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
         replies = await stable(chat, 5)
@@ -296,6 +330,90 @@ async def test_the_ring_the_interval_and_what_is_normal_survive_a_restart(tmp_pa
         assert metacognition.regulator.turns == 20
         rows = await metacognition.store.run(lambda connection: connection.execute(sa.select(snapshots.c.data)).all())
     assert [row.data["type"] for row in rows] == ["meta_reflection"] * 3
+
+
+def after(*turns: tuple[float, bool], slo_ms: float | None = None) -> Regulator:
+    regulator = Regulator(slo_ms=slo_ms)
+    for ms, answered in turns:
+        regulator.end("a", "tiny", Ended(at=1_000.0, ms=ms, answered=answered, stored=True))
+    return regulator
+
+
+def test_a_model_that_fails_says_nothing_of_what_is_normal_for_it() -> None:
+    failing = [(1.0, False)] * MINIMUM
+    assert after(*failing).slo("tiny") is None
+    assert after(*failing, *[(2_000.0, True)] * MINIMUM).slo("tiny") == 6_000.0
+
+
+def test_that_it_fails_fast_makes_no_model_fast_and_that_it_fails_slowly_is_seen() -> None:
+    fast = after(*[(9_000.0, True)] * MINIMUM, *[(1.0, False)] * 500, slo_ms=5_000.0)
+    assert fast.performance("tiny", 1_000.0).latency_p95_ms == 9_000.0
+    hung = after(*[(100.0, True)] * MINIMUM, *[(9_000.0, False)] * MINIMUM, slo_ms=5_000.0)
+    assert hung.performance("tiny", 1_000.0).degraded
+
+
+def test_a_snapshot_counts_what_happened_since_the_one_before_and_says_whether_the_last_message_was_kept() -> None:
+    regulator = Regulator()
+    for turn in range(1, 12):
+        regulator.consolidated("a", 2, [60.0] if turn < 6 else [], [])
+        regulator.end("a", "tiny", Ended(at=float(turn), ms=1.0, answered=True, stored=turn < 6))
+    told = [(one.recent_consolidation_selectivity, one.last_user_turn_status) for one in regulator.ring.snapshots]
+    assert told == [(0.5, "stored"), (0.0, "skipped")]
+
+
+def test_what_is_kept_in_mind_of_models_and_sessions_is_bounded() -> None:
+    regulator = Regulator()
+    for number in range(SESSIONS + 1):
+        regulator.resume(number, [])
+    for number in range(MODELS + 1):
+        regulator.end("a", f"model {number}", Ended(at=1.0, ms=1.0, answered=True, stored=True))
+    assert not regulator.knows(0)
+    assert regulator.knows(SESSIONS)
+    assert len(regulator.state()["first"]) == MODELS
+
+
+async def test_how_long_a_turn_took_includes_its_model() -> None:
+    async with memory_store() as store:
+        chat = Chat(Metacognition(store), ScriptedModel(lambda _: "Noted.", delay=0.2))
+        for _ in range(3):
+            await chat.reply("ana", "now", "Hello there, my friend.")
+        first = chat.metacognition.regulator.state()["first"]
+    assert min(first[chat.model.model_name]) >= 200.0
+
+
+async def test_a_working_memory_that_was_full_before_a_restart_is_full_after_it() -> None:
+    async with talking() as (chat, model, _):
+        await chat.reply("ana", "now", "Hello there, my friend.")
+        store = chat.metacognition.store
+        for number in range(Controls().stm_capacity // 2 - 1):
+            await chat.reply("ana", "now", f"And what about river {number}?")
+        await set_salience(store, 0.5)
+        again = Chat(Metacognition(store, regulator=Regulator(slo_ms=SLO)), model)
+        reply = await again.reply("ana", "now", "And what about that?")
+    assert reply.controls.max_context_items == 12
+
+
+async def test_a_long_session_of_small_things_is_not_full_to_its_end() -> None:
+    """The least salient items leave first, so those that stay are all nearly worth keeping; they fade all the same."""
+    async with talking() as (chat, _, _clock):
+        turns = [
+            await chat.reply("ana", "now", f"I saw a fox near the forest, and then a hill {n}.") for n in range(60)
+        ]
+    assert {turn.controls.max_context_items for turn in turns} == {16}
+
+
+async def test_a_restart_ends_what_was_adapted_and_says_so() -> None:
+    async with talking() as (chat, _, clock):
+        await chat.reply("ana", "now", "Hello there, my friend.")
+        slow(chat, clock)
+        lowered = await chat.reply("ana", "now", "How are you doing?")
+        restarted = Regulator()
+        restarted.restore(chat.metacognition.regulator.state())
+        begun = restarted.begin(("ana", "now"), chat.model.model_name, clock())
+        last = [one for one in restarted.ring.adaptations if one.lever == "max_context_items"][-1]
+    assert lowered.controls.max_context_items == 12
+    assert begun.regulation.controls.max_context_items == 16
+    assert (last.before, last.after, last.reason) == (12, 16, "stable")
 
 
 async def test_a_state_that_cannot_be_read_starts_anew(tmp_path: Path) -> None:

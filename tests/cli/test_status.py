@@ -155,6 +155,13 @@ What it holds of me
     )
 
 
+def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
+    late = SNAPSHOT.model_copy(update={"recent_consolidation_selectivity": 2.5})
+    with answering(answers(late)) as url:
+        said = status(url=url)
+    assert "kept for good     all that was lately said, and some from before, at most" in said
+
+
 def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
     performance = {**PERFORMANCE, "latency_p95_ms": None, "slo_ms": None, "degraded": False, "turns": 1}
     with answering(answers(None, (), performance)) as url:

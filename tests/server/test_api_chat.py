@@ -8,10 +8,12 @@ import httpx2
 import pytest
 from api_service import Client, MakeService, Serve, say
 
-from insula.agent.chat import MESSAGE_CHARS
+from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.metacognition import Metacognition
-from insula.server.turns import Turns
+from insula.server.api import talk
+from insula.server.app import create_app
+from insula.server.turns import AT_ONCE, Turns
 
 pytestmark = pytest.mark.anyio
 
@@ -189,6 +191,67 @@ async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
     await turns.finish(seconds=0.01)
     place = await metacognition.store.place("ana", "monday")
     assert [line.content for line in await metacognition.store.transcript(place, 9)] == ["I live in Lisbon."]
+
+
+async def test_one_users_flood_is_worked_off_a_few_at_a_time_and_nothing_of_it_is_lost(
+    make_service: MakeService, served: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = make_service(delay=0.05)
+    at_once, most, reply = 0, 0, service.chat.reply
+
+    async def counted(user: str, session: str, message: str) -> Reply:
+        nonlocal at_once, most
+        at_once += user == "ana"
+        most = max(most, at_once)
+        try:
+            return await reply(user, session, message)
+        finally:
+            at_once -= user == "ana"
+
+    monkeypatch.setattr(service.chat, "reply", counted)
+    async with served(service) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
+        flood = asyncio.gather(*(say(browser, f"Number {number}.") for number in range(50)))
+        await asyncio.sleep(0.2)
+        other = await asyncio.wait_for(say(browser, "I live in Porto.", user="ben"), 2)
+        assert other.status_code == 200
+        assert not flood.done(), "another user need not wait for it"
+        answers = await flood
+        assert {found.status_code for found in answers} == {200}
+        assert sorted(found.json()["turn"] for found in answers) == list(range(1, 51))
+        turns = (await browser.get("/agent/sessions/monday?user=ana&limit=200")).json()["turns"]
+        said = {found.json()["turn"]: found.json()["message"] for found in answers}
+        assert {turn["turn"]: turn["lines"][0]["content"] for turn in turns} == said
+        assert all(len(turn["lines"]) == 2 for turn in turns)
+    assert most == AT_ONCE
+
+
+async def test_who_has_too_many_messages_waiting_is_asked_to_wait(
+    make_service: MakeService, served: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk, "WAITING", 6)
+    async with served(make_service(delay=0.3)) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
+        answers = await asyncio.gather(*(say(browser, f"Number {number}.") for number in range(9)))
+        codes = sorted(found.status_code for found in answers)
+        assert codes == [200] * 6 + [429] * 3
+        assert (await say(browser, "And now?")).status_code == 200
+
+
+async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_lost(
+    make_service: MakeService,
+) -> None:
+    app = create_app(make_service(delay=60))
+    turns: Turns = app.state.turns
+    here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
+    sent = [asyncio.create_task(say(here, f"Number {number}.")) for number in range(AT_ONCE + 1)]
+    await asyncio.sleep(0.5)
+    await turns.finish(seconds=0.01)
+    told = [(await one).json() for one in sent]
+    assert [one["status"] for one in told] == [503] * (AT_ONCE + 1)
+    assert ["could not be kept" in one["detail"] for one in told] == [False] * AT_ONCE + [True]
+    kept = (await here.get("/agent/sessions/monday?user=ana")).json()["turns"]
+    assert len(kept) == AT_ONCE
+    assert turns.of("ana") == 0
+    await here.aclose()
 
 
 async def test_many_turns_at_once_are_all_kept(make_service: MakeService, served: Serve) -> None:

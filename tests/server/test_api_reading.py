@@ -12,6 +12,7 @@ from api_service import Client, MakeService, say
 from insula.memory import statements
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition import Metacognition
+from insula.server.api import sessions
 from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.types import Signal
 
@@ -105,6 +106,28 @@ async def test_a_session_may_have_any_plain_name(name: str, here: httpx2.AsyncCl
 
     found = await _get(here, f"/agent/sessions/{quote(name, safe='')}")
     assert (found["session"], len(found["turns"])) == (name, 1)
+
+
+async def test_a_long_transcript_comes_in_parts_and_each_turn_once(
+    here: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        await say(here, f"{number} and what of it? " + "x" * 200 * (number == 3))
+    monkeypatch.setattr(sessions, "MOST_CHARS", 250)
+    seen: list[int] = []
+    before: dict[str, int] = {}
+    while True:
+        page = await _get(here, "/agent/sessions/monday", **before)
+        assert all(len(turn["lines"]) == 2 for turn in page["turns"])
+        seen = [turn["turn"] for turn in page["turns"]] + seen
+        if page["next"] is None:
+            break
+        before = {"before": page["next"]}
+        assert len(page["turns"]) < 6
+    assert seen == [1, 2, 3, 4, 5, 6]
+    shown = (await here.get("/", params={"user": "ana", "session": "monday"})).text
+    assert 'id="turn-6"' in shown
+    assert 'id="turn-1"' not in shown
 
 
 async def test_what_is_not_there_is_said_to_be_missing(here: httpx2.AsyncClient) -> None:

@@ -80,6 +80,35 @@ async def test_signing_in_makes_a_cookie_that_no_script_reads(make_service: Make
     assert (await here.get("/agent/sessions")).json()["sessions"][0]["session"] == "monday"
 
 
+async def test_behind_a_proxy_that_ends_tls_the_cookie_goes_over_tls_alone(
+    make_service: MakeService, client: Client
+) -> None:
+    here, form = client(make_service(tokens=TOKENS)), {"token": TOKENS["ana"]}
+    secure = await here.post("/sign-in", data=form, headers={"Origin": "https://127.0.0.1"})
+    plain = await here.post("/sign-in", data=form, headers={"Origin": "http://127.0.0.1"})
+    assert ["Secure" in found.headers["set-cookie"] for found in (secure, plain)] == [True, False]
+
+
+async def test_signing_out_takes_the_cookie_away_and_the_token_stays_in_force(
+    make_service: MakeService, client: Client
+) -> None:
+    here = client(make_service(tokens=TOKENS))
+    await here.post("/sign-in", data={"token": TOKENS["ana"]})
+    assert 'action="/sign-out"' in (await here.get("/", headers={"Accept": "text/html"})).text
+    assert (await here.post("/sign-out", headers={"Origin": "http://evil.example"})).status_code == 403
+    assert (await here.get("/agent/memories")).status_code == 200
+    found = await here.post("/sign-out")
+    assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
+    assert (await here.get("/agent/memories")).status_code == 401
+    assert (await here.get("/agent/memories", headers=ANA)).status_code == 200
+
+
+async def test_where_nobody_has_a_token_there_is_nothing_to_sign_out_of(
+    make_service: MakeService, client: Client
+) -> None:
+    assert "/sign-out" not in (await client(make_service()).get("/", headers={"Accept": "text/html"})).text
+
+
 @pytest.mark.parametrize(
     "form", [b"", b"token=", b"token=wrong", b"nothing=x", b"token=\xff\xfe", b"%", b"token=x;" * 1_000, b"&" * 10_000]
 )

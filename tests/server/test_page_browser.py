@@ -101,7 +101,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         say(page, "My sister Ana moved to Lisbon in May.", 1)
         assert "Up to 12 memories before the model, lowered from 16." in why(page, 1)
         page.goto("/time")
-        expect(page.locator(".now")).to_contain_text("up to 12 memories go into an answer instead of 16")
+        expect(page.locator(".now")).to_contain_text("up to 12 memories went into your last answer instead of 16")
         fallen = page.locator("#adaptations tr", has_text="memories per answer").last
         expect(fallen).to_contain_text("16 → 12")
         expect(fallen).to_contain_text("answers had become slow")

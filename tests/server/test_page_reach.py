@@ -60,7 +60,7 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
             expect(page.get_by_role("alert").last).to_contain_text("not known")
             page.get_by_label("Token").fill("token-of-ana-0123456789")
             page.keyboard.press("Enter")
-            expect(page.locator(".me")).to_have_text("ana")
+            expect(page.locator(".me summary bdi")).to_have_text("ana")
             page.wait_for_load_state()
             say(page, "Where does Ana live?", 2)
             page.goto("/agents")
@@ -69,6 +69,12 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
             expect(page.locator("#rules-h")).to_have_count(0)
             page.goto("/memories?user=ben")
             expect(page.locator("h1")).to_have_text("This did not work")
+            page.goto("/")
+            page.locator(".me summary").click()
+            page.get_by_role("button", name="Sign out").click()
+            expect(page).to_have_url(re.compile("/sign-in"))
+            page.goto("/memories")
+            expect(page).to_have_url(re.compile("/sign-in"))
 
 
 # --- harmless, reachable, honest ---------------------------------------------------------------------------------

@@ -86,6 +86,13 @@ def test_a_form_that_fits_nothing_changes_nothing_and_says_so(running: Site, pat
         {"turn": 1, "session": "one", "confidence": {"level": "low", "score": 7}},
         {"turn": 1, "session": "one", "recalled": [{"id": "x"}]},
         {"turn": 1, "session": "one", "message": "x" * 400_001},
+        {"turn": 2**64, "session": "one"},
+        {"turn": 1, "session": "one", "recalled": [{"id": 2**64}]},
+        {"turn": 1, "session": "one", "recalled": [{"id": -1}]},
+        {"turn": 1, "session": "one", "lessons": [{"id": 2**64, "arm": "shown"}]},
+        {"turn": 1, "session": "one", "assessment": {"score": 0.5, "parts": {"responsiveness": 1e308}}},
+        {"turn": 1, "session": "one", "assessment": {"score": 0.5, "parts": {"responsiveness": float("inf")}}},
+        {"turn": 1, "session": "one", "ms": {"model": float("nan"), "added": float("inf")}},
     ],
 )
 def test_a_record_that_is_none_is_refused(running: Site, record: object) -> None:

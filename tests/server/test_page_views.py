@@ -87,11 +87,28 @@ def test_a_turn_of_the_ledger_is_shown_as_far_as_it_is_known() -> None:
     assert turns.shown(second, {}, {}, Controls()).sure is None
 
 
-@pytest.mark.parametrize("data", [{}, {"recalled": "x"}, {"recalled": None, "seconds": "x", "usage": {}}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"recalled": "x"},
+        {"recalled": None, "seconds": "x", "usage": {}},
+        {"assessment": {"score": 7, "parts": "x"}},
+        {"confidence": None, "controls": [], "lessons": "x", "recalled": [{"id": -1}, {}]},
+    ],
+)
 def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None:
     said = (Spoken(1, "user", "user", "Hello", NOW, None),)
     (facts,) = turns.of_session("one", Talk(said, (entry(1, data),)))
+    assert facts.message == "Hello"
     assert turns.shown(facts, {}, {}, Controls()).recalled == ()
+
+
+def test_a_part_that_was_not_looked_at_is_left_out() -> None:
+    said = (Spoken(1, "user", "user", "Hello", NOW, None),)
+    parts = {"responsiveness": 0.5, "likelihood": None, "length_ok": True, "of another version": 0.5}
+    (facts,) = turns.of_session("one", Talk(said, (entry(1, {"assessment": {"score": 0.5, "parts": parts}}),)))
+    assert turns.shown(facts, {}, {}, Controls()).parts == [(words.PARTS["responsiveness"], 0.5)]
 
 
 def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
@@ -146,15 +163,16 @@ def test_how_it_stands_is_said_in_words() -> None:
     fallen = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
     snapshot = Snapshot(ts=NOW, turn_counter=5, performance=Performance(), stm_utilization=0.4)
     slow = Performance(latency_p95_ms=2_400.0, degraded=True)
-    told = times.now(slow, snapshot, Ring(adaptations=(fallen,)), Controls())
+    lowered = [Entry(1, "s", 1, "meta:turn", "", NOW, {"controls": {"max_context_items": 12}})]
+    ring = Ring(adaptations=(fallen,), snapshots=(snapshot,))
+    told = times.now(slow, ring, lowered, Controls())
     assert told.replace("\N{NO-BREAK SPACE}", " ") == (
         "The slowest answers take 2.4 s and working memory is 40 % full. "
-        "Because answers had become slow, up to 12 memories go into an answer instead of 16."
+        "Because answers had become slow, up to 12 memories went into your last answer instead of 16."
     )
-    over = fallen.model_copy(update={"before": 12, "after": 16, "reason": "stable"})
-    assert times.now(Performance(), None, Ring(adaptations=(fallen, over)), Controls()) == (
-        "There is too little to say how fast answers are. Up to 16 memories go into an answer, as usual."
-    )
+    usual = "There is too little to say how fast answers are. Up to 16 memories go into an answer, as usual."
+    elsewhere = Ring(adaptations=(fallen,))  # in somebody else's conversation
+    assert times.now(Performance(), elsewhere, [], Controls()) == usual
 
 
 def test_not_enough_evidence_is_a_normal_state_and_says_what_there_is() -> None:

@@ -206,6 +206,17 @@ async def test_games_with_headers_get_nothing(framing: bytes, make_service: Make
         assert b'"memories"' not in found
 
 
+async def test_what_is_no_request_at_all_is_told_as_a_problem_too(make_service: MakeService, served: Serve) -> None:
+    async with served(make_service()) as url:
+        for bytes_ in (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n"):
+            found = await raw(url, bytes_)
+            head, _, body = found.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400 ")
+            assert b"content-type: application/problem+json" in head.lower()
+            assert json.loads(body)["status"] == 400
+            assert "HTTP/1.1" in json.loads(body)["detail"]
+
+
 async def test_a_body_that_comes_too_slowly_is_given_up() -> None:
     async def served_app(_: Scope, __: Receive, ___: Send) -> None:
         raise AssertionError("the application is not asked")

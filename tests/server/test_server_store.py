@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 import sqlalchemy as sa
-from api_service import Client, MakeService, say
+from api_service import TOKENS, Client, MakeService, say
 from sqlalchemy.exc import OperationalError
 
 from insula.memory import index
@@ -15,6 +15,7 @@ from insula.metacognition import Metacognition
 pytestmark = pytest.mark.anyio
 
 READING = ("/agent/sessions", "/agent/sessions/monday", "/agent/memories", "/agent/memories/1", "/agent/soul")
+SAID = {"session": "monday", "message": "I live in Lisbon."}
 MORE = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/rules", "/agent/sleep", "/ready", "/signals")
 
 
@@ -60,6 +61,45 @@ async def test_a_file_that_is_deleted_and_put_back(make_service: MakeService, cl
     assert (await here.get("/ready")).status_code == 200
     assert (await say(here, "I like trains.")).json()["troubles"] == []
     assert await _kept(here) == ["I live in Lisbon.", "I like trains."]
+
+
+async def test_who_has_a_token_is_not_told_where_the_file_lies(
+    make_service: MakeService, client: Client, file: Path
+) -> None:
+    here = client(make_service(tokens=TOKENS))
+    here.headers["Authorization"] = f"Bearer {TOKENS['ana']}"
+    await here.post("/agent/chat", json=SAID)
+    file.rename(file.with_name("aside.db"))
+    answers = [
+        await here.get("/ready"),
+        await here.get("/agent/memories"),
+        await here.get("/memories", headers={"Accept": "text/html"}),
+        await here.post("/agent/sleep?force=true"),
+        await here.post("/agent/chat", json=SAID),
+        await here.post("/agent/chat", json=SAID, headers={"Accept": "text/event-stream"}),
+    ]
+    for found in answers:
+        assert str(file.parent) not in found.text, found.url
+        assert "insula.db" in found.text
+        assert "put the file back" in found.text
+    owner = client(make_service())
+    assert repr(str(file)) in (await owner.get("/ready")).json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("The memory at '/home/ana/x y/insula.db' is gone.", "The memory at 'insula.db' is gone."),
+        ("The memory at 'C:\\\\Users\\\\ana\\\\insula.db' is gone.", "The memory at 'insula.db' is gone."),
+        ('"/home/o\'ana/SOUL.md" is a link', '"SOUL.md" is a link'),
+        ("'/a/SOUL.md' is a link, to '/b/c.md'; put", "'SOUL.md' is a link, to 'c.md'; put"),
+        ("There is no session 'a/b', see /agent/sessions.", "There is no session 'a/b', see /agent/sessions."),
+        ("Nothing is stored of 'ana'.", "Nothing is stored of 'ana'."),
+    ],
+)
+def test_files_are_told_by_name_where_there_are_tokens(sentence: str, told: str, make_service: MakeService) -> None:
+    assert make_service(tokens=TOKENS).told(sentence) == told
+    assert make_service().told(sentence) == sentence
 
 
 async def test_another_file_in_its_place_is_opened_with_nothing_of_the_old_one(

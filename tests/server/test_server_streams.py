@@ -19,7 +19,7 @@ from insula.metacognition import Metacognition
 from insula.server import live
 from insula.server.api import ledger
 from insula.server.app import create_app
-from insula.server.live import LISTENERS
+from insula.server.live import LISTENERS, Room
 from insula.types import Signal
 
 pytestmark = pytest.mark.anyio
@@ -240,6 +240,27 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
     assert ids == list(range(1, 10 * ledger.BATCH + 2))
     listener.cancel()
     await asyncio.gather(listener, return_exceptions=True)
+
+
+async def test_places_that_were_looked_at_are_not_kept(
+    browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms: list[Room] = []
+    began = Room.__init__
+
+    def begun(room: Room) -> None:
+        began(room)
+        rooms.append(room)
+
+    monkeypatch.setattr(Room, "__init__", begun)
+    await say(browser, "I live in Lisbon.")
+    async with listening(browser):
+        for after in range(40):
+            async with listening(browser, after=after) as stream:
+                await stream.next()
+        await asyncio.sleep(0.2)
+        (room,) = (one for one in rooms if one.listeners)
+        assert room.reads == {}
 
 
 _SIGNALS: Scope = {

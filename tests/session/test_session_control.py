@@ -17,7 +17,7 @@ from insula.session.conditions import (
     Conditions,
     Reason,
 )
-from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, changes, regulated
+from insula.session.control import RETRIEVAL_FLOOR, THRESHOLD_CAP, Regulation, changes, regulated, returned
 from insula.session.schedule import LONGEST, SHORTEST, Schedule
 from insula.types import Controls
 
@@ -144,6 +144,18 @@ def test_a_condition_that_ends_as_another_begins_is_told_as_both() -> None:
 
 def test_a_lever_at_its_limit_is_no_adaptation() -> None:
     assert recorded(CALM, BOTH, settings=Controls(max_context_items=4, consolidation_threshold=0.9)) == []
+
+
+def test_what_a_process_left_moved_the_next_one_finds_where_it_was() -> None:
+    left = changes(Controls(), CALM, SEVERE, 1.0)
+    back = returned(Controls(), left, 2.0)
+    assert [(one.at, one.lever, one.reason, one.before, one.after) for one in back] == [
+        (2.0, "max_context_items", "stable", 9, 16),
+        (2.0, "consolidation_threshold", "stable", 0.65, 0.55),
+        (2.0, "skipped_stages", "stable", ("embedding", "assessor_model"), ()),
+    ]
+    assert returned(Controls(), [*left, *back], 3.0) == ()
+    assert returned(Controls(), [], 3.0) == ()
 
 
 def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:

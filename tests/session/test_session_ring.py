@@ -5,15 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from insula.session.adaptation import Adaptation, Effect
-from insula.session.conditions import STM_HIGH, Condition, Conditions, Reason
+from insula.session.adaptation import Adaptation, Effect, Figures
+from insula.session.conditions import DEGRADED, STM_HIGH, Condition, Conditions, Reason
 from insula.session.control import changes
 from insula.session.ring import Ring, restored
 from insula.session.schedule import Schedule
 from insula.session.snapshot import Performance, Snapshot
 from insula.types import Controls
 
-STARTED = changes(Controls(), Conditions(), Conditions(degraded=Condition(True, 3.0)), at=3.0)
+FOUND = Figures(latency_p95_ms=900.0, stm_utilization=0.5)
+STARTED = changes(Controls(), Conditions(), Conditions(degraded=Condition(True, 3.0)), at=3.0, found=FOUND)
 
 
 def at_turn(turn: int, ms: float | None = None, utilization: float | None = None) -> Snapshot:
@@ -44,7 +45,7 @@ def test_each_change_of_the_interval_is_on_record() -> None:
 
 
 def test_the_effect_of_an_adaptation_is_filled_in_by_the_next_snapshot() -> None:
-    ring = Ring().taken(at_turn(2, 900.0, 0.5), ()).noted(STARTED)
+    ring = Ring().noted(STARTED)
     assert all(one.effect is None for one in ring.adaptations)
     ring = ring.taken(at_turn(7, 600.0, 0.625), ())
     assert [one.model_dump(mode="json") for one in ring.adaptations if one.lever == "max_context_items"] == snapshot(
@@ -55,6 +56,7 @@ def test_the_effect_of_an_adaptation_is_filled_in_by_the_next_snapshot() -> None
                 "reason": "performance_degraded",
                 "before": 16,
                 "after": 12,
+                "found": {"latency_p95_ms": 900.0, "stm_utilization": 0.5},
                 "effect": {"latency_p95_ms": -300.0, "stm_utilization": 0.125},
             }
         ]
@@ -63,8 +65,15 @@ def test_the_effect_of_an_adaptation_is_filled_in_by_the_next_snapshot() -> None
     assert (last.lever, last.effect) == ("snapshot_interval", None)
 
 
+def test_what_was_slow_when_an_adaptation_was_made_is_no_effect_of_it() -> None:
+    ring = Ring().taken(at_turn(2, 100.0, 0.1), ()).noted(STARTED).taken(at_turn(7, 900.0, 0.5), (DEGRADED,))
+    assert ring.adaptations[1].reason == DEGRADED
+    assert ring.adaptations[1].effect == Effect(latency_p95_ms=0.0, stm_utilization=0.0)
+
+
 def test_an_adaptation_made_at_the_moment_of_a_snapshot_waits_for_the_next() -> None:
-    made = Adaptation(at=5.0, lever="snapshot_interval", reason="stable", before=5, after=6)
+    seen = Figures(latency_p95_ms=900.0)
+    made = Adaptation(at=5.0, lever="snapshot_interval", reason="stable", before=5, after=6, found=seen)
     ring = Ring().noted([made]).taken(at_turn(5, 900.0), ())
     assert ring.adaptations[0] == made
     assert ring.taken(at_turn(11, 600.0), ()).adaptations[0].effect == Effect(latency_p95_ms=-300.0)
@@ -77,14 +86,20 @@ def test_a_later_snapshot_does_not_change_an_effect() -> None:
 
 
 def test_an_effect_is_not_invented_where_a_figure_is_missing() -> None:
-    ring = Ring().noted(STARTED).taken(at_turn(5, 600.0), ())
+    started = [one.model_copy(update={"found": Figures()}) for one in STARTED]
+    ring = Ring().noted(started).taken(at_turn(5, 600.0), ())
     assert ring.adaptations[0].model_dump(mode="json")["effect"] == {}
 
 
 def test_the_ring_is_bounded() -> None:
     ring = after(2_000, size=3)
     assert len(ring.snapshots) == 3
-    assert len(ring.noted(STARTED * 9).adaptations) == 3
+    assert len(ring.noted(STARTED * 9).adaptations) == 6
+
+
+def test_levers_that_move_often_drive_out_no_history_of_the_interval() -> None:
+    ring = after(65, size=5)
+    assert intervals(ring.noted(STARTED * 99)) == intervals(ring) != []
     assert ring.last == ring.snapshots[-1]
 
 

@@ -95,10 +95,13 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
     if last.stm_utilization is not None:
         room = f" of {last.stm_capacity} places" if last.stm_capacity else ""
         yield "working memory", f"{last.stm_utilization:.0%}{room} in use"
-    if last.recent_consolidation_selectivity is not None:
+    if (share := last.recent_consolidation_selectivity) is not None:
         age = last.promotion_age_p95_seconds
         after = f", at most {_span(age)} after it was said" if age is not None else ""
-        yield "kept for good", f"{last.recent_consolidation_selectivity:.0%} of what was lately said{after}"
+        kept = (
+            f"{share:.0%} of what was lately said" if share <= 1 else "all that was lately said, and some from before"
+        )
+        yield "kept for good", f"{kept}{after}"
     if last.last_user_turn_status is not None:
         yield "last message", STATUSES[last.last_user_turn_status]
 

@@ -13,6 +13,8 @@ from insula.memory.schema import in_working_memory, memories, messages, sessions
 from insula.memory.vectors import packed
 from insula.types import Controls, Memory, Provenance, Signal
 
+EXCHANGE = 2
+"""Items that a turn brings: the message and the response."""
 CERTAIN, GENERATED = 1.0, 0.5
 """Confidence of a memory that a user or tool stated, and of one that the assistant made."""
 
@@ -32,7 +34,7 @@ class Consolidated(NamedTuple):
     ages: tuple[float, ...]
     """Of each item that was promoted, in seconds since it was said."""
     saliences: tuple[float, ...]
-    """Of each item that stays."""
+    """Of each item that stays and was said lately: in as many turns as working memory holds exchanges."""
 
 
 class Said(NamedTuple):
@@ -73,7 +75,11 @@ _PROMOTED = (
     .values(promoted_at=sa.bindparam("now"))
     .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
 )
-_SALIENCES = sa.select(memories.c.salience).where(_HELD_HERE)
+_SALIENCES = (
+    sa.select(memories.c.salience)
+    .join(messages, messages.c.id == memories.c.message_id)
+    .where(_HELD_HERE, messages.c.turn > _last(messages.c.turn) - sa.bindparam("turns", type_=sa.Integer))
+)
 
 
 def _here(here: Place) -> dict[str, object]:
@@ -163,12 +169,17 @@ def promote(connection: sa.Connection, here: Place, controls: Controls, at: floa
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
     index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
-    return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here))
+    return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here, controls.stm_capacity))
 
 
-def saliences(connection: sa.Connection, here: Place) -> tuple[float, ...]:
-    """The saliences of what is in the working memory of a session."""
-    return tuple(connection.execute(_SALIENCES, _here(here)).scalars())
+def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:
+    """The saliences of what was said lately and is in the working memory of a session.
+
+    What leaves a full working memory is what matters least, so that in the end all that stays is nearly worth keeping:
+    counted for ever, a long session would be full to its end.
+    """
+    values = {**_here(here), "here": here.session_id, "turns": max(1, capacity // EXCHANGE)}
+    return tuple(connection.execute(_SALIENCES, values).scalars())
 
 
 def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:

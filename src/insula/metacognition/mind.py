@@ -102,7 +102,7 @@ class Mind:
             judged = (impasse.from_record(turn.data) for turn in turns)
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
         if not self.regulator.knows(key):
-            self.regulator.resume(key, await self.store.run(statements.saliences, place))
+            self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from insula.session.adaptation import Adaptation
+from insula.session.adaptation import Adaptation, Figures
 from insula.session.conditions import Conditions
-from insula.session.control import Regulation, changes, regulated
+from insula.session.control import Regulation, changes, regulated, returned
 from insula.session.latency import BASELINE_TURNS, KEPT, Latency, load, recent_p95, slo
 from insula.session.ring import SIZE, Ring, restored
 from insula.session.schedule import INTERVAL, Schedule
@@ -102,6 +102,7 @@ class Regulator:
         self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
         self._models: OrderedDict[str, _Model] = OrderedDict()
         self._tally = _Tally()
+        self._restored = False
 
     def knows(self, session: Hashable) -> bool:
         """Whether the session has had a turn that is still in mind."""
@@ -113,11 +114,15 @@ class Regulator:
 
     def begin(self, session: Hashable, model: str, at: float) -> Begun:
         """What a turn of a session may use now, with the changes since its turn before on record."""
+        if self._restored:
+            self._restored = False
+            self.ring = self.ring.noted(returned(self.settings, self.ring.adaptations, at))
         here = self._session(session)
         before = here.conditions
-        used = utilization(here.occupied, self.settings.stm_capacity)
-        here.conditions = before.observed(at, self._load(model, at), used)
-        made = changes(self.settings, before, here.conditions, at)
+        here.conditions = self._conditions(here, model, at)
+        p95 = self.performance(model, at).latency_p95_ms
+        found = Figures(latency_p95_ms=p95, stm_utilization=self._used(here))
+        made = changes(self.settings, before, here.conditions, at, found)
         if made:
             self.ring = self.ring.noted(made)
         return Begun(regulated(self.settings, here.conditions), here.conditions, made)
@@ -135,8 +140,9 @@ class Regulator:
         if not self.ring.schedule.is_due(self.turns):
             return None
         here = self._session(session)
-        snapshot = self._snapshot(here, model, turn)
-        self.ring = self.ring.taken(snapshot, here.conditions.reasons)
+        now = self._conditions(here, model, turn.at)
+        snapshot = self._snapshot(here, now, model, turn)
+        self.ring = self.ring.taken(snapshot, now.reasons)
         self._tally = _Tally()
         return snapshot
 
@@ -166,7 +172,7 @@ class Regulator:
         """Go on from a state that was written; what cannot be read of it is left out."""
         if not is_object(ring := state.get("ring")):
             return
-        self.ring = restored(ring, self.ring.size)
+        self.ring, self._restored = restored(ring, self.ring.size), True
         known, last = state.get("turns"), self.ring.last
         self.turns = max(self.turns, known if isinstance(known, int) else 0, last.turn_counter if last else 0)
         first = state.get("first")
@@ -175,7 +181,15 @@ class Regulator:
                 numbers = [float(one) for one in values if isinstance(one, int | float)]
                 self._model(str(name)).first = numbers[:BASELINE_TURNS]
 
-    def _snapshot(self, here: _Session, model: str, turn: Ended) -> Snapshot:
+    def _conditions(self, here: _Session, model: str, at: float) -> Conditions:
+        """How a session stands by the figures of now; its next turn is regulated by those of then."""
+        pace = load(recent_p95(self._models.get(model, _Model()).recent, at), self.slo(model))
+        return here.conditions.observed(at, pace, self._used(here))
+
+    def _used(self, here: _Session) -> float | None:
+        return utilization(here.occupied, self.settings.stm_capacity)
+
+    def _snapshot(self, here: _Session, now: Conditions, model: str, turn: Ended) -> Snapshot:
         counts = Counts(
             stored=self._tally.stored,
             promoted=len(self._tally.ages),
@@ -184,11 +198,8 @@ class Regulator:
             capacity=self.settings.stm_capacity,
             last_user_turn_status="stored" if turn.stored else "skipped",
         )
-        performance = self.performance(model, turn.at, here.conditions.degraded.active)
+        performance = self.performance(model, turn.at, now.degraded.active)
         return take(counts, performance, at=turn.at, turn=self.turns)
-
-    def _load(self, model: str, at: float) -> float | None:
-        return load(recent_p95(self._models.get(model, _Model()).recent, at), self.slo(model))
 
     def _note_latency(self, model: str, turn: Ended) -> None:
         """A turn without a response says nothing of what is normal, and of the present only where it was slow."""

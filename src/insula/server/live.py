@@ -30,7 +30,7 @@ class Room:
     grown: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the ledger has grown. Who takes it before looking at the ledger misses nothing."""
     reads: dict[int, "asyncio.Task[Any]"] = field(default_factory=dict[int, "asyncio.Task[Any]"])
-    """Looks at the ledger since it grew last, by the place after which they look: listeners share them."""
+    """Looks at the ledger that are under way, by the place after which they look: listeners share them."""
 
 
 class Live:

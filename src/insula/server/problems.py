@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException as HTTPError
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from insula import errors
+from insula.server.service import Service
 from insula.text.analysis import clean
 
 log = logging.getLogger(__name__)
@@ -77,15 +78,15 @@ class Problem(BaseModel):
         return cls(title=HTTPStatus(status).phrase, status=status, detail=detail, faults=list(faults) or None)
 
     @classmethod
-    def of_error(cls, error: errors.InsulaError, note: str = "") -> "Problem":
-        """The problem that an error of ours is; `note` is a sentence that is said as well."""
+    def of_error(cls, error: errors.InsulaError, service: Service, note: str = "") -> "Problem":
+        """The problem that an error of ours is to users of a service; `note` is a sentence that is said as well."""
         kind = type(error)
         words = _WORDS.sub(" ", kind.__name__)
         return cls(
             type=f"urn:insula:{words.replace(' ', '-').lower()}",
             title=words.capitalize(),
             status=status_of(kind),
-            detail=f"{error} {note}".strip(),
+            detail=f"{service.told(str(error))} {note}".strip(),
         )
 
     @classmethod
@@ -129,10 +130,10 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPError, _on_http)
 
 
-async def _on_ours(_: Request, error: Exception) -> Response:
-    ours = cast(errors.InsulaError, error)
+async def _on_ours(request: Request, error: Exception) -> Response:
+    ours, service = cast(errors.InsulaError, error), cast(Service, request.app.state.service)
     log.warning("%s", ours)
-    return Problem.of_error(ours).answer()
+    return Problem.of_error(ours, service).answer()
 
 
 async def _on_http(request: Request, error: Exception) -> Response:

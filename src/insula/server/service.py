@@ -1,5 +1,6 @@
 """What the server serves: one agent, whose users it keeps apart."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -9,6 +10,8 @@ from insula.agent.chat import Chat
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names by which this machine alone is reached."""
+_FILE = re.compile(r"""(['"])(?=/|[A-Za-z]:\\)(?:(?!\1).)*[/\\]((?:(?!\1)[^/\\])+)\1""")
+"""A file as our errors quote it, with its folders."""
 
 
 def _own_zone(_: str) -> tzinfo | None:
@@ -34,3 +37,9 @@ class Service:
     """Where a user sleeps; None for where the machine stands."""
     nightly: bool = False
     """Whether nights run by themselves, in quiet hours; else only when somebody asks for one."""
+
+    def told(self, sentence: str) -> str:
+        """A sentence of ours as users may read it: where they have tokens, the machine is not theirs, and files are
+        told without the folders that they lie in; the log has them.
+        """
+        return _FILE.sub(r"\1\2\1", sentence) if self.tokens else sentence

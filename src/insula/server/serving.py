@@ -4,11 +4,13 @@ import asyncio
 import socket
 from typing import cast
 
+import h11
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from insula.server.live import Live
+from insula.server.problems import Problem
 
 HEAD_SECONDS = 15.0
 """How long a client may take to send the head of a request."""
@@ -16,7 +18,7 @@ CONNECTIONS = 2_000
 """Connections that are held; where there are more, new ones are closed at once. Twice what `crowd` lets in, so that the
 others hear why."""
 HEAD_BYTES = 64 * 1024
-"""The longest head of a request."""
+"""A head that goes on beyond this is not waited for."""
 GRACEFUL_SECONDS = 15
 """How long a server that stops waits for requests under way, streams aside: they are ended at once."""
 
@@ -45,6 +47,18 @@ class Patience(H11Protocol):
         """Wait for the next request."""
         super().on_response_complete()
         self._wait()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say of what is no request why, as every other answer does."""
+        why = f"{msg.removesuffix('.')}; send one as HTTP/1.1 has it (RFC 9112)."
+        answer = Problem.of_status(400, why).answer({"Connection": "close"})
+        for event in (
+            h11.Response(status_code=400, headers=[*answer.raw_headers], reason=b"Bad Request"),
+            h11.Data(data=bytes(answer.body)),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
@@ -97,6 +111,7 @@ def server(app: FastAPI, host: str = "127.0.0.1", port: int = 0) -> Server:
         access_log=False,
         log_config=None,
         h11_max_incomplete_event_size=HEAD_BYTES,
+        timeout_keep_alive=int(HEAD_SECONDS),  # else 5 s, at which clients give up theirs: a request may cross it
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
     return Server(config)

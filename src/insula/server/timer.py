@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 from insula.server.service import Service
@@ -134,7 +135,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         StoreError: the store cannot be used.
     """
     chat = service.chat
-    return await sleep_cycle(
+    report = await sleep_cycle(
         chat.metacognition.store,
         user,
         PHASES,
@@ -145,3 +146,4 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         soul=service.soul_of(user),
         force=force,
     )
+    return replace(report, phases=tuple(replace(one, why=service.told(one.why)) for one in report.phases))

@@ -1,13 +1,31 @@
 """Turns under way. Each is finished and stored though its client goes away: what was said is remembered."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 GRACE_SECONDS = 10.0
 """How long a server that stops waits for turns; then their message is kept, without a response."""
+AT_ONCE = 4
+"""Turns of one user that are under way at once. Between two of its waits a turn takes up to half a second of the event
+loop (a message of 200,000 characters), and everybody waits for as many of them as are under way."""
+WAITING = 100
+"""Turns of one user that may wait, those under way included: ten such users leave no room in `crowd`."""
+
+
+class NotBegun(Exception):
+    """The server stopped while a turn waited for its user's others."""
+
+
+@dataclass(slots=True)
+class Queue:
+    """The turns of one user that are under way, and those that wait."""
+
+    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    turns: int = 0
 
 
 class Turns:
@@ -15,6 +33,22 @@ class Turns:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._queues: dict[str, Queue] = {}
+
+    def of(self, user: str) -> int:
+        """How many turns of a user are under way or wait."""
+        return queue.turns if (queue := self._queues.get(user)) else 0
+
+    def queue(self, user: str, turn: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+        """Begin a turn of a user as soon as few enough of theirs are under way, in the order in which they came.
+
+        A server that stops before it is begun ends the task with `NotBegun`.
+        """
+        queue = self._queues.setdefault(user, Queue())
+        queue.turns += 1
+        task = self.start(_queued(queue, turn))
+        task.add_done_callback(lambda _: self._left(user, queue))
+        return task
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin work that no cut connection ends; `await asyncio.shield(...)` waits for it."""
@@ -31,10 +65,26 @@ class Turns:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
+    def _left(self, user: str, queue: Queue) -> None:
+        queue.turns -= 1
+        if not queue.turns:
+            del self._queues[user]
+
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # it was told to whoever waits; where nobody does any more, it is no news
+
+
+async def _queued(queue: Queue, turn: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    try:
+        await queue.room.acquire()
+    except asyncio.CancelledError:
+        raise NotBegun from None
+    try:
+        return await turn()
+    finally:
+        queue.room.release()
 
 
 class Pieces:

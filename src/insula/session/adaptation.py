@@ -16,8 +16,15 @@ Cause = Reason | Literal["stable"]
 """The condition that began; or that the one for which the lever had been moved is over."""
 
 
+class Figures(Record):
+    """How fast turns were and how full working memory was at one moment; absent where unknown."""
+
+    latency_p95_ms: float | None = None
+    stm_utilization: float | None = None
+
+
 class Effect(Record):
-    """How the figures differ between the snapshots before and after an adaptation; absent where either is unknown.
+    """How the figures of the next snapshot differ from those at an adaptation; absent where either is unknown.
 
     A difference is not yet a cause (law 7): whoever shows it says "afterwards", not "because".
     """
@@ -35,30 +42,34 @@ class Adaptation(Record):
     reason: Cause
     before: int | float | tuple[Stage, ...]
     after: int | float | tuple[Stage, ...]
+    found: Figures = Figures()
+    """What it was made in view of: what was slow already is no effect of it."""
     effect: Effect | None = None
     """Absent until the next snapshot is known."""
 
 
-def settled(adaptations: Iterable[Adaptation], before: Snapshot | None, after: Snapshot) -> tuple[Adaptation, ...]:
+def settled(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptation, ...]:
     """The adaptations, those without an effect given the one that the next snapshot shows.
 
     Args:
         adaptations: in the order in which they were made.
-        before: the last snapshot before `after`.
         after: the snapshot just taken; an adaptation made at its very moment waits for the next.
     """
-    effect = _effect(before, after)
+    now = figures(after)
     return tuple(
-        one.model_copy(update={"effect": effect}) if one.effect is None and one.at < after.ts else one
+        one.model_copy(update={"effect": _effect(one.found, now)}) if one.effect is None and one.at < after.ts else one
         for one in adaptations
     )
 
 
-def _effect(before: Snapshot | None, after: Snapshot) -> Effect:
-    if before is None:
-        return Effect()
+def figures(seen: Snapshot) -> Figures:
+    """The figures of a snapshot that an effect is measured by."""
+    return Figures(latency_p95_ms=seen.performance.latency_p95_ms, stm_utilization=seen.stm_utilization)
+
+
+def _effect(before: Figures, after: Figures) -> Effect:
     return Effect(
-        latency_p95_ms=_change(before.performance.latency_p95_ms, after.performance.latency_p95_ms),
+        latency_p95_ms=_change(before.latency_p95_ms, after.latency_p95_ms),
         stm_utilization=_change(before.stm_utilization, after.stm_utilization),
     )
 

@@ -5,10 +5,10 @@ runs beside another, cannot leave a lowered limit behind.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from insula.session.adaptation import Adaptation, Cause, Stage
+from insula.session.adaptation import Adaptation, Cause, Figures, Lever, Stage
 from insula.session.conditions import DEGRADED, Conditions, Reason
 from insula.types import Controls
 
@@ -49,7 +49,9 @@ def regulated(settings: Controls, conditions: Conditions) -> Regulation:
     return Regulation(controls=controls, skipped=_skipped(conditions))
 
 
-def changes(settings: Controls, before: Conditions, after: Conditions, at: float) -> tuple[Adaptation, ...]:
+def changes(
+    settings: Controls, before: Conditions, after: Conditions, at: float, found: Figures | None = None
+) -> tuple[Adaptation, ...]:
     """What goes on record when conditions change: each lever that moved, first for what ended, then for what began.
 
     Args:
@@ -57,13 +59,36 @@ def changes(settings: Controls, before: Conditions, after: Conditions, at: float
         before: the conditions of the turn before.
         after: those of this turn.
         at: seconds since the epoch.
+        found: the figures in view of which the conditions changed.
     """
     kept = sum(one in after.active for one in before.active)
     begun: list[Reason] = [reason for reason, since in after.active if (reason, since) not in before.active]
     made = [*_moved(settings, "stable", len(before.active), kept, at)]
     for number, reason in enumerate(begun, kept):
         made += _moved(settings, reason, number, number + 1, at)
-    return tuple(one for one in (*made, _stages(before, after, at)) if one.before != one.after)
+    moved = (one for one in (*made, _stages(before, after, at)) if one.before != one.after)
+    return tuple(one.model_copy(update={"found": found or Figures()}) for one in moved)
+
+
+def returned(settings: Controls, adaptations: Iterable[Adaptation], at: float) -> tuple[Adaptation, ...]:
+    """What goes on record when a process starts: conditions begin anew, so a lever left moved is back where it was.
+
+    Args:
+        settings: what a turn may use before conditions change it.
+        adaptations: those of the process before, oldest first.
+        at: seconds since the epoch.
+    """
+    usual: dict[Lever, int | float | tuple[Stage, ...]] = {
+        "max_context_items": settings.max_context_items,
+        "consolidation_threshold": settings.consolidation_threshold,
+        "skipped_stages": (),
+    }
+    last = {one.lever: one for one in adaptations}
+    return tuple(
+        Adaptation(at=at, lever=one.lever, reason="stable", before=one.after, after=usual[one.lever])
+        for one in last.values()
+        if one.reason != "stable" and one.after != usual.get(one.lever, one.after)
+    )
 
 
 def _items(settings: Controls, conditions: int) -> int:

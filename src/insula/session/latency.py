@@ -18,6 +18,11 @@ BASELINE_TURNS = 20
 """Turns of a model whose median says what is normal for it (S7)."""
 SLO_FACTOR = 3.0
 """How many times that median is too slow (S7)."""
+SLO_SPREAD = 1.5
+"""How many times the p95 of those turns is too slow, where that is more: long answers among short ones are a model's
+nature, not its load (ours; the embedded model's p95 is 3 to 4 times its median)."""
+SLO_FLOOR_MS = 100.0
+"""Nobody calls an answer slow that takes less, however fast the model is otherwise (Nielsen 1993: felt as at once)."""
 P95 = 0.95
 
 
@@ -52,7 +57,8 @@ def recent_p95(latencies: Iterable[Latency], now: float, *, minimum: int = MINIM
     Returns:
         Milliseconds; None where there are fewer than `minimum` turns in the last `OLDEST_SECONDS`.
     """
-    known = sorted(one for one in latencies if now - one.at <= OLDEST_SECONDS and math.isfinite(one.ms))
+    # After a clock was put back, turns of its future would hide those that follow until it has caught up.
+    known = sorted(one for one in latencies if 0 <= now - one.at <= OLDEST_SECONDS and math.isfinite(one.ms))
     if not known or len(known) < minimum:
         return None
     frequent = sum(now - one.at <= WINDOW_SECONDS for one in known)
@@ -71,7 +77,10 @@ def slo(first: Sequence[float], configured: float | None = None) -> float | None
     """
     if configured is not None:
         return configured
-    return SLO_FACTOR * median(first[:BASELINE_TURNS]) if len(first) >= BASELINE_TURNS else None
+    if len(first) < BASELINE_TURNS:
+        return None
+    normal = first[:BASELINE_TURNS]
+    return max(SLO_FLOOR_MS, SLO_FACTOR * median(normal), SLO_SPREAD * (p95(normal) or 0.0))
 
 
 def load(p95_ms: float | None, slo_ms: float | None) -> float | None:

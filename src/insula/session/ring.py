@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from insula.session.adaptation import Adaptation, settled
+from insula.session.adaptation import Adaptation, Lever, settled
 from insula.session.conditions import Reason
 from insula.session.record import Record
 from insula.session.schedule import Schedule
@@ -15,7 +15,9 @@ from insula.value import is_list
 R = TypeVar("R", bound=Record)
 
 SIZE = 50
-"""Snapshots kept, and as many adaptations: `metacog_snapshot_history_size` (seed 003, its code)."""
+"""Snapshots kept, as many changes of their interval, and as many of the other levers:
+`metacog_snapshot_history_size` (seed 003, its code)."""
+PACE: Lever = "snapshot_interval"
 
 
 class Ring(Record):
@@ -35,8 +37,7 @@ class Ring(Record):
 
     def noted(self, adaptations: Iterable[Adaptation]) -> "Ring":
         """The ring with adaptations on record."""
-        kept = (*self.adaptations, *adaptations)[-self.size :]
-        return self.model_copy(update={"adaptations": kept})
+        return self.model_copy(update={"adaptations": _latest((*self.adaptations, *adaptations), self.size)})
 
     def taken(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
         """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled.
@@ -46,13 +47,13 @@ class Ring(Record):
             reasons: the conditions that hold.
         """
         schedule = self.schedule.after(snapshot.turn_counter, reasons, snapshot.stm_utilization)
-        known = settled(self.adaptations, self.last, snapshot)
+        known = settled(self.adaptations, snapshot)
         update = {
             "schedule": schedule,
             "snapshots": (*self.snapshots, snapshot)[-self.size :],
             "adaptations": known,
         }
-        return self.model_copy(update=update).noted(self.schedule.change_to(schedule, snapshot.ts, reasons))
+        return self.model_copy(update=update).noted(self.schedule.change_to(schedule, snapshot, reasons))
 
 
 def restored(data: Mapping[str, Any], size: int = SIZE) -> Ring:
@@ -70,8 +71,20 @@ def restored(data: Mapping[str, Any], size: int = SIZE) -> Ring:
         size=size,
         schedule=Schedule.starting(schedule.interval, snapshots[-1].turn_counter if snapshots else 0),
         snapshots=snapshots,
-        adaptations=_readable(Adaptation, data.get("adaptations"))[-size:],
+        adaptations=_latest(_readable(Adaptation, data.get("adaptations")), size),
     )
+
+
+def _latest(adaptations: Sequence[Adaptation], size: int) -> tuple[Adaptation, ...]:
+    """The last changes of the interval and the last of the other levers: many of one drive out none of the other."""
+    kept: list[Adaptation] = []
+    room = {True: size, False: size}
+    for one in reversed(adaptations):
+        pace = one.lever == PACE
+        if room[pace]:
+            kept.append(one)
+            room[pace] -= 1
+    return tuple(reversed(kept))
 
 
 def _readable(kind: type[R], values: object) -> tuple[R, ...]:

@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from insula.session.adaptation import Adaptation
+from insula.session.adaptation import Adaptation, figures
 from insula.session.conditions import STM_LEAVE, Reason
 from insula.session.record import Record
+from insula.session.snapshot import Snapshot
 
 INTERVAL = 5
 """User turns between snapshots, to begin with: `metacog_turn_interval` (S1)."""
@@ -48,19 +49,26 @@ class Schedule(Record):
         calm = utilization is None or utilization < STM_LEAVE
         return Schedule.starting(self.interval + (-1 if reasons else 1 if calm else 0), max(turn, self.due))
 
-    def change_to(self, other: "Schedule", at: float, reasons: Sequence[Reason]) -> tuple[Adaptation, ...]:
+    def change_to(self, other: "Schedule", seen: Snapshot, reasons: Sequence[Reason]) -> tuple[Adaptation, ...]:
         """The record of a change of the interval; none where it stayed.
 
         Args:
             other: the schedule that follows this one.
-            at: seconds since the epoch.
+            seen: the snapshot at which it follows.
             reasons: the conditions that hold; the first of them is the reason.
         """
         if other.interval == self.interval:
             return ()
         reason = reasons[0] if reasons else "stable"
-        before, after = self.interval, other.interval
-        return (Adaptation(at=at, lever="snapshot_interval", reason=reason, before=before, after=after),)
+        made = Adaptation(
+            at=seen.ts,
+            lever="snapshot_interval",
+            reason=reason,
+            before=self.interval,
+            after=other.interval,
+            found=figures(seen),
+        )
+        return (made,)
 
 
 def _bounded(interval: int) -> int:

@@ -102,7 +102,7 @@ def occupied(saliences: Iterable[float], consolidation_threshold: float) -> int:
     on, whatever is said. Small talk, which may go at any time, takes no room.
 
     Args:
-        saliences: of the items not yet promoted.
+        saliences: of the items not yet promoted that were said lately.
         consolidation_threshold: the one in the settings; with a raised one, raising it would raise utilisation.
     """
     return sum(salience + ONE_USE >= consolidation_threshold for salience in saliences)

@@ -112,15 +112,12 @@ async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
 
 
 async def _read(listener: Listener, after: int) -> Told:
-    """The ledger beyond a place; those who ask for the same before it grows again share one look at it."""
+    """The ledger beyond a place; those who ask for the same at the same time share one look at it."""
     reads = listener.room.reads
     if (reading := reads.get(after)) is None:
         reading = reads[after] = asyncio.create_task(_told(listener.store, listener.user, after))
-    try:
-        return await asyncio.shield(reading)
-    except StoreError:
-        reads.pop(after, None)
-        raise
+        reading.add_done_callback(lambda _: reads.pop(after, None))  # else streams that come and go fill the memory
+    return await asyncio.shield(reading)
 
 
 async def _told(store: Store, user: str, after: int) -> Told:

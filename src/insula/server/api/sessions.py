@@ -17,6 +17,9 @@ from insula.value import is_object
 
 router = APIRouter(prefix="/agent", tags=["sessions"])
 
+MOST_CHARS = 2_000_000
+"""Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
+
 
 class Session(BaseModel):
     """One conversation."""
@@ -156,7 +159,7 @@ async def transcript(
     if talk is None:
         raise HTTPException(404, f"There is no session {shown(session)!r} of this user; /agent/sessions lists them.")
     noticed = _by_turn(talk.noticed)
-    lines = _by_turn(talk.lines)
+    lines = _by_turn(latest(talk.lines))
     turns = [_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
     return Transcript(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
 
@@ -186,6 +189,16 @@ def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
     for row in rows:
         found.setdefault(cast(int, row.turn), []).append(row)
     return found
+
+
+def latest(lines: Sequence[Spoken]) -> Sequence[Spoken]:
+    """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
+    room = MOST_CHARS
+    for line in reversed(lines):
+        room -= len(line.content)
+        if room < 0 and line.turn < lines[-1].turn:
+            return [one for one in lines if one.turn > line.turn]
+    return lines
 
 
 def _at(seconds: float) -> datetime:

@@ -1,4 +1,7 @@
-"""`POST /sign-in`: a token becomes a cookie, which no script can read and no other site's page can send."""
+"""`POST /sign-in`: a token becomes a cookie, which no script can read and no other site's page can send.
+
+`POST /sign-out` takes it away.
+"""
 
 from urllib.parse import parse_qs
 
@@ -43,5 +46,23 @@ async def sign_in(request: Request) -> Response:
     if bearer_of(token, service) is None:
         return RedirectResponse(WRONG, 303)
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=request.scope["scheme"] == "https")
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=_is_https(request))
+    return answer
+
+
+def _is_https(request: Request) -> bool:
+    """Whether the browser speaks TLS: behind a proxy that ends it, only the origin of the page says so."""
+    return request.headers.get("origin", request.scope["scheme"]).startswith("https")
+
+
+@router.post(
+    "/sign-out",
+    status_code=303,
+    response_class=RedirectResponse,
+    responses={303: {"description": "To the form, without the cookie."}, **documented(403, 408, 413)},
+)
+async def sign_out() -> Response:
+    """Forget the cookie; the token itself stays in force."""
+    answer = RedirectResponse(SIGN_IN, 303)
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer

@@ -18,12 +18,12 @@ from insula.sleep.decisions import State
 from insula.sleep.guidelines import SUBJECT
 
 
-async def _conflicts() -> AsyncGenerator[None]:
+async def _conflicts(request: Request) -> AsyncGenerator[None]:
     """What stands in the way of a person's word is the state of the document, and nothing in the request."""
     try:
         yield
     except InputError as error:
-        raise HTTPException(409, str(error)) from error
+        raise HTTPException(409, service_of(request).told(str(error))) from error
 
 
 router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(_conflicts)])

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Body, Request, Response
+from fastapi import APIRouter, Body, HTTPException, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -15,7 +15,7 @@ from insula.errors import InsulaError
 from insula.memory.store import NAME_CHARS
 from insula.server.problems import Problem, documented
 from insula.server.service import Service
-from insula.server.turns import Pieces, Turns
+from insula.server.turns import WAITING, NotBegun, Pieces, Turns
 from insula.server.users import Caller, service_of, settled
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
@@ -68,6 +68,8 @@ class Parts(BaseModel):
     consistency: float
     length_ok: bool
     repetition: bool
+    likelihood: float | None = None
+    """How sure the model was of its words, where it tells."""
 
 
 class Judgement(BaseModel):
@@ -223,41 +225,50 @@ async def chat(request: Request, said: Annotated[Said, Body()], caller: Caller) 
     """
     user, service = settled(caller, said.user, said.session), service_of(request)
     turns = cast(Turns, request.app.state.turns)
+    if turns.of(user) >= WAITING:
+        raise HTTPException(429, f"{WAITING} messages of this user wait for an answer; send more once they have it.")
     if STREAM in request.headers.get("accept", ""):
         return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
-    task = turns.start(service.chat.reply(user, said.session, said.message))
+    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message))
     await asyncio.wait([task])
-    outcome = _outcome(task)
-    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(outcome.record())
+    outcome = _outcome(task, service)
+    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(_record(outcome, service))
 
 
 async def _streamed(service: Service, turns: Turns, user: str, said: Said) -> AsyncGenerator[bytes]:
     """The events of one exchange."""
     pieces = Pieces()
-    task = turns.start(service.chat.reply(user, said.session, said.message, on_delta=pieces.add))
+    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add))
     task.add_done_callback(lambda _: pieces.end())
     async for text in pieces.read(HEARTBEAT_SECONDS):
         yield _event("delta", {"text": text}) if text else KEEPALIVE_COMMENT
-    outcome = _outcome(task)
+    outcome = _outcome(task, service)
     if isinstance(outcome, Problem):
         yield _event("error", outcome.model_dump(exclude_none=True))
     else:
-        yield _event("reply", outcome.record())
+        yield _event("reply", _record(outcome, service))
 
 
-def _outcome(task: asyncio.Task[Reply]) -> Reply | Problem:
+def _outcome(task: asyncio.Task[Reply], service: Service) -> Reply | Problem:
     """What became of a turn that is over."""
     if task.cancelled():
         return Problem.of_status(503, f"The server stops before there is a response. {KEPT}")
     if (error := task.exception()) is not None:
-        return _unexpected(error)
+        return _unexpected(error, service)
     reply = task.result()
-    return Problem.of_error(reply.failure, KEPT if reply.turn else LOST) if reply.failure else reply
+    return Problem.of_error(reply.failure, service, KEPT if reply.turn else LOST) if reply.failure else reply
 
 
-def _unexpected(error: BaseException) -> Problem:
+def _record(reply: Reply, service: Service) -> dict[str, Any]:
+    """The reply as its user may read it."""
+    return {**reply.record(), "troubles": [service.told(one) for one in reply.troubles]}
+
+
+def _unexpected(error: BaseException, service: Service) -> Problem:
+    if isinstance(error, NotBegun):
+        return Problem.of_status(503, f"The server stops before it came to this message. {LOST}")
     if isinstance(error, InsulaError):
-        return Problem.of_error(error)
+        return Problem.of_error(error, service)
     log.error("A turn failed.", exc_info=error)
     return Problem.of_failure(error)
 

@@ -36,14 +36,15 @@ async def soul(request: Request, who: Visitor, said: str = "") -> Response:
     """The document, what waits, and its history."""
     service = service_of(request)
     store = service.chat.metacognition.store
-    found = await decisions.state(store, who.name, service.soul_of(who.name))
+    path = service.soul_of(who.name)
+    found = await decisions.state(store, who.name, path)
     return page(
         "soul.html",
         who.link,
         who=who,
         here="soul",
         lines=shown.document(found.text, await _sources(store, who.name)),
-        foreign=service.soul_of(who.name) if found.foreign else None,
+        foreign=(path.name if service.tokens else str(path)) if path and found.foreign else None,
         waiting=found.waiting,
         reasons=shown.reasons(found.waiting),
         change=shown.difference(found.text, found.waiting.content) if found.waiting else (),

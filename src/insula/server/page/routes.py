@@ -20,6 +20,7 @@ from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
 from insula.memory.store import NAME_CHARS
 from insula.server.api.numbers import Id
+from insula.server.api.sessions import latest
 from insula.server.page import guidelines
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
@@ -104,7 +105,10 @@ async def _sessions(service: Service, user: str) -> list[tuple[store_views.Sitti
 
 async def _turns(service: Service, user: str, session: str) -> list[Shown]:
     found = await service.chat.metacognition.store.run(store_views.talk, user, session, None, TURNS)
-    return await _shown(service, user, turns.of_session(session, found)) if found else []
+    if found is None:
+        return []
+    found = found._replace(lines=tuple(latest(found.lines)))
+    return await _shown(service, user, turns.of_session(session, found))
 
 
 async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Shown]:
@@ -155,7 +159,7 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     name = service_of(request).chat.model.model_name
     performance = metacognition.regulator.performance(name, metacognition.store.now())
     return {
-        "now": times.now(performance, ring.last, ring, metacognition.controls),
+        "now": times.now(performance, ring, recent, metacognition.controls),
         "charts": times.charts(recent, ring.snapshots),
         "adaptations": times.adapted(ring.adaptations),
         "snapshots": ring.snapshots[::-1],

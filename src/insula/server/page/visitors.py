@@ -15,6 +15,7 @@ from insula.errors import InsulaError
 from insula.memory.store import NAME_CHARS
 from insula.server.page.rendering import page
 from insula.server.problems import status_of
+from insula.server.service import Service
 from insula.server.users import Caller, Named, service_of, settled
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ class PageRoute(APIRoute):
             try:
                 return await handler(request)
             except Exception as error:
-                told = failure(error) if "text/html" in request.headers.get("accept", "") else None
+                for_a_person = "text/html" in request.headers.get("accept", "")
+                told = failure(error, service_of(request)) if for_a_person else None
                 if told is None:
                     raise  # as a problem, to a script that asked; a missing token leads to the sign-in
                 return told
@@ -65,11 +67,11 @@ class PageRoute(APIRoute):
         return shown
 
 
-def failure(error: Exception) -> Response | None:
+def failure(error: Exception, service: Service) -> Response | None:
     """The page that says what went wrong; None where there is a better answer."""
     if isinstance(error, InsulaError):
         log.warning("%s", error)
-        return _page(status_of(type(error)), str(error))
+        return _page(status_of(type(error)), service.told(str(error)))
     if isinstance(error, RequestValidationError):
         return _page(
             422, f"The address does not fit: a name has at most {NAME_CHARS} characters. Go back and try again."

@@ -98,7 +98,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
         Chart(
             id="utilisation",
             title="How full working memory is",
-            about="At each snapshot, over all users of this server. From 85 % on less is recalled and less is kept.",
+            about="Of the conversation in which a snapshot was due. From 85 % on less is recalled and less is kept.",
             points=tuple(
                 Point(
                     label=f"turn {one.turn_counter}, {figures.when(one.ts)}",
@@ -144,31 +144,34 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def now(performance: Performance, snapshot: Snapshot | None, ring: Ring, normal: Controls) -> str:
+def now(performance: Performance, ring: Ring, recent: Sequence[Entry], normal: Controls) -> str:
     """How the service stands, in two sentences.
 
     Args:
         performance: of its model, now.
-        snapshot: the last one.
-        ring: what was adapted.
+        ring: its snapshots, and what was adapted.
+        recent: the records of the user's last turns, the latest first.
         normal: what a turn may use where nothing is amiss.
     """
-    slow, used = performance.latency_p95_ms, snapshot.stm_utilization if snapshot else None
+    slow, used = performance.latency_p95_ms, ring.last.stm_utilization if ring.last else None
     parts = [
         f"the slowest answers take {words.milliseconds(slow)}" if slow is not None else "",
         f"working memory is {words.percent(used)} full" if used is not None else "",
     ]
     said = " and ".join(part for part in parts if part)
     state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say how fast answers are."
-    return f"{state} {_limit(ring, normal)}"
+    return f"{state} {_limit(ring, recent, normal)}"
 
 
-def _limit(ring: Ring, normal: Controls) -> str:
-    last = next((one for one in reversed(ring.adaptations) if one.lever == "max_context_items"), None)
-    if last is None or last.reason == "stable" or last.after == normal.max_context_items:
+def _limit(ring: Ring, recent: Sequence[Entry], normal: Controls) -> str:
+    """What the user's last answer could use: other users' conversations may be under another load."""
+    allowed = recent[0].data.get("controls") if recent else None
+    limit = _number(allowed.get("max_context_items")) if is_object(allowed) else None
+    if limit is None or limit >= normal.max_context_items:
         return f"Up to {normal.max_context_items} memories go into an answer, as usual."
-    why = words.REASONS.get(last.reason, last.reason)
-    return f"Because {why}, up to {last.after} memories go into an answer instead of {normal.max_context_items}."
+    moves = [one.reason for one in ring.adaptations if one.lever == "max_context_items" and one.reason != "stable"]
+    why = f"Because {words.REASONS.get(moves[-1], moves[-1])}, up" if moves else "Up"
+    return f"{why} to {limit:.0f} memories went into your last answer instead of {normal.max_context_items}."
 
 
 def adapted(adaptations: Iterable[Adaptation]) -> list[Adapted]:

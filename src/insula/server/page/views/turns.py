@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from insula.memory.nights import Kept
 from insula.memory.views import Entry, Spoken, Talk
+from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
 from insula.types import Controls, Memory
@@ -37,14 +38,14 @@ class Good(BaseModel):
 
     score: Share
     flags: list[Text] = []
-    parts: dict[Text, float | bool] = {}
+    parts: dict[Text, Share | bool | None] = {}
     unanswered: list[Text] = []
 
 
 class Scored(BaseModel):
     """A memory that was recalled."""
 
-    id: int
+    id: Id
     score: Share | None = None
     shown: bool = True
 
@@ -52,7 +53,7 @@ class Scored(BaseModel):
 class Drawn(BaseModel):
     """A lesson that was told, or withheld by lot."""
 
-    id: int
+    id: Id
     arm: Text
 
 
@@ -68,21 +69,21 @@ class Spent(BaseModel):
 
     input: int | None = None
     output: int | None = None
-    model: float | None = None
-    added: float | None = None
+    model: FiniteFloat | None = None
+    added: FiniteFloat | None = None
 
 
 class Allowed(BaseModel):
     """What the turn was allowed to use."""
 
     max_context_items: int | None = None
-    consolidation_threshold: float | None = None
+    consolidation_threshold: FiniteFloat | None = None
 
 
 class Facts(BaseModel):
     """What is known of a turn: the record of a reply, or as much of it as the ledger keeps."""
 
-    turn: int
+    turn: Id
     session: Text
     message: Text = ""
     response: Text = ""
@@ -126,7 +127,8 @@ class Shown:
     def parts(self) -> list[tuple[str, float]]:
         """What the assessment looked at, in words, with its share."""
         known = self.facts.assessment.parts if self.facts.assessment else {}
-        return [(name, float(known[part])) for part, name in words.PARTS.items() if part in known]
+        told = ((name, known.get(part)) for part, name in words.PARTS.items())
+        return [(name, float(share)) for name, share in told if share is not None]
 
     @property
     def noticed(self) -> list[Noticed]:
@@ -193,7 +195,6 @@ def _remembered(session: str, turn: int, lines: Sequence[Spoken], signals: Seque
     nothing: Mapping[str, Any] = {}
     over = next((one.data for one in signals if one.kind == TURN), nothing)
     facts = {
-        **_known(over),
         "turn": turn,
         "session": session,
         "message": "\n\n".join(mine)[:MOST_CHARS],
@@ -201,7 +202,10 @@ def _remembered(session: str, turn: int, lines: Sequence[Spoken], signals: Seque
         "signals": [{"kind": one.kind, "reason": one.reason} for one in signals],
         "error": None if theirs or not signals else UNANSWERED,
     }
-    return Facts.model_validate(facts)
+    try:
+        return Facts.model_validate(_known(over) | facts)
+    except ValidationError:  # another version wrote it: what was said is shown all the same
+        return Facts.model_validate(facts)
 
 
 def _known(over: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ PARTS = {
     "responsiveness": "addresses the question",
     "completeness": "answers all of it",
     "consistency": "fits in language, tone and rules",
+    "likelihood": "the model was sure of its words",
 }
 SIGNALS = {
     "meta:turn": "Answered",
