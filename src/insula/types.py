@@ -24,6 +24,7 @@ Flag = Literal[
     "too_short",
     "too_long",
     "repetition",
+    "unsure",
 ]
 
 PASS_THRESHOLD = 0.7
@@ -109,13 +110,16 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What the self-monitor looked at; the three scores are in [0, 1]."""
+    """What the self-monitor looked at; the scores are in [0, 1]."""
 
     responsiveness: float
     completeness: float
     consistency: float
     length_ok: bool
     repetition: bool
+    likelihood: float | None = None
+    """How likely the response is right by the model's own log-probabilities; None where it returns none, or nothing
+    was asked that one can be right or wrong about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,4 +207,5 @@ def test_where_no_log_can_be_written_nothing_else_fails(home: Path, capfd: pytes
     if Path("/dev/full").exists():
         common.log_to(Path("/dev/full"))
         logging.getLogger("insula.server").error("Lost, too.")
+        common.log_to(home / "another.log")  # which closes the one before
     assert capfd.readouterr() == ("", "")

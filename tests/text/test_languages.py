@@ -128,3 +128,11 @@ def test_a_long_answer_is_judged_by_most_of_it() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_nothing_raises(message: str, answer: str) -> None:
     assert wrong(message, answer) in {True, False}
+
+
+@pytest.mark.parametrize(
+    "answer", ["The Catholic, French Revolution, The Church", "Mona Lisa, Leonardo da Vinci, Louvre"]
+)
+def test_a_list_of_names_has_no_language(answer: str) -> None:
+    assert not wrong(ANSWERS["de"], answer)
+    assert not wrong(ANSWERS["es"], answer)

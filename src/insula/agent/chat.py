@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
-from insula.errors import BudgetExceeded, InputError, ModelError
+from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
 from insula.llm.budget import Account
-from insula.llm.client import generate
+from insula.llm.client import Generation, generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, brought
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
@@ -130,6 +130,7 @@ class Chat:
         self.temperature = temperature
         self.timeout = timeout
         self.assessor = assessor
+        self._logprobs = True
 
     async def reply(
         self, user: str, session: str, message: str, *, on_delta: Callable[[str], None] | None = None
@@ -157,20 +158,31 @@ class Chat:
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
-        generation = await generate(
-            self.model,
-            context.prompt(turn, self.base, self.history_chars),
-            purpose="answer",
-            account=self.account,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            timeout=self.timeout,
-            on_delta=on_delta,
-        )
+        generation = await self._generate(turn, on_delta)
         assessor = None if "assessor_model" in turn.skipped else self.assessor
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
-        turn.finish(generation.text, assessment=assessment, usage=generation.usage)
+        turn.finish(generation.text, assessment=assessment, usage=generation.usage, logprobs=generation.logprobs)
         return generation.usage
+
+    async def _generate(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Generation:
+        """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
+        try:
+            return await generate(
+                self.model,
+                context.prompt(turn, self.base, self.history_chars),
+                purpose="answer",
+                account=self.account,
+                max_tokens=self.max_tokens,
+                temperature=self.temperature,
+                logprobs=self._logprobs,
+                timeout=self.timeout,
+                on_delta=on_delta,
+            )
+        except ModelRefused as refusal:
+            if not self._logprobs or "logprob" not in str(refusal):
+                raise
+        self._logprobs = False
+        return await self._generate(turn, on_delta)
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""

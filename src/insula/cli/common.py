@@ -55,6 +55,11 @@ class LogFile(logging.FileHandler):
         with suppress(OSError):
             super().emit(record)
 
+    def close(self) -> None:
+        """Let go of the file, though what was left to write is lost."""
+        with suppress(OSError):
+            super().close()
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 the name is the base class's
         """Say nothing on the terminal."""
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from insula.cli.address import HOST, PORT
+from insula.cli.benches import app as bench
 from insula.cli.rules import app as rules
 
 app = typer.Typer(
@@ -16,7 +17,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(help="Measure Insula on real data.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
 
 
@@ -335,74 +335,6 @@ def model_path(
     raise typer.Exit(path(name))
 
 
-@bench.command("turn")
-def bench_turn(
-    data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
-    memories: Annotated[int, typer.Option(help="Memories of the one user whose recall is timed.")] = 100_000,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """What a turn costs: recall at 10^5 memories, confidence, the monitor, and a whole turn without its model."""
-    from insula.bench.turn import run
-
-    raise typer.Exit(run(data, memories, json))
-
-
-@bench.command("hook")
-def bench_hook(
-    rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.")] = 60,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """What the hook of a coding agent costs per call, and whether hooks at once lose an action."""
-    from insula.bench.hook import run
-
-    raise typer.Exit(run(rounds, json))
-
-
-@bench.command("stuck")
-def bench_stuck(
-    data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
-    from insula.bench.stuck import run
-
-    raise typer.Exit(run(data, json))
-
-
-@bench.command("night")
-def bench_night(
-    users: Annotated[int, typer.Option(help="Users with a session each.")] = 1_000,
-    model: Annotated[bool, typer.Option("--model/--no-model", help="With a scripted model, or without any.")] = True,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """How many nights a second, inline on SQLite, and whether memory stays flat."""
-    from insula.bench.night import run
-
-    raise typer.Exit(run(users, model, json))
-
-
-@bench.command("soul")
-def bench_soul(
-    texts: Annotated[str | None, typer.Option(help="Texts of your own (JSON Lines); see docs/benchmarks/.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Whether a poisoned text reaches a later system prompt, and whether a legitimate wish does."""
-    from insula.bench.soul import run
-
-    raise typer.Exit(run(texts, json))
-
-
-@bench.command("corrections")
-def bench_corrections(
-    data: Annotated[list[str], typer.Option(help="A file of labelled messages, or a folder of such; repeatable.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Whether a message that corrects the assistant is told from one that goes on."""
-    from insula.bench.corrections import run
-
-    raise typer.Exit(run(data, json))
-
-
 @app.command()
 def solve(  # noqa: PLR0913, PLR0917 one for each option
     problem: Annotated[str | None, typer.Argument(help="What to solve; `-` or nothing reads standard input.")] = None,
@@ -438,51 +370,6 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
         export=export_preferences,
     )
     raise typer.Exit(run(problem, file, asked))
-
-
-@bench.command("load")
-def bench_load(
-    sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
-    seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
-    from insula.bench.load import run
-
-    raise typer.Exit(run(sessions, seconds, json))
-
-
-@bench.command("gsm8k")
-def bench_gsm8k(
-    data: Annotated[str, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")],
-    out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
-    methods: Annotated[
-        str, typer.Option(help="Methods with commas between; self_consistency@8 has eight chains.")
-    ] = "direct,self_consistency,adaptive_self_consistency,insula",
-    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many problems; 0 only reports.", min=0)] = None,
-    offset: Annotated[int, typer.Option(help="The first problem, counted from 0.", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="Of the replies that are sampled.", min=0)] = 0,
-    tokens: Annotated[
-        int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
-    from insula.bench.gsm8k import TOKENS, run
-
-    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json))
-
-
-@bench.command("calibration")
-def bench_calibration(
-    data: Annotated[str, typer.Option(help="A folder with CoT_svamp.jsonl.xz and CoT_ASDiv.jsonl.xz.")],
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Whether likelihood and agreement together tell right answers from wrong ones better than either."""
-    from insula.bench.calibration import run
-
-    raise typer.Exit(run(data, json))
 
 
 def main() -> None:

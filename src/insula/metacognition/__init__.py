@@ -10,8 +10,9 @@ async with await Metacognition.open("insula.db") as metacognition:
 
 from insula.metacognition.facade import Metacognition, warm_up
 from insula.metacognition.mind import Assess, Subscriber
+from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.metacognition.regulator import Regulator
-from insula.metacognition.turn import RECENT_RESPONSES, Turn, TurnResult, brought
+from insula.metacognition.turn import Turn, TurnResult
 
 __all__ = [
     "RECENT_RESPONSES",

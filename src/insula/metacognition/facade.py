@@ -12,7 +12,8 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Store
 from insula.metacognition.mind import Mind
-from insula.metacognition.turn import IMPASSE, Turn, analysed
+from insula.metacognition.reading import analysed
+from insula.metacognition.turn import IMPASSE, Turn
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean

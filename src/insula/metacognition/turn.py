@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,8 +17,9 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector
 from insula.metacognition.mind import TURN, Mind
+from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, is_used, terms_of
 from insula.metacognition.regulator import Ended
-from insula.redaction import redact, without_markers
+from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.advisory import Advisory, advisories, fitted
 from insula.session.conditions import DEGRADED, STM_HIGH
@@ -30,16 +31,13 @@ from insula.text.questions import Ask, asks
 from insula.turn import confidence, impasse, lessons
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose, memories
+from insula.turn.likelihood import Logprobs, weighed
 from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
-RECENT_RESPONSES = 5
-"""Responses of the session that a new one is compared with (DESIGN K1)."""
-USED_TERMS = 2
-"""Terms that a memory must share with what drew on it to count as used."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
@@ -149,19 +147,27 @@ class Turn:
                 self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
                 self._trace.__exit__(kind, error, where)
 
-    def finish(self, response: str, *, assessment: Assessment | None = None, usage: Usage | None = None) -> TurnResult:
+    def finish(
+        self,
+        response: str,
+        *,
+        assessment: Assessment | None = None,
+        usage: Usage | None = None,
+        logprobs: Logprobs | None = None,
+    ) -> TurnResult:
         """Assess a response and return it as it should be shown: hedged, or unchanged.
 
         Args:
             response: the model's text.
             assessment: a judgement made elsewhere, by a model say, that replaces the self-monitor's (K10).
             usage: what the response cost, for the ledger.
+            logprobs: each token of the response with its natural log-probability, where the model returns them (K11).
         """
         self._usage = usage or Usage()
         response = clean(response)
         self.result = TurnResult(response=response, assessment=assessment, hedged=False, signals=())
         with self.kept_from_host("finish"):
-            self.result = self._finish(response, assessment)
+            self.result = self._finish(response, assessment, logprobs)
         return self.result
 
     async def _recall(self) -> None:
@@ -212,7 +218,7 @@ class Turn:
         self.confidence = confidence.estimate(
             asked,
             found,
-            context=_terms_of(self.history),
+            context=terms_of(self.history),
             identity=identity,
             calibration=self._owner.calibration,
         )
@@ -236,11 +242,12 @@ class Turn:
             return ()
         return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
-    def _finish(self, response: str, assessment: Assessment | None) -> TurnResult:
+    def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
         owner = self._owner
         recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
         with span(telemetry.ASSESSMENT) as traced:
             judged = assessment or owner.assess(self.message, response, recent, owner.identity)
+            judged = weighed(judged, self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         text = hedge(response, judged, owner.identity, self._spoken(response))
@@ -339,7 +346,7 @@ class Turn:
             count.adaptive_retrieval.inc()
 
     def _adapted(self, one: Adaptation) -> Signal:
-        data = one.model_dump(mode="json", exclude={"at", "effect"})
+        data = one.model_dump(mode="json", exclude={"at", "effect", "found"})
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
     def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
@@ -371,27 +378,3 @@ class Turn:
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
             self.added += time.perf_counter() - started
-
-
-def analysed(content: str, default: str = "en") -> Analysis:
-    """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
-    return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
-
-
-def brought(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
-    """What recall brought, as a record holds it."""
-    return [{"id": one.memory.id, "score": round(one.score, 4), "shown": one.memory.id in shown} for one in recalled]
-
-
-def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
-    """Whether a turn made use of a memory: the response drew on what the user or a tool had said, or the user came
-    back to what the assistant had said. That the assistant repeats itself makes nothing of it worth keeping.
-    """
-    terms = heard if one.memory.provenance == "assistant" else said
-    return len(terms & one.terms) >= USED_TERMS
-
-
-def _terms_of(history: Sequence[Said]) -> frozenset[str]:
-    """The content words of what the user said last in the session."""
-    said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
-    return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)

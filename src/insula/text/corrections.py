@@ -77,6 +77,9 @@ _ALIKE_FROM = 0.4
 
 _SAME, _RETRY = 0.99, 0.6
 _COMPARED = 400
+_APOLOGY_WITHIN = 100
+"""An apology opens a response; further on it may be quoted, as from a mail that is read out."""
+
 _SHORT = 80
 _ASKS_WITHIN = 100
 _EDGE = " \t\n,;:.!?…，、；：。！？–—-"
@@ -288,7 +291,7 @@ def _negated(heard: _Heard) -> bool:
 
 def _failed(response: str, table: Phrases) -> bool:
     """Whether the assistant has just apologised or said that it could not."""
-    return bool(table.patterns["sorry"].search(response[:_COMPARED].replace("’", "'")))
+    return bool(table.patterns["sorry"].search(response[:_APOLOGY_WITHIN].replace("’", "'")))
 
 
 def _rephrased(message: str, previous: str, failed: bool) -> float:

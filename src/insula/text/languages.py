@@ -35,6 +35,8 @@ _WINDOWS = 3
 _MIN_LETTERS = 4
 _MIN_FOREIGN = 2
 _MIN_LATIN_WORDS = 4
+_MIN_LOWER_WORDS = 2
+"""With fewer, a text in Latin letters is a list of names, which have no language."""
 _QUOTE = re.compile(r"[\"“„«「『][^\"“”«»」』\n]{1,400}[\"”“»」』]")
 _LINK = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -231,6 +233,8 @@ def _verdict(text: str, wanted: Expected) -> bool | None:
         return False
     if script not in {_LATIN, "han"} or _LATIN in wanted.languages:
         return True
+    if script == _LATIN and len(_LOWER_LATIN.findall(text)) < _MIN_LOWER_WORDS:
+        return None
     language = detect(text, least=SURE_OF_ANSWER)
     if language == UNKNOWN:
         return None

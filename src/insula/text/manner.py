@@ -1,4 +1,4 @@
-"""How a text speaks: that it declines, asks back, hedges, or is informal; that a user wants something said again.
+"""How a text speaks: that it declines, asks back, hedges, is informal or broken; that a user wants it said again.
 
 The phrases of each language stand in `manner.json` as alternatives of a regular expression.
 """
@@ -18,6 +18,8 @@ MAX_CHARS = 4_000
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
 _MARK = re.compile(r"[?？؟]")
+_HOLE = re.compile(r"[<\[]unk(?:nown)?[>\]]|(?<![\w-])unk(?![\w-])|\ufffd", re.IGNORECASE)
+"""What a model writes for a word that it does not have, and what a broken encoding leaves."""
 
 
 def declines(text: str, language: str) -> bool:
@@ -54,6 +56,13 @@ def informal(text: str, language: str) -> bool:
     """Whether a text uses emoji, slang or doubled exclamation marks."""
     text = text[:MAX_CHARS]
     return bool(_EMOJI.search(text) or _LOUD.search(text)) or _says("slang", text, language)
+
+
+def breaks(text: str, language: str) -> int:
+    """How often a text is broken off within a phrase ("I like the ."), or has a hole where a word should be."""
+    text = text[:MAX_CHARS]
+    holes = len(_HOLE.findall(text))
+    return holes + (sum(1 for _ in _pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
 
 
 def is_anaphoric(words: Collection[str], language: str) -> bool:

@@ -1,36 +1,29 @@
 """The self-monitor: what a response is worth as an answer to its message, judged without a model.
 
 It looks for what goes wrong plainly (an answer to another question, a question passed over, the wrong language, the
-last answer once more) and lets everything finer pass. Outside the languages of `text.analysis.LANGUAGES` it judges
-language, forbidden patterns, length and repetition, and is neutral on the rest.
+last answer once more). What is finer fails nothing: among the responses that pass it only tells the better from the
+duller (`turn.substance`). Outside the languages of `text.analysis.LANGUAGES` it judges language, forbidden patterns,
+length and repetition, and is neutral on the rest.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import get_args
 
-from insula.text.analysis import LANGUAGES, Analysis, analyse, content_words, detect, term_of
-from insula.text.coverage import ANSWERED, Context, Cover, Reply, cover, cover_across, excused
-from insula.text.languages import expected, in_wrong_language
-from insula.text.manner import asks_back, declines, informal, is_courtesy, points_back, wants_again
-from insula.text.noise import is_noise
-from insula.text.questions import Ask, AskKind, asks, is_small_talk, statements
-from insula.text.similarity import NEAR_DUPLICATE, near_duplicate, self_repetition, specificity
-from insula.types import Assessment, Flag, Identity, Parts
+from insula.text.analysis import analyse
+from insula.text.manner import declines, informal, is_courtesy, wants_again
+from insula.text.questions import AskKind, is_small_talk
+from insula.text.similarity import NEAR_DUPLICATE, near_duplicate, specificity
+from insula.turn.exchange import MAX_MESSAGE, MAX_RESPONSE, NEUTRAL, REFUSAL_CHARS, Asked, Exchange, ends
+from insula.turn.substance import substance
+from insula.types import PASS_THRESHOLD, Assessment, Flag, Identity, Parts
 
 RECENT = 5
 """So many of the last responses are looked through for a repetition (seed 000: "last N")."""
 
 MIN_CHARS = 10
 """Shorter is suspicious where more is expected (seed 000: 10); a Chinese or Japanese character counts three."""
-
-MAX_MESSAGE = 8_000
-MAX_RESPONSE = 16_000
-"""Of a longer text the beginning and the end are read, so that the cost stays bounded."""
-
-MAX_BEFORE = 1_000
-"""Of the last response so much is read for what the conversation is about."""
 
 MAX_FORBIDDEN = 200_000
 """A response is searched for forbidden patterns up to here."""
@@ -77,18 +70,17 @@ OFF_TONE = 0.75
 FLOOR = 0.25
 """What remains of the score of a response that addresses nothing, were it faultless otherwise."""
 
-NEUTRAL = 0.85
-"""What a response is worth that cannot be compared with its message."""
+ENOUGH = (PASS_THRESHOLD - FLOOR) / (1 - FLOOR)
+"""The responsiveness from which a faultless response passes; from here up it is graded, so that grading never fails
+one."""
+
+SUBSTANCE = 0.8
+"""How much of the grade of a response that passes is its substance: four signs of five, the fifth being how well it
+addresses the message. All weigh the same."""
 
 NOISE = 0.1
 """What noise is worth."""
 
-_FOLLOW_UP = 3
-"""Up to so many content words a question may go on from the last response."""
-
-_KEYWORDS, _KEYWORD_SHARE = 8, 0.75
-_TERSE = 40
-_REFUSAL_CHARS = 200
 _COURTESY_TERMS = 10
 _COURTESY_CHARS = 120
 _LOOP_CHARS = 120
@@ -96,7 +88,6 @@ _FEW_WORDS = 3
 _FEW_CHARS = 24
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
-_WORDY: frozenset[AskKind] = frozenset({"request", "list", "code"})
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NOTHING = Parts(responsiveness=0.0, completeness=0.0, consistency=0.0, length_ok=False, repetition=False)
 
@@ -119,13 +110,14 @@ def assess(
         A score in [0, 1] (below 0.7 it does not pass), the faults found, the parts that made the score, and the
         questions and requests left unanswered, verbatim. An empty response scores 0.
     """
-    asked = _Asked(analyse(_ends(message, MAX_MESSAGE)))
+    asked = Asked(analyse(ends(message, MAX_MESSAGE)))
     if not response.strip():
         return Assessment(score=0.0, flags=("empty",), parts=_NOTHING, unanswered=tuple(ask.text for ask in asked.asks))
-    turn = _Turn(asked, _ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
+    turn = Exchange(asked, ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
     faults = _faults(turn, response)
+    addressed = _responsiveness(turn)
     parts = Parts(
-        responsiveness=_responsiveness(turn),
+        responsiveness=addressed if faults or addressed < ENOUGH else _graded(turn, addressed),
         completeness=_completeness(turn),
         consistency=_consistency(faults),
         length_ok=not faults & {"too_short", "too_long"},
@@ -145,127 +137,12 @@ def score(parts: Parts) -> float:
     return round(value, 4)
 
 
-class _Asked:
-    """The message as the monitor sees it."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self.analysis = analysis
-        self.asks = asks(analysis)
-        self.supported = analysis.language in LANGUAGES
-
-    @cached_property
-    def statements(self) -> tuple[str, ...]:
-        """The terms of what the message asserts."""
-        return tuple(term for sentence in statements(self.analysis) for term in sentence.terms)
-
-    @cached_property
-    def small_talk(self) -> bool:
-        """Whether it neither asks nor asserts anything ("thanks!")."""
-        return not self.asks and (is_small_talk(self.analysis) or not self.statements)
-
-    @cached_property
-    def topics(self) -> tuple[Ask, ...]:
-        """Its asks; a bare list of keywords is one, though nothing of it can be left out."""
-        if self.asks or self.small_talk:
-            return self.asks
-        words = [word for sentence in self.analysis.sentences for word in sentence.words]
-        content = sum(1 for word in words if word.term)
-        keywords = (
-            len(self.analysis.sentences) == 1 and content >= _KEYWORD_SHARE * len(words) and len(words) <= _KEYWORDS
-        )
-        return (Ask(self.analysis.text, "open", self.statements),) if keywords else ()
-
-
-class _Turn:
-    """A message, its response and what went before, with what is worked out of them once."""
-
-    def __init__(self, asked: _Asked, response: str, recent: list[str], identity: Identity) -> None:
-        self.asked = asked
-        self.response = response
-        self.recent = recent
-        self.identity = identity
-        self.wanted = expected(asked.analysis, identity.languages)
-        self.wrong_language = in_wrong_language(response, self.wanted)
-        self.language = self._language()
-        self.reply = Reply(response, self.language)
-
-    def _language(self) -> str:
-        """The response's language: the message's, where that is what was wanted and nothing speaks against it."""
-        own = self.asked.analysis.language
-        usual = not self.wrong_language and self.wanted.languages <= {own}
-        return own if usual else detect(self.response, own)
-
-    @cached_property
-    def comparable(self) -> bool:
-        """Whether message and response share words at all: both in one known language, and no translation asked for."""
-        own = self.asked.analysis.language
-        foreign = self.wanted.translated or (self.wanted.wished and own not in self.wanted.languages)
-        return self.asked.supported and not foreign and self.language == own
-
-    @cached_property
-    def circling(self) -> float:
-        return self_repetition(self.response)
-
-    @cached_property
-    def noise(self) -> bool:
-        """Whether the response says nothing: gibberish, or the question handed back."""
-        return is_noise(self.response) or (bool(self.asked.asks) and self._echoes())
-
-    def _echoes(self) -> bool:
-        asks_itself = any(mark in self.response for mark in "?？؟")
-        return asks_itself and near_duplicate(self.response, [self.asked.analysis.text]) > 0
-
-    @cached_property
-    def declined(self) -> bool:
-        """Whether the response says that it cannot answer, or asks what was meant: a long one says so at once."""
-        text = self.response if self.reply.size <= _TERSE else self.response[:_REFUSAL_CHARS]
-        return declines(text, self.language) or asks_back(text, self.language)
-
-    @cached_property
-    def covers(self) -> tuple[Cover, ...]:
-        """How far each topic of the message is covered, before any excuse."""
-        topics, names = self.asked.topics, self.asked.analysis.names
-        if not self.comparable:
-            return cover_across(topics, self.reply, NEUTRAL)
-        return cover(topics, self.reply, Context(names, _hints(self)))
-
-    @cached_property
-    def unanswered(self) -> tuple[str, ...]:
-        """The asks that nothing in the response answers, unless it says why or asks back."""
-        if self.noise:
-            return tuple(ask.text for ask in self.asked.asks)
-        missed = [i for i, _ in enumerate(self.asked.asks) if self.covers[i].value < ANSWERED]
-        if missed and (self.declined or len(self.asked.asks) > 1):
-            pardoned = excused(self.asked.asks, self.reply)
-            missed = [i for i in missed if i not in pardoned]
-        return tuple(self.asked.asks[i].text for i in missed)
-
-
 def _ordered(faults: set[Flag]) -> tuple[Flag, ...]:
     order: list[Flag] = list(get_args(Flag))
     return tuple(sorted(faults, key=order.index))
 
 
-def _ends(text: str, size: int) -> str:
-    """A text of at most about `size` characters: three quarters from its beginning, one from its end."""
-    return text if len(text) <= size else f"{text[: size * 3 // 4]}\n{text[-size // 4 :]}"
-
-
-def _hints(turn: _Turn) -> float:
-    """Words' worth of evidence, beside the ask's own words, that the response is about the message."""
-    asked, reply, language = turn.asked, turn.reply, turn.language
-    about = {term for ask in asked.topics for term in ask.terms}
-    hints = 0.25 if points_back(reply.text, language) else 0.0
-    beside = {term for term in asked.analysis.terms if term not in about and reply.has(term)}
-    hints += min(2.0 if any(ask.kind in _WORDY for ask in asked.topics) else 1.0, 0.5 * len(beside))
-    if turn.recent and len(about) <= _FOLLOW_UP and reply.found:
-        before = reply.found & content_words(_ends(turn.recent[-1], MAX_BEFORE), language)
-        news = sum(1 for word in before if term_of(word, language) not in about)
-        hints += min(1.0, 4 * news / max(len(reply.found), _FOLLOW_UP))
-    return hints
-
-
-def _responsiveness(turn: _Turn) -> float:
+def _responsiveness(turn: Exchange) -> float:
     """Whether the response addresses this message, in [0, 1]; a little less where it circles or stays vague."""
     if turn.noise:
         return NOISE
@@ -273,7 +150,14 @@ def _responsiveness(turn: _Turn) -> float:
     return value * (1 - VAGUE * (1 - specificity(turn.response)))
 
 
-def _addressed(turn: _Turn) -> float:
+def _graded(turn: Exchange, addressed: float) -> float:
+    """The responsiveness of a faultless response: from `ENOUGH` up, by its substance and by what it addresses."""
+    found = substance(turn.response, turn.language, turn.shared)
+    over = (addressed - ENOUGH) / (1 - ENOUGH)
+    return ENOUGH + (1 - ENOUGH) * ((1 - SUBSTANCE) * over + SUBSTANCE * found.worth)
+
+
+def _addressed(turn: Exchange) -> float:
     if not turn.covers:
         return _reaction(turn)
     topics = [each.topic for each in turn.covers]
@@ -283,7 +167,7 @@ def _addressed(turn: _Turn) -> float:
     return max(value, DECLINED) if value < DECLINED and turn.declined else value
 
 
-def _only_courtesy(turn: _Turn) -> bool:
+def _only_courtesy(turn: Exchange) -> bool:
     """Whether a question is met with "You're welcome! Anything else?" alone."""
     few = turn.reply.size <= _COURTESY_TERMS
     return (
@@ -295,21 +179,21 @@ def _only_courtesy(turn: _Turn) -> bool:
     )
 
 
-def _reaction(turn: _Turn) -> float:
+def _reaction(turn: Exchange) -> float:
     """What a response is worth to a message that asks nothing."""
     if turn.asked.small_talk:
         return REFUSAL if is_small_talk(turn.asked.analysis) and _refuses(turn) else PLEASANTRY
     if not turn.comparable:
         return NEUTRAL
     taken_up = 1.0 if turn.reply.mentions(turn.asked.statements) else 0.0
-    return REACTION + (1 - REACTION) * min(1.0, 0.5 * taken_up + 0.25 * _hints(turn))
+    return REACTION + (1 - REACTION) * min(1.0, 0.5 * taken_up + 0.25 * turn.hints)
 
 
-def _refuses(turn: _Turn) -> bool:
-    return declines(turn.response, turn.language) and len(turn.response) < _REFUSAL_CHARS
+def _refuses(turn: Exchange) -> bool:
+    return declines(turn.response, turn.language) and len(turn.response) < REFUSAL_CHARS
 
 
-def _completeness(turn: _Turn) -> float:
+def _completeness(turn: Exchange) -> float:
     """The share of asks that were answered; 1 where nothing was asked."""
     total = len(turn.asked.asks)
     return 1 - len(turn.unanswered) / total if total else 1.0
@@ -321,18 +205,18 @@ def _consistency(faults: set[Flag]) -> float:
     return OFF_TONE if "off_tone" in faults else 1.0
 
 
-def _faults(turn: _Turn, response: str) -> set[Flag]:
+def _faults(turn: Exchange, response: str) -> set[Flag]:
     return set(_topical(turn)) | set(_formal(turn, response))
 
 
-def _topical(turn: _Turn) -> Iterator[Flag]:
+def _topical(turn: Exchange) -> Iterator[Flag]:
     if _off_topic(turn):
         yield "off_topic"
     if turn.unanswered:
         yield "incomplete"
 
 
-def _off_topic(turn: _Turn) -> bool:
+def _off_topic(turn: Exchange) -> bool:
     if turn.noise:
         return True
     if not turn.covers:
@@ -340,7 +224,7 @@ def _off_topic(turn: _Turn) -> bool:
     return _only_courtesy(turn) or (max(each.topic for each in turn.covers) < OFF_TOPIC and not turn.declined)
 
 
-def _formal(turn: _Turn, response: str) -> Iterator[Flag]:
+def _formal(turn: Exchange, response: str) -> Iterator[Flag]:
     """The faults of form: language, forbidden patterns, tone, length and repetition."""
     if turn.wrong_language:
         yield "wrong_language"
@@ -368,14 +252,14 @@ def _patterns(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(found)
 
 
-def _too_short(turn: _Turn) -> bool:
+def _too_short(turn: Exchange) -> bool:
     text = turn.response.strip()
     if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
         return False
     return any(ask.kind in _EXPECT_MORE for ask in turn.asked.asks)
 
 
-def _longest(turn: _Turn) -> int:
+def _longest(turn: Exchange) -> int:
     """The upper bound of length, which grows with the message."""
     kinds = {ask.kind for ask in turn.asked.asks}
     bound = LONGEST if kinds - _FACTS else LONGEST_FACT if kinds else LONGEST_SMALL_TALK
@@ -384,7 +268,7 @@ def _longest(turn: _Turn) -> int:
     return bound + LENGTHS_OF_MESSAGE * len(turn.asked.analysis.text)
 
 
-def _repeats(turn: _Turn) -> bool:
+def _repeats(turn: Exchange) -> bool:
     """Whether the response says once more what was said before, unasked; or runs in circles itself."""
     if len(turn.response) >= _LOOP_CHARS and turn.circling >= LOOP:
         return True
@@ -393,7 +277,7 @@ def _repeats(turn: _Turn) -> bool:
     return not _may_repeat(turn)
 
 
-def _may_repeat(turn: _Turn) -> bool:
+def _may_repeat(turn: Exchange) -> bool:
     """A "Yes." or "You're welcome!" wears out by no use, and what is asked for again is said again."""
     text = turn.response.strip()
     if len(text.split()) <= _FEW_WORDS and len(text) + 2 * len(_CJK.findall(text)) <= _FEW_CHARS:

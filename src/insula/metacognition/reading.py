@@ -1,0 +1,38 @@
+"""How a turn reads what was said: its terms, what recall brought, and what of that was used."""
+
+from collections.abc import Sequence
+
+from insula.memory.item import REMEMBERED_CHARS
+from insula.memory.store import Said
+from insula.redaction import without_markers
+from insula.text.analysis import Analysis, analyse
+from insula.types import Recalled
+
+RECENT_RESPONSES = 5
+"""Responses of the session that a new one is compared with (DESIGN K1)."""
+USED_TERMS = 2
+"""Terms that a memory must share with what drew on it to count as used."""
+
+
+def analysed(content: str, default: str = "en") -> Analysis:
+    """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
+    return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+
+
+def brought(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:
+    """What recall brought, as a record holds it."""
+    return [{"id": one.memory.id, "score": round(one.score, 4), "shown": one.memory.id in shown} for one in recalled]
+
+
+def is_used(one: Recalled, said: frozenset[str], heard: frozenset[str]) -> bool:
+    """Whether a turn made use of a memory: the response drew on what the user or a tool had said, or the user came
+    back to what the assistant had said. That the assistant repeats itself makes nothing of it worth keeping.
+    """
+    terms = heard if one.memory.provenance == "assistant" else said
+    return len(terms & one.terms) >= USED_TERMS
+
+
+def terms_of(history: Sequence[Said]) -> frozenset[str]:
+    """The content words of what the user said last in the session."""
+    said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
+    return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)

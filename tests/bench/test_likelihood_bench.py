@@ -1,0 +1,56 @@
+"""The questions of `insula bench likelihood`, and what is made of the answers."""
+
+import pytest
+
+from insula.bench.likelihood import Answer, fitted, measure, show
+from insula.bench.likelihood_questions import Question, questions
+from insula.turn.likelihood import UNSURE
+
+
+def test_half_of_the_questions_are_for_fitting_and_share_no_person_and_no_fact_with_the_rest() -> None:
+    found = questions()
+    assert questions() == found
+    halves = [[one for one in found if one.fitting is fitting] for fitting in (True, False)]
+    assert [len(half) for half in halves] == [200, 200]
+    assert not {one.text for one in halves[0]} & {one.text for one in halves[1]}
+    assert [sum(one.kind == "world" for one in half) for half in halves] == [100, 100]
+
+
+def test_what_was_told_holds_the_answer_and_what_was_not_told_has_none() -> None:
+    for one in questions():
+        if one.kind == "told":
+            assert any(answer in fact for fact in one.told for answer in one.answers)
+        if one.kind == "untold":
+            assert len(one.told) == 3 and not one.answers
+
+
+@pytest.mark.parametrize(
+    ("answers", "response", "right"),
+    [
+        (("Ulaanbaatar", "Ulan Bator"), "It is ulan bator.", True),
+        (("Ulaanbaatar",), "It is Khantakal.", False),
+        (("8", "eight"), "A spider has 8 legs.", True),
+        (("8",), "A spider has 80 legs.", False),
+        (("Au",), "AU stands for Australia.", False),
+        ((), "I do not know.", False),
+    ],
+)
+def test_an_answer_is_right_where_it_holds_one_as_a_word(answers: tuple[str, ...], response: str, right: bool) -> None:
+    assert Question("world", False, (), "?", answers).is_right(response) is right
+
+
+def answer(fitting: bool, right: bool, mean: float, likely: float) -> Answer:
+    return Answer(Question("world", fitting, (), "?", ()), "text", right, mean, mean, likely)
+
+
+def test_only_the_half_that_is_not_for_fitting_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    held = [answer(False, right=i % 3 > 0, mean=-0.1 * (i % 3 == 0), likely=0.9 if i % 3 else 0.1) for i in range(30)]
+    other = [answer(True, right=i % 2 == 0, mean=-2.0 if i % 2 else -0.2, likely=0.5) for i in range(20)]
+    figures = measure([*held, *other])
+    assert (figures["n"], figures["auroc"]) == (30, 1.0)
+    assert (figures["unsure_of_right"], figures["unsure_of_wrong"]) == (0.0, 1.0)
+    assert figures["unsure_below"] == round(UNSURE, 3)
+    curve = fitted([*held, *other])
+    assert curve["n"] == 20 and curve["slope"] > 0
+    show(figures | {"fit": curve})
+    assert "1.0" in capsys.readouterr().out

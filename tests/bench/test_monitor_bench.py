@@ -1,0 +1,131 @@
+"""The benchmark of the self-monitor reads what it should, and its figures are what they say."""
+
+import csv
+import io
+import json
+import lzma
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from insula.bench.monitor import measure, run
+from insula.bench.monitor_dialogues import BASELINES, Rated, fitted_elsewhere, read, spearman
+from insula.bench.monitor_languages import cases, in_language, languages
+from insula.errors import InputError
+
+GOOD = "My dog loves long walks in the forest, and yours?"
+BAD = "I do not know know what to to say say say."
+ENGLISH = "The capital of the country is a large city by the river, and many of the people live in the old part of it."
+GERMAN = "Die Hauptstadt des Landes ist eine große Stadt am Fluss, und viele der Menschen leben in der Mitte der Stadt."
+
+
+def rated(response: str, rating: float, what: str = "overall") -> dict[str, Any]:
+    return {"context": "Hi!\nDo you like your dog ?", "response": response, "annotations": {what: [rating, rating]}}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "dialogue_quality" / "dstc10_dev"
+    folder.mkdir(parents=True)
+    for name in ("one", "two"):
+        records = [rated(GOOD, 5), rated("Yes, a big one.", 4), rated("Yes .", 3), rated(BAD, 1)]
+        (folder / f"{name}_eval.json").write_text(json.dumps(records), "utf-8")
+    (folder / "dialogues_eval.json").write_text(json.dumps([{"context": "Hi!", "annotations": {"overall": [3]}}]))
+    return tmp_path
+
+
+def test_sets_that_are_missing_are_left_out_and_ours_is_compared_with_one_feature_on_all(data: Path) -> None:
+    figures = measure(data)
+    assert set(figures["sets"]) == {"one", "two"}
+    assert figures["sets"]["one"]["spearman"] > 0
+    assert figures["mean_spearman"] == pytest.approx(figures["sets"]["one"]["spearman"])
+    assert figures["mean_baseline_spearman"] == max(figures["mean_baselines"].values())
+    assert set(figures["sets"]["one"]["baselines"]) == set(BASELINES)
+    assert figures["us_per_call"] > 0
+    assert "language_f1" not in figures and "correction_auroc" not in figures
+
+
+def test_both_ways_of_printing(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(data), json=True) == 0
+    assert json.loads(capsys.readouterr().out)["sets"]["two"]["n"] == 4
+    assert run(str(data), json=False) == 0
+    assert "best single feature" in capsys.readouterr().out
+
+
+def test_a_folder_without_any_set_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds none of the sets"):
+        measure(tmp_path)
+
+
+def test_overall_comes_before_relevance_and_the_same_speaker_spoke_before(tmp_path: Path) -> None:
+    record = rated(GOOD, 2, "Relevance")
+    record["annotations"]["Overall"] = [4, 5]
+    record["context"] = "User: Hi!\nSystem: Hello.\nUser: How are you?"
+    path = tmp_path / "x_eval.json"
+    path.write_text(json.dumps([record]), "utf-8")
+    assert read(path) == [Rated("How are you?", GOOD, ("Hello.",), 4.5)]
+
+
+def test_spearman_shares_the_ranks_of_ties() -> None:
+    one, other = np.array([1.0, 2.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])
+    assert spearman(one, other) == pytest.approx(0.9486833)
+    assert spearman(one, -other) == pytest.approx(-0.9486833)
+    assert spearman(one, np.ones(4)) == 0.0
+
+
+def test_a_fit_never_sees_the_set_that_it_is_measured_on() -> None:
+    draw = np.random.default_rng(0)
+    signs = {name: draw.normal(size=(40, 2)) for name in "abc"}
+    ratings = {name: (1 if name != "c" else -1) * signs[name][:, 0] for name in "abc"}
+    assert fitted_elsewhere("c", signs, ratings) < -0.9
+    ratings["c"] = -ratings["c"]
+    assert fitted_elsewhere("c", signs, ratings) > 0.9
+
+
+def written(rows: list[dict[str, str]]) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+@pytest.fixture
+def confused(tmp_path: Path) -> Path:
+    prompts = {"en": "What is the capital of the country, and who are the people?", "de": "Was ist die Stadt am Fluss?"}
+    with zipfile.ZipFile(tmp_path / "test_sets.zip", "w") as archive:
+        for code, text in {"en": ENGLISH, "de": GERMAN}.items():
+            rows = [{"prompt": prompts[code]}, {"prompt": text}]
+            archive.writestr(f"test_sets/monolingual/aya/{code}.csv", written(rows))
+    replies = {"en": (ENGLISH, GERMAN), "de": (GERMAN, f"```python\n{ENGLISH}\n```")}
+    rows = [
+        {"id": str(i), "task": "monolingual", "source": "aya_human_annotated", "language": code, "completion": text}
+        for code, texts in replies.items()
+        for i, text in enumerate(texts)
+    ]
+    (tmp_path / "model.csv.xz").write_bytes(lzma.compress(written(rows).encode()))
+    return tmp_path
+
+
+def test_only_replies_in_their_language_count_and_each_is_kept_and_swapped(confused: Path) -> None:
+    figures = languages(confused)
+    assert (figures["language"]["replies"], figures["language"]["in_their_language"]) == (4, 2)
+    assert figures["language"]["n"] == 4
+    assert figures["language_f1"] == 1.0
+    assert figures["language"]["false_on_code"] == {"n": 1, "flagged": 0, "examples": []}
+
+
+def test_a_language_is_told_by_its_script_or_its_words() -> None:
+    profiles = {"en": frozenset(["the", "of", "is", "and"]), "de": frozenset(["die", "der", "ist", "und"])}
+    assert in_language(ENGLISH, "en", profiles) and not in_language(ENGLISH, "de", profiles)
+    assert in_language("これは日本語の文です。", "ja", profiles) and not in_language(
+        "これは日本語です。", "zh", profiles
+    )
+    assert in_language("这是一个句子。", "zh", profiles) and not in_language("这是一个句子。", "en", profiles)
+
+
+def test_nothing_is_swapped_where_there_is_one_language_only(confused: Path) -> None:
+    assert cases([]) == []

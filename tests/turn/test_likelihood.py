@@ -1,0 +1,87 @@
+"""What log-probabilities say of a response."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.text.analysis import analyse
+from insula.turn.likelihood import UNSURE, likelihood, mean_of_answer, weighed
+from insula.turn.monitor import assess
+from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
+
+QUESTION, ANSWER = "What is the capital of Mongolia?", "The capital of Mongolia is Khantakal."
+SURE = [("The", -0.1), (" capital", -0.01), (" is", -0.1), (" Ul", -0.2), ("aan", -0.01), (".", -0.1)]
+INVENTED = [
+    ("The", -0.9),
+    (" capital", -0.01),
+    (" is", -0.1),
+    (" Kh", -1.7),
+    ("ant", -1.6),
+    ("akal", -2.5),
+    (".", -0.5),
+]
+
+
+ASKED = analyse(QUESTION)
+
+
+def test_a_word_is_as_likely_as_all_its_tokens_together() -> None:
+    assert mean_of_answer([(" Kh", -1.0), ("an", -2.0), (".", -0.5), (" Ulan", -0.5)], ASKED) == pytest.approx(-2.0)
+
+
+def test_the_words_of_the_question_and_function_words_carry_no_answer() -> None:
+    framed = [("The", -4.0), (" Capital", -3.0), (" is", -5.0), (" Paris", -0.25)]
+    assert mean_of_answer(framed, ASKED) == pytest.approx(-0.25)
+    assert mean_of_answer(framed[:3], ASKED) == pytest.approx(-4.0)
+
+
+def test_where_words_are_not_spaced_each_token_is_one() -> None:
+    assert mean_of_answer([("北京", -1.0), ("南京", -2.0)], analyse("中国的首都是哪里？")) == pytest.approx(-1.5)
+
+
+def test_what_is_made_up_is_unlikely_and_what_is_known_is_not() -> None:
+    sure, invented = likelihood(SURE, ASKED), likelihood(INVENTED, ASKED)
+    assert sure is not None and invented is not None
+    assert invented < UNSURE < 0.5 < sure
+
+
+@pytest.mark.parametrize("none", [None, [], [("", -0.3)], [("a", math.nan)], [("a", -math.inf)]])
+def test_without_usable_figures_there_is_no_likelihood(none: list[tuple[str, float]] | None) -> None:
+    assert likelihood(none, ASKED) is None
+    assert weighed(assess(QUESTION, ANSWER), ASKED, none) == assess(QUESTION, ANSWER)
+
+
+def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
+    before = assess(QUESTION, ANSWER)
+    after = weighed(before, ASKED, INVENTED)
+    assert before.passed
+    assert HEDGE_THRESHOLD <= after.score < PASS_THRESHOLD
+    assert after.flags == (*before.flags, "unsure")
+    assert after.parts.likelihood == pytest.approx(likelihood(INVENTED, ASKED), abs=1e-4)
+
+
+def test_a_sure_answer_keeps_its_score_and_says_how_sure_it_is() -> None:
+    before = assess(QUESTION, ANSWER)
+    after = weighed(before, ASKED, SURE)
+    assert (after.score, after.flags) == (before.score, before.flags)
+    assert after.parts.likelihood == pytest.approx(likelihood(SURE, ASKED), abs=1e-4)
+
+
+def test_a_bad_answer_gets_no_better_by_being_unsure() -> None:
+    bad = assess(QUESTION, "Bananas are yellow, and most of them grow in the tropics of Ecuador on tall plants.")
+    assert bad.score < HEDGE_THRESHOLD
+    assert weighed(bad, ASKED, INVENTED).score == bad.score
+
+
+@pytest.mark.parametrize("message", ["Thanks!", "My sister lives in Lisbon.", "Write a poem about the sea.", "Hello"])
+def test_where_nothing_can_be_right_or_wrong_the_likelihood_says_nothing(message: str) -> None:
+    before = assess(message, "The waves went out, and grey birds wheeled above the lonely shore.")
+    assert weighed(before, analyse(message), INVENTED) == before
+
+
+@given(st.lists(st.tuples(st.text(max_size=4), st.floats(allow_nan=True)), max_size=30))
+def test_whatever_a_server_sends_gives_a_probability_or_none(logprobs: list[tuple[str, float]]) -> None:
+    likely = likelihood(logprobs, ASKED)
+    assert likely is None or 0.0 <= likely <= 1.0
