@@ -6,6 +6,7 @@ from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.store import Said
 from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse
+from insula.turn.instructions import bears
 from insula.types import Recalled
 
 RECENT_RESPONSES = 5
@@ -17,6 +18,16 @@ USED_TERMS = 2
 def analysed(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
     return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+
+
+def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
+    """What a turn keeps of what came up, best first: before all else what may stand before the model.
+
+    A question that is asked again and again brings up itself and its answers, and would drive out the facts.
+    """
+    telling = sorted(recalled, key=lambda one: not bears(one))[:room]
+    kept = {one.memory.id for one in telling}
+    return tuple(one for one in recalled if one.memory.id in kept)
 
 
 def brought(recalled: Sequence[Recalled], shown: frozenset[int]) -> list[dict[str, object]]:

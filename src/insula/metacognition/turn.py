@@ -17,7 +17,7 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector
 from insula.metacognition.mind import TURN, Mind
-from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, is_used, terms_of
+from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, terms_of
 from insula.metacognition.regulator import Ended
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
@@ -183,9 +183,10 @@ class Turn:
             embed = None if "embedding" in self.skipped else owner.embed
             self._vector = embed(self._analysis.text) if embed else None
         limit = self.controls.max_context_items
-        found = await owner.store.recall(place, asked, limit, lines=HISTORY_LINES, vector=self._vector)
-        self.recalled, told = fitted(found.recalled, self._advisories, limit)
-        self._advisories, self.history = told, found.said
+        found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=self._vector)
+        found = found._replace(recalled=chosen(found.recalled, limit))
+        room, self._advisories = fitted(range(limit), self._advisories, limit)
+        self.recalled, self.history = chosen(found.recalled, len(room)), found.said
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     def _regulate(self) -> None:
