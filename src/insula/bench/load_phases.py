@@ -113,7 +113,7 @@ async def status(stage: Stage, bare: Running) -> Figures:
 
 
 async def rates(stage: Stage) -> Figures:
-    """The highest rates that the server holds and keeps up with: from a low one on, until it falls behind twice."""
+    """The highest steps that the server holds and keeps up with: from a low one on, until it falls behind twice."""
     tried: list[Figures] = []
     failures = number = 0
     while failures < 2 and number < STEPS:
