@@ -83,8 +83,8 @@ async def told(chat: Chat) -> None:
 
 
 QUESTION = (
-    "What are my cat, dog, boat, house, sister, street, bicycle, school, tortoise, violin, village, bakery, horse, piano, "
-    "lake, tower, garden and doctor called?"
+    "What are my cat, dog, boat, house, sister, street, bicycle, school, tortoise, violin, village, bakery, horse, "
+    "piano, lake, tower, garden and doctor called?"
 )
 
 
