@@ -306,8 +306,9 @@ async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
             "version": 1,
             "turn_counter": 5,
             "performance": {"degraded": False},
-            "recent_consolidation_selectivity": 0.0,
-            "stm_utilization": 0.03125,
+            "recent_consolidation_selectivity": 0.1,
+            "promotion_age_p95_seconds": 0.0,
+            "stm_utilization": 0.125,
             "stm_capacity": 32,
             "last_user_turn_status": "stored",
         }

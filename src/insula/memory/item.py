@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.memory.encoding import USER, Encoding
-from insula.memory.salience import emphasis, importance, novelty, salience
+from insula.memory.salience import emphasis, importance, novelty, personal, salience
 from insula.memory.vectors import Vector
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse
@@ -53,6 +53,7 @@ def new_item(
     if provenance == "user" and speaker == USER:
         shown = shown._replace(text=_told(analysis, shown.text))
     weight = importance(analysis, encoding, provenance, replies_to)
+    said = provenance == "user"
     return NewItem(
         provenance=provenance,
         speaker=speaker,
@@ -64,7 +65,10 @@ def new_item(
         kind=encoding.kind,
         importance=weight,
         salience=salience(
-            weight, novelty(encoding, recalled), emphasis(analysis.text) if provenance == "user" else 0.0
+            weight,
+            novelty(encoding, recalled),
+            emphasis(analysis.text) if said else 0.0,
+            personal=personal(analysis) if said else 0.0,
         ),
     )
 

@@ -1,16 +1,19 @@
-"""What deserves long-term memory: one formula over importance, novelty, emphasis and use (S0)."""
+"""What deserves long-term memory: one formula over importance, novelty, emphasis, whose it is, and use (S0)."""
 
 import math
 import re
 from collections.abc import Sequence
 
-from insula.memory.encoding import Encoding
+from insula.memory.encoding import Encoding, persons
 from insula.text.analysis import Analysis
-from insula.text.questions import Ask, carries
+from insula.text.questions import Ask, carries, statements
 from insula.types import Provenance, Recalled
 
 IMPORTANCE, NOVELTY, EMPHASIS, USE = 0.5, 0.25, 0.15, 0.1
-"""Weights of the four terms; `USE` is added for each use, so that what keeps being useful gets there too."""
+"""Weights of the terms; `USE` is added for each use, so that what keeps being useful gets there too."""
+
+PERSONAL = 0.1
+"""Added to what a user says of themselves: "I have two daughters." is short, and nobody else can say it again."""
 
 INFORMATION = 3.0
 """Pieces of information (terms, names, numbers) at which importance reaches 1 − 1/e."""
@@ -28,10 +31,19 @@ _EMPHASIS = re.compile(
     re.IGNORECASE,
 )
 
+_FIRST_PERSON = re.compile(
+    r"\b(?:tengo|soy|estoy|voy|vivo|trabajo|prefiero|tenho|sou|estou|vou|moro|trabalho|prefiro|ho|sono|sto|vado|lavoro|"
+    r"preferisco)\b",
+    re.IGNORECASE,
+)
+"""Verbs that say "I" where the pronoun is left out (es, pt, it)."""
+_DROPS_PRONOUNS = frozenset({"es", "pt", "it"})
 
-def salience(importance: float, novelty: float, emphasis: float, uses: int = 0) -> float:
+
+def salience(importance: float, novelty: float, emphasis: float, uses: int = 0, personal: float = 0.0) -> float:
     """How much an item deserves to be kept, in [0, 1]; all but `uses` are in [0, 1]."""
-    return min(IMPORTANCE * importance + NOVELTY * novelty + EMPHASIS * emphasis + USE * uses, 1.0)
+    kept = IMPORTANCE * importance + NOVELTY * novelty + EMPHASIS * emphasis + PERSONAL * personal
+    return min(kept + USE * uses, 1.0)
 
 
 def importance(analysis: Analysis, encoding: Encoding, provenance: Provenance, asked: Sequence[Ask] = ()) -> float:
@@ -45,12 +57,27 @@ def importance(analysis: Analysis, encoding: Encoding, provenance: Provenance, a
 
 
 def novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
-    """The share of a text's terms that the memory nearest to it does not hold, in [0, 1]."""
+    """The share of a text's terms that the memory nearest to it does not hold, in [0, 1].
+
+    What was only asked holds nothing, nor does what stands around a memory: the answer to a question is as new as if
+    it had not been asked.
+    """
     terms = encoding.terms
     if not terms:
         return 0.0
-    nearest = max((one.parts.get("overlap", 0.0) for one in recalled if one.memory.kind == "semantic"), default=0.0)
-    return 1.0 - nearest
+    held = (len(terms & one.terms) for one in recalled if one.memory.kind == "semantic")
+    return 1.0 - max(held, default=0) / len(terms)
+
+
+def personal(analysis: Analysis) -> float:
+    """1 where a text states something in the first person, else 0."""
+    drops = analysis.language in _DROPS_PRONOUNS
+    return float(
+        any(
+            "me" in persons(sentence, analysis.language, "me", "") or (drops and _FIRST_PERSON.search(sentence.text))
+            for sentence in statements(analysis)
+        )
+    )
 
 
 def emphasis(text: str) -> float:
