@@ -103,10 +103,14 @@ def test_any_text_is_computed_or_refused(text: str) -> None:
 
 @given(st.text("0123456789+-*/^%(). eE_,", max_size=500))
 def test_the_worst_of_its_own_alphabet_takes_no_time(text: str) -> None:
-    began = time.process_time()
+    assert any(_seconds(text) < 0.5 for _ in range(3))  # a collection of garbage may fall into one of them
+
+
+def _seconds(text: str) -> float:
+    began = time.thread_time()
     with suppress(InputError):
         evaluate(text)
-    assert time.process_time() - began < 0.5
+    return time.thread_time() - began
 
 
 def test_a_program_of_assignments_is_computed() -> None:
