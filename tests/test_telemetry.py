@@ -24,6 +24,8 @@ from insula.llm.wire import Prompt
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Result, sleep_cycle
+from insula.solve.mgv import mgv
+from insula.solve.run import Models
 from insula.telemetry import (
     ASSESSMENT,
     ATTRIBUTES,
@@ -39,7 +41,7 @@ from insula.telemetry import (
     evaluated,
     span,
 )
-from insula.testing import ScriptedModel
+from insula.testing import Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -174,6 +176,20 @@ async def test_a_turn_is_one_trace_with_its_judgements(store: Store, traces: Tra
     judged = [(said["gen_ai.evaluation.name"], said["gen_ai.evaluation.score.label"]) for _, said, _ in traces.events]
     assert judged == [("confidence", "low"), ("self_monitor", "pass")]
     assert not re.search("zeppelin|anastasia|ana|monday", traces.text, re.IGNORECASE)
+
+
+async def test_each_verification_of_a_solution_is_an_event_without_a_word_of_it(traces: Traces) -> None:
+    def verifier(request: Request) -> str:
+        if "Goal-conduciveness" not in request.text:
+            return f"<think>{SECRET}: 2 + 2 = 4</think><answer>4</answer>"
+        parts = ("Coherence", "Plausibility", "Consistency", "Goal-conduciveness")
+        return "\n".join([*(f"{part}: 0.9" for part in parts), f"Evaluation: {SECRET}."])
+
+    solution = await mgv("What is 2 + 2?", Models(generator=ScriptedModel(verifier)))
+    assert solution.answer == "4"
+    name = {"gen_ai.evaluation.name": "verification", "gen_ai.evaluation.score.label": "pass"}
+    assert [said for _, said, _ in traces.events] == [name | {"gen_ai.evaluation.score.value": 0.9}]
+    assert not re.search("zeppelin|anastasia", traces.text, re.IGNORECASE)
 
 
 async def test_a_turn_that_raises_is_a_trace_of_an_error(store: Store, traces: Traces) -> None:

@@ -25,6 +25,7 @@ from insula.solve.knowledge import Knowledge, Strategy, chosen
 from insula.solve.method import method
 from insula.solve.run import SEEDS, Run
 from insula.solve.solution import ACCEPTED, Attempt, Scores, Verdict
+from insula.telemetry import evaluated
 
 CYCLES = 3
 """T of the seed."""
@@ -206,6 +207,7 @@ async def _verify(run: Run, attempt: Attempt, cycle: int) -> Attempt:
     scores, evaluation = read
     parts = ", ".join(f"{name.replace('_', '-')} {value:.2f}" for name, value in asdict(scores).items())
     run.say("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
+    evaluated("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
     return run.change(replace(attempt, scores=scores, evaluation=evaluation))
 
 
