@@ -542,7 +542,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
         reply = await chat.reply("me", "s", "Hello there, how are you today?")
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
-    recorded = {"confidence", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
+    recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
     assert set(signal.data) == recorded
 
 

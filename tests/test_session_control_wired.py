@@ -113,7 +113,7 @@ async def test_a_degraded_session_is_told_so_last_and_shows_fewer_memories_until
     assert (facts_in(well), facts_in(text)) == (16, 11)
     assert recovered.controls == Controls()
     assert TEXTS[DEGRADED] not in again
-    assert facts_in(again) == facts_in(well)
+    assert facts_in(text) < facts_in(again) <= facts_in(well)  # the questions themselves are in the session by now
 
 
 async def test_a_question_that_is_asked_again_and_again_drives_no_fact_out_of_the_request() -> None:

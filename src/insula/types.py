@@ -91,15 +91,27 @@ class Confidence:
     score: float
     """A probability in [0, 1]."""
     reasons: tuple[str, ...]
+    unadjusted: float = 0.0
+    """The score before the user's own outcomes adjust it; nights learn from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Coefficients of the logistic model that turns features of recall into a `Confidence` score."""
+    """Coefficients of the model that turns features of recall into a `Confidence` score.
+
+    The score is the chance that what is asked is stored, times, where a person is asked about, the chance that it is
+    said of that person: each a logistic function of named features.
+    """
 
     intercept: float
     weights: Mapping[str, float]
-    """Feature -> weight, none negative."""
+    """Feature of whether it is stored -> weight, none negative."""
+    whose_intercept: float = 0.0
+    whose_weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Feature of whether it is said of the person asked -> weight, none negative; empty leaves that half out."""
+    shift: float = 0.0
+    slope: float = 1.0
+    """The log-odds of the product are multiplied by `slope`, then `shift` is added: what a user's outcomes refit."""
     high: float = 0.7
     """Score from which confidence is high (seed 000's code: 0.7)."""
     medium: float = 0.4

@@ -79,3 +79,8 @@ def is_object(value: object) -> "TypeGuard[dict[str, Any]]":
 def is_list(value: object) -> "TypeGuard[list[Any]]":
     """Whether a value that JSON held is a list."""
     return isinstance(value, list)
+
+
+def is_number(value: object) -> "TypeGuard[float]":
+    """Whether a value that JSON held is a number, and neither a truth value nor NaN or infinite."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")

@@ -1,6 +1,8 @@
 """Methods side by side: paired by a common pool, capped alike, gone on with after a kill, and judged without favour."""
 
 import json
+import sys
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from insula.bench import arms as arms_module
-from insula.bench import gsm8k, plots
+from insula.bench import gsm8k
 from insula.bench.arms import Arm, arms, latest
 from insula.bench.gsm8k import TOKENS, problems, run
 from insula.bench.gsm8k_figures import alone, confidences, figures, paired
@@ -188,6 +190,7 @@ def test_no_method_spends_more_than_the_cap(bench: Callable[..., Any], tmp_path:
         assert one["input_tokens"] + one["output_tokens"] <= 150
     assert measured["arms"]["self_consistency"]["capped"] == 3
     assert measured["arms"]["self_consistency"]["failed"] == 0
+    assert measured["arms"]["self_consistency"]["endings"] == {"budget": 3}
 
 
 def test_results_on_other_terms_are_not_mixed(bench: Callable[..., Any], tmp_path: Path) -> None:
@@ -207,6 +210,51 @@ def test_the_report_is_written_with_a_page(bench: Callable[..., Any], tmp_path: 
     shown = (tmp_path / "out" / "report.html").read_text()
     assert "self_consistency@3" in shown
     assert "<script" not in shown
+
+
+def test_the_page_holds_the_pictures_that_lie_beside_it(bench: Callable[..., Any], tmp_path: Path) -> None:
+    bench("direct,self_consistency@3")
+    shown = (tmp_path / "out" / "report.html").read_text()
+    pictures = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.png")}
+    assert set(pictures) == {"accuracy_tokens.png", "reliability_direct.png", "reliability_self_consistency_3.png"}
+    for name, picture in pictures.items():
+        assert f'<img src="data:image/png;base64,{b64encode(picture).decode()}" alt="{name}">' in shown
+    assert "There are no plots here" not in shown
+
+
+def test_without_matplotlib_the_report_says_what_to_install(
+    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    bench("direct")
+    run(str(data_of(tmp_path)), "direct", "scripted", 0, 0, 0, str(tmp_path / "out"), TOKENS, False)
+    said = "plots need matplotlib; for them, run: pip install "
+    assert f"There are no plots here: {said}" in (tmp_path / "out" / "report.html").read_text()
+    assert f"insula: {said}" in capsys.readouterr().out
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+def test_it_is_told_how_often_what_ended_a_method(bench: Callable[..., Any], tmp_path: Path) -> None:
+    _, _, measured, _ = bench("direct,adaptive_self_consistency")
+    assert {name: one["endings"] for name, one in measured["arms"].items()} == {
+        "direct": {"done": 3},
+        "adaptive_self_consistency": {"agreed": 3},
+    }
+    assert tables(measured)["Why they ended"] == (
+        ("method", "done", "agreed"),
+        [("direct", "3", "0"), ("adaptive_self_consistency", "0", "3")],
+    )
+
+
+def test_lines_that_are_older_than_the_endings_are_read(bench: Callable[..., Any], tmp_path: Path) -> None:
+    _, _, before, _ = bench("direct")
+    lines = [{name: value for name, value in one.items() if name != "ending"} for one in results(tmp_path)]
+    (tmp_path / "out" / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    model, code, after, _ = bench("direct")
+    assert (model.requests, code) == ([], 0)
+    assert after["arms"]["direct"] == before["arms"]["direct"] | {"endings": {}}
+    del after["arms"]["direct"]["endings"]  # as of a process that began before there were any
+    assert "Why they ended" not in tables(after)
 
 
 def test_people_see_tables(bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,11 +321,6 @@ def test_a_confidence_about_answers_that_are_all_right_ranks_nothing() -> None:
 def test_no_text_becomes_markup_on_the_page() -> None:
     shown = page("T", "<b>", {"<i>": (("<u>",), [("<s>",)])}, {"<p>": "AA=="}, None)
     assert not any(tag in shown for tag in ("<b>", "<i>", "<u>", "<s>", '"<p>"'))
-
-
-def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    assert plots.missing() == 'plots need matplotlib; for them, run: pip install "insula[bench]"'
 
 
 # Bad input.

@@ -247,6 +247,7 @@ class Terminal:
     def __init__(self, *arguments: str) -> None:
         self.pid, self.file = pty.fork()
         if not self.pid:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # it is ignored where the tests run in the background
             os.execve(sys.executable, [*INSULA, *arguments], os.environ | {"TERM": "dumb", "COLUMNS": "100"})
         self.seen = ""
 

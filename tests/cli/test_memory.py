@@ -1,6 +1,7 @@
 """`insula memory`: what is remembered can be seen, brought back and erased."""
 
 import asyncio
+import json
 import sqlite3
 from pathlib import Path
 
@@ -135,3 +136,28 @@ def test_what_is_not_there_is_said(
     code, _, err = insula(monkeypatch, capsys, *words)
     assert code == 1
     assert err.startswith("insula: ")
+
+
+def test_how_sure_memory_makes_is_shown_and_begun_anew(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said, _ = insula(monkeypatch, capsys, "calibration")
+    assert "high from 0.75 on" in said
+    assert "what everybody begins with" in said
+
+    async def corrected() -> None:
+        async with await Store.open(remembered / "insula.db") as store:
+            metacognition = Metacognition(store)
+            for message in ("Where does Ben live?", "No, that's wrong."):
+                async with metacognition.turn("me", "tuesday", message) as turn:
+                    turn.finish("He lives in Faro.")
+            await metacognition.sleep("me", force=True)
+
+    asyncio.run(corrected())
+    _, said, _ = insula(monkeypatch, capsys, "calibration")
+    assert "It rests on 1 answer, of which 0 held" in said
+    _, told, _ = insula(monkeypatch, capsys, "calibration", "--json")
+    assert (json.loads(told)["outcomes"], json.loads(told)["held"]) == (1, 0)
+    code, said, _ = insula(monkeypatch, capsys, "calibration", "--reset")
+    assert code == 0
+    assert "what everybody begins with" in said

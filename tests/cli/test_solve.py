@@ -52,12 +52,12 @@ def test_the_trace_says_what_was_done_why_it_ended_and_what_it_cost(insula: Insu
     assert without_seconds(out) == snapshot("""\
 attempt     Attempt 1 (chain): 10.
 arithmetic  Recomputed 1 of its equations: all hold.
-vote        So far: 10 with 0.65.
+vote        Votes so far: 10 with 0.65.
 attempt     Attempt 2 (program): 10.
-vote        So far: 10 with 0.88.
-stop        Stopped: 2 attempts agree (chain, program), with probability 0.88.
+vote        Votes so far: 10 with 0.88.
+stop        Stopped: 2 attempts agree (chain, program), with 0.88 of the votes.
 
-Answer: 10  (confidence 0.88; combined 0.88, agreement 1.00, likelihood 0.90)
+Answer: 10  (confidence 0.86; combined 0.86, agreement 1.00, likelihood 0.90)
 chain       1 call, 79 + 6 tokens
 program     1 call, 199 + 9 tokens
 together    2 calls, 278 + 15 tokens\
@@ -70,7 +70,8 @@ def test_json_is_one_object_with_all_of_it(insula: Insula) -> None:
     assert code == 0
     assert (solved["answer"], solved["method"], solved["spent"]["calls"]) == ("10", "direct", 1)
     assert solved["attempts"][0]["claims"] == [{"text": "12 - 2 = 10", "computed": "10", "holds": True}]
-    assert {"usage", "trace", "confidences", "stopped", "completed"} <= solved.keys()
+    assert (solved["ending"], solved["stopped"], solved["completed"]) == ("done", "one chain was asked for", True)
+    assert {"usage", "trace", "confidences"} <= solved.keys()
 
 
 def test_no_answer_is_exit_status_1(insula: Insula) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.anyio
+ACCEPTS = "Coherence: 0.9\nPlausibility: 0.9\nConsistency: 0.9\nGoal-conduciveness: 0.9\nEvaluation: It holds."
 
 
 class LimitExceededError(Exception):
@@ -18,8 +19,18 @@ class LimitExceededError(Exception):
 
 
 @dataclass
+class Reasoning:
+    """Inspect's `ContentReasoning`."""
+
+    reasoning: str
+    summary: str | None = None
+    redacted: bool = False
+    type: str = "reasoning"
+
+
+@dataclass
 class Message:
-    content: str
+    content: str | list[Any]
     role: str = ""
 
 
@@ -29,10 +40,13 @@ class Output:
     usage: Any = None
     stop_reason: str = "stop"
     logprobs: Any = None
+    thought: Reasoning | None = None
 
     @property
     def choices(self) -> list[Any]:
-        return [SimpleNamespace(logprobs=self.logprobs)]
+        text = SimpleNamespace(type="text", text=self.completion)
+        said = self.completion if self.thought is None else [self.thought, text]
+        return [SimpleNamespace(logprobs=self.logprobs, stop_reason=self.stop_reason, message=Message(said))]
 
     @property
     def message(self) -> Message:
@@ -75,7 +89,7 @@ class FakeModel:
 
     async def generate(self, messages: list[Message], config: Any) -> Output:
         self.inspect.requests.append((self.name, messages, config))
-        return self.inspect.reply(messages[-1].content)
+        return self.inspect.reply(str(messages[-1].content))
 
 
 @pytest.fixture
@@ -104,13 +118,16 @@ def inspect(monkeypatch: pytest.MonkeyPatch) -> FakeInspect:
     return fake
 
 
-async def solve(inspect: FakeInspect, name: str, epoch: int = 1, **options: Any) -> Any:
-    """What Inspect does with a sample."""
-    state = SimpleNamespace(
+def sample(epoch: int = 1) -> Any:
+    return SimpleNamespace(
         input_text="What is 2 + 2?", epoch=epoch, metadata={}, messages=[], model="model", output=None
     )
+
+
+async def solve(inspect: FakeInspect, name: str, state: Any = None, epoch: int = 1, **options: Any) -> Any:
+    """What Inspect does with a sample."""
     work: Callable[..., Awaitable[Any]] = inspect.solvers[name](**options)
-    return await work(state, None)
+    return await work(state or sample(epoch), None)
 
 
 async def test_every_method_is_a_solver(inspect: FakeInspect) -> None:
@@ -128,6 +145,7 @@ async def test_the_answer_is_where_inspect_scores_it_and_the_rest_in_the_metadat
     assert state.messages == [state.output.message]
     told = state.metadata["insula"]
     assert (told["answer"], told["calls"], told["tokens"], told["attempts"]) == ("4", 5, 150, 5)
+    assert (told["ending"], told["stopped"]) == ("done", "5 chains were asked for")
     assert told["confidences"] == {"agreement": 1.0, "likelihood": pytest.approx(0.6065, abs=1e-4)}  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -157,28 +175,83 @@ async def test_the_cap_on_tokens_holds(inspect: FakeInspect) -> None:
     assert state.output.completion.startswith("There is no answer: the budget is spent")
 
 
-async def test_a_failing_model_leaves_a_sample_without_an_answer(inspect: FakeInspect) -> None:
+class RetryError(Exception):
+    """What Inspect raises after its last try; not of a kind that tells of a network."""
+
+
+@pytest.mark.parametrize("error", [OSError("no network"), RetryError()])
+async def test_a_model_that_failed_is_an_error_of_the_sample_and_no_wrong_answer(
+    inspect: FakeInspect, error: Exception
+) -> None:
     def fails(_: str) -> Output:
-        raise OSError("no network")
+        raise error
 
-    inspect.reply = fails
-    state = await solve(inspect, "insula")
-    assert state.metadata["insula"]["completed"] is False
-    assert "ANSWER" not in state.output.completion
-
-
-async def test_a_limit_of_inspects_ends_the_sample_and_nothing_is_asked_after_it(inspect: FakeInspect) -> None:
-    def exceeded(_: str) -> Output:
-        raise LimitExceededError
-
-    inspect.reply = exceeded
-    with pytest.raises(LimitExceededError):
-        await solve(inspect, "self_consistency")
+    inspect.reply, state = fails, sample()
+    with pytest.raises(type(error)):
+        await solve(inspect, "mgv", state)
     assert len(inspect.requests) == 1
+    assert state.metadata["insula"]["ending"] == "failed"
 
 
-async def test_a_reply_that_was_cut_off_is_no_answer(inspect: FakeInspect) -> None:
-    inspect.reply = lambda _: Output("2 + 2 is 3 or", stop_reason="max_tokens")
+async def test_a_limit_of_inspects_ends_the_sample_with_what_there_is_and_nothing_is_asked_after_it(
+    inspect: FakeInspect,
+) -> None:
+    def exceeded(_: str) -> Output:
+        if len(inspect.requests) == 3:
+            raise LimitExceededError("Token limit exceeded")
+        return Output("so \\boxed{4}")
+
+    inspect.reply, state = exceeded, sample()
+    with pytest.raises(LimitExceededError):
+        await solve(inspect, "self_consistency", state)
+    assert len(inspect.requests) == 3
+    told = state.metadata["insula"]
+    assert (told["answer"], told["attempts"], told["ending"]) == ("4", 2, "budget")
+    assert "Token limit exceeded" in told["stopped"]
+    assert state.output.completion.endswith("ANSWER: 4")
+
+
+async def test_the_verifier_sees_the_reasoning_that_inspect_takes_out_of_the_text(inspect: FakeInspect) -> None:
+    def mgv(prompt: str) -> Output:
+        if "Assess:" in prompt:
+            return Output('{"task_features": "a sum", "difficulty": 10, "strategy": "none"}')
+        if "Evaluate" in prompt:
+            return Output(ACCEPTS)
+        return Output("<answer>4</answer>", thought=Reasoning("2 + 2 = 4"))
+
+    inspect.reply = mgv
+    state = await solve(inspect, "mgv")
+    assert "Solution: 2 + 2 = 4\n\nAnswer: 4" in inspect.requests[-1][1][-1].content
+    assert state.output.completion == "2 + 2 = 4\n\nANSWER: 4"
+    assert state.metadata["insula"]["ending"] == "accepted"
+
+
+async def test_of_reasoning_that_a_provider_hides_its_summary_is_taken(inspect: FakeInspect) -> None:
+    inspect.reply = lambda _: Output("\\boxed{4}", thought=Reasoning("gAAAAB", summary="A sum.", redacted=True))
+    state = await solve(inspect, "direct")
+    assert state.output.completion == "A sum.\n\n\\boxed{4}\n\nANSWER: 4"
+
+
+async def test_a_reply_that_was_withheld_is_a_refusal(inspect: FakeInspect) -> None:
+    inspect.reply = lambda _: Output("I cannot help with 4.", stop_reason="content_filter")
+    state = await solve(inspect, "direct")
+    told = state.metadata["insula"]
+    assert (told["answer"], told["ending"], told["completed"]) == (None, "refused", False)
+
+
+async def test_an_answer_that_is_not_the_one_in_the_reasoning_says_why(inspect: FakeInspect) -> None:
+    inspect.reply = lambda _: Output("2 + 2 = 5, so \\boxed{5}")
+    state = await solve(inspect, "insula")
+    assert state.output.completion.splitlines()[-3:] == [
+        "With its arithmetic put right, it comes to 4.",
+        "",
+        "ANSWER: 4",
+    ]
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length"])
+async def test_a_reply_that_was_cut_off_is_no_answer(inspect: FakeInspect, reason: str) -> None:
+    inspect.reply = lambda _: Output("2 + 2 is 3 or", stop_reason=reason)
     state = await solve(inspect, "direct")
     assert state.metadata["insula"]["answer"] is None
 

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import BaseModel
 
-from insula.errors import ModelUnavailable
+from insula.errors import ModelRefused, ModelUnavailable
 from insula.llm.callback import Answered, Asked, callback
 from insula.llm.client import Prompt, generate
 
@@ -45,6 +45,22 @@ async def test_where_json_is_wanted_its_schema_stands_in_the_prompt() -> None:
     made = await generate(callback("mine", ask), Prompt(prompt="Judge."), purpose="x", schema=Verdict)
     assert made.value == Verdict(score=4)
     assert made.usage.output_tokens > 0  # estimated
+
+
+async def test_what_was_thought_aloud_stays_apart_from_the_text() -> None:
+    async def ask(_: Asked) -> Answered:
+        return Answered(text="4", thinking="2 + 2 = 4")
+
+    made = await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
+    assert (made.text, made.thinking) == ("4", "2 + 2 = 4")
+
+
+async def test_a_model_that_declines_is_told_as_one_whatever_it_says() -> None:
+    async def ask(_: Asked) -> Answered:
+        return Answered(text="I cannot help.", refused=True)
+
+    with pytest.raises(ModelRefused, match="'mine' declined to answer"):
+        await generate(callback("mine", ask), Prompt(prompt="?"), purpose="x")
 
 
 async def test_what_the_function_raises_is_a_failure_of_the_model() -> None:

@@ -179,7 +179,8 @@ async def test_a_missing_runtime_says_what_to_run(monkeypatch: pytest.MonkeyPatc
 
 
 START = (
-    "import asyncio, os, sys; from insula.llm.local import embedded; from insula.llm.client import generate, Prompt\n"
+    "import asyncio, os, signal, sys; from insula.llm.local import embedded; "
+    "from insula.llm.client import generate, Prompt\n"
 )
 CLEAN = """
 async def main():
@@ -189,6 +190,7 @@ async def main():
 asyncio.run(main())
 """
 INTERRUPTED = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
 async def main():
     async with embedded() as model:
         asyncio.get_running_loop().call_later(0.3, os.kill, os.getpid(), 2)

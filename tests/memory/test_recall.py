@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 
 from insula.memory.cue import Cue, Statistics, content_weights, cue, weights
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.recall import NO_MATCH, Item, match, rank, score
+from insula.memory.recall import NO_MATCH, Item, Scene, match, rank, score
 from insula.text.analysis import analyse
 
 NOW = 1_800_000_000.0
+SCENE = Scene(8.0)
 NAMES = ["ana", "lisbon", "moved", "sister", "train", "guitar", "piano", "rome", "school", "cat"]
 WORDS = st.lists(st.sampled_from(NAMES), max_size=6)
 
@@ -41,14 +42,14 @@ def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USE
 def value(text: str, question: str, *, speaker: str = USER, before: str = "") -> float:
     given_cue, statistics = asked(question), Statistics()
     one = item(text, given_cue, statistics, speaker=speaker, before=before)
-    return score(given_cue, weights(given_cue, statistics), one, 8.0, NOW).score
+    return score(given_cue, weights(given_cue, statistics), one, SCENE, NOW).score
 
 
 @given(WORDS, WORDS, st.floats(-1, 1), st.integers(1, 50))
 def test_scores_and_parts_stand_on_one_scale(memory: list[str], question: list[str], cosine: float, uses: int) -> None:
     given_cue, statistics = asked(" ".join(question)), Statistics()
     one = item(" ".join(memory), given_cue, statistics)._replace(cosine=cosine, uses=uses)
-    found = score(given_cue, weights(given_cue, statistics), one, 8.0, NOW)
+    found = score(given_cue, weights(given_cue, statistics), one, SCENE, NOW)
     assert 0.0 <= found.score <= 1.0
     assert all(0.0 <= part <= 1.0 for part in found.parts.values())
 
@@ -61,7 +62,7 @@ def test_a_memory_that_holds_more_of_the_question_never_scores_less(question: li
     whole = item(text, given_cue, statistics)
     held = dict(list(whole.match.frequencies.items())[:kept])
     part = whole._replace(match=whole.match._replace(frequencies=held))
-    assert score(given_cue, shares, whole, 8.0, NOW).score >= score(given_cue, shares, part, 8.0, NOW).score
+    assert score(given_cue, shares, whole, SCENE, NOW).score >= score(given_cue, shares, part, SCENE, NOW).score
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -69,7 +70,7 @@ def test_a_closer_embedding_never_scores_less(one: float, other: float) -> None:
     given_cue, statistics = asked("Where does Ana live?"), Statistics()
     memory = item("My sister Ana moved to Lisbon.", given_cue, statistics)
     low, high = (
-        score(given_cue, weights(given_cue, statistics), memory._replace(cosine=cosine), 8.0, NOW).score
+        score(given_cue, weights(given_cue, statistics), memory._replace(cosine=cosine), SCENE, NOW).score
         for cosine in sorted((one, other))
     )
     assert high >= low

@@ -203,8 +203,8 @@ async def test_soul_is_undone_and_the_undoing_too(
     assert (past[0]["author"], past[0]["why"]) == ("person", f"back to {past[2]['id']}")
     again = await here.post("/agent/soul/undo", params=ANA, json={"revision": past[1]["id"]})
     assert again.json()["text"] == SECOND
-    _, guidelines = await metacognition.learned(await metacognition.store.place("ana", "monday"))
-    assert "Portuguese" in guidelines, "the model is told of it again"
+    learned = await metacognition.learned(await metacognition.store.place("ana", "monday"))
+    assert "Portuguese" in learned.guidelines, "the model is told of it again"
 
 
 @pytest.mark.parametrize(("decision", "text"), [("accept", THIRD), ("reject", SECOND)])

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from insula.agent.chat import Chat
+from insula.memory import views
 from insula.memory.changes import Insight, Lesson, Revision, Summary
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
@@ -55,8 +56,9 @@ async def ask(
     headers: Mapping[str, str],
     body: bytes = b"",
     patience: float = 0.1,
+    until: bytes | None = None,
 ) -> Answer:
-    """Call the application, and go away where the answer does not end."""
+    """Call the application, and go away where the answer does not end: once it tells something, or after a while."""
     raw = quote(path, safe="/%")
     told, found, over = False, Answer(), asyncio.Event()
     scope = {
@@ -95,7 +97,7 @@ async def ask(
             found.status, found.headers = message["status"], list(message["headers"])
         else:
             found.body += message.get("body", b"")
-            if not message.get("more_body"):
+            if not message.get("more_body") or (until is not None and until in found.body):
                 over.set()
 
     await app(scope, receive, send)
@@ -164,11 +166,15 @@ def _bodies(template: str, method: str, user: str | None, session: str) -> list[
     return [("application/json", json.dumps(known[template]).encode()), *kinds] if template in known else kinds
 
 
-async def _everything(app: FastAPI, user: str, headers: Mapping[str, str], session: str) -> list[str]:
-    """All that a user can read, but for what changes with time."""
+async def _everything(app: FastAPI, service: Service, user: str, headers: Mapping[str, str], session: str) -> list[str]:
+    """All that a user can read, but for what changes with time; a stream up to what the ledger ends with."""
+    last = await service.chat.metacognition.store.run(views.last_entry, user)
     paths = (f"/agent/sessions/{session}", "/agent/memories", "/agent/soul", "/agent/rules")
-    more = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/sleep", "/signals")
-    return [(await ask(app, "GET", path, {"user": user, "after": 0}, headers)).text for path in (*paths, *more)]
+    more = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/sleep")
+    asked = {"user": user, "after": 0}
+    texts = [(await ask(app, "GET", path, asked, headers)).text for path in (*paths, *more)]
+    stream = await ask(app, "GET", "/signals", asked, headers, patience=30, until=b"id: %d\n" % last)
+    return [*texts, stream.text]
 
 
 async def _intrude(app: FastAPI, attempts: list[tuple[str | None, Mapping[str, str]]], session: str) -> None:
@@ -201,11 +207,11 @@ async def test_without_tokens_a_user_sees_their_own_alone(
     async with _shared(tmp_path_factory.mktemp("souls"), {}) as (app, service):
         await _live(service.chat.metacognition, service, first, session, SECRETS)
         await service.chat.reply(second, session, "I like trains.")
-        before = await _everything(app, first, {}, session)
+        before = await _everything(app, service, first, {}, session)
         for word in SECRETS:
             assert all(word in text for text in before), "there would be something to find"
         await _intrude(app, [(second, {})], session)
-        assert await _everything(app, first, {}, session) == before
+        assert await _everything(app, service, first, {}, session) == before
 
 
 @settings(max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
@@ -218,12 +224,12 @@ async def test_with_a_token_no_name_opens_anybody_elses(
     own, others = ({"Authorization": f"Bearer {tokens[name]}"} for name in names)
     async with _shared(tmp_path_factory.mktemp("souls"), tokens) as (app, service):
         await _live(service.chat.metacognition, service, first, session, SECRETS)
-        before = await _everything(app, first, own, session)
+        before = await _everything(app, service, first, own, session)
         for word in SECRETS:
             assert all(word in text for text in before), "there would be something to find"
         cookie = {"Cookie": f"{COOKIE}={tokens[second]}"}
         await _intrude(app, [(None, others), (first, others), (first, cookie), (first, {}), (None, {})], session)
-        assert await _everything(app, first, own, session) == before
+        assert await _everything(app, service, first, own, session) == before
 
 
 async def test_a_stream_tells_one_users_signals_alone_while_others_talk(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ import pytest
 from inline_snapshot import snapshot
 from solving import PROBLEM, asked
 
-from insula.errors import InsulaError, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.errors import BudgetExceeded, InsulaError, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
 from insula.solve.baselines import adaptive_self_consistency, consistent, direct, self_consistency
 from insula.solve.methods import METHODS, named
 from insula.solve.pool import MemoryPool
 from insula.solve.run import Models
+from insula.solve.solution import End
 from insula.testing import Reply, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -96,15 +97,16 @@ async def test_a_chain_without_an_answer_is_no_vote_but_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "stopped"),
+    ("failure", "end"),
     [
-        (ModelUnavailable("The model is gone."), "The model is gone"),
-        (ModelRefused("The model declined."), "The model declined"),
+        (ModelUnavailable("The model is gone."), End("failed", "The model is gone")),
+        (ModelRefused("The model declined."), End("refused", "The model declined")),
+        (BudgetExceeded("No money is left."), End("budget", "the budget is spent (No money is left)")),
     ],
 )
-async def test_a_model_that_cannot_be_used_ends_it_with_what_there_is(failure: InsulaError, stopped: str) -> None:
+async def test_a_model_that_cannot_be_used_ends_it_with_what_there_is(failure: InsulaError, end: End) -> None:
     solved = await self_consistency(PROBLEM, Models(generator=ScriptedModel(boxed(10, failure))))
-    assert (solved.answer, solved.stopped, solved.completed) == ("10", stopped, False)
+    assert (solved.answer, solved.end, solved.completed) == ("10", end, False)
 
 
 async def test_time_limits_cost_a_chain_each_and_the_third_ends_it() -> None:
@@ -125,7 +127,7 @@ async def test_no_method_asks_about_nothing_or_about_too_much(name: str) -> None
     models = Models(generator=ScriptedModel([]))
     for problem, reason in (("", "empty"), (" \n\x00", "empty"), ("word " * 9_000, "at most 20,000")):
         solved = await METHODS[name](problem, models)
-        assert (solved.answer, solved.completed, solved.spent.calls) == (None, False, 0)
+        assert (solved.answer, solved.ending, solved.completed, solved.spent.calls) == (None, "input", False, 0)
         assert reason in solved.stopped
 
 

@@ -1,6 +1,7 @@
 """Whatever a model says and whatever a problem is, a method returns a Solution within its budget."""
 
 from functools import partial
+from typing import get_args
 
 import anyio
 import pytest
@@ -11,6 +12,7 @@ from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnava
 from insula.llm.budget import Account, Budget
 from insula.solve.methods import METHODS
 from insula.solve.run import Models
+from insula.solve.solution import Ending
 from insula.testing import Reply, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -54,6 +56,7 @@ async def test_no_reply_breaks_a_method(name: str, reply: Reply) -> None:
     model = ScriptedModel(lambda _: reply)
     solved = await METHODS[name]("Tom has 3 boxes with 4 apples. How many apples?", Models(generator=model))
     assert solved.stopped
+    assert solved.ending in get_args(Ending)
     assert solved.spent.calls <= 130
 
 

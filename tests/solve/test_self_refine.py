@@ -4,9 +4,11 @@ import pytest
 from inline_snapshot import snapshot
 from solving import PROBLEM
 
+from insula.solve import prompts
 from insula.solve.programs import computed, program_in
 from insula.solve.run import Models
 from insula.solve.self_refine import self_refine
+from insula.solve.solution import End
 from insula.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -19,49 +21,31 @@ async def test_it_rewrites_until_the_critic_finds_nothing_wrong() -> None:
     model = ScriptedModel([FIRST, BETTER, "Each line follows. It is correct!"])
     solved = await self_refine(PROBLEM, Models(generator=model))
     assert (solved.answer, [attempt.value for attempt in solved.attempts]) == ("10", ["5", "10"])
-    assert solved.stopped == "the critic found nothing wrong"
+    assert solved.end == End("accepted", "the critic found nothing wrong")
     settings = [(request.settings["max_tokens"], request.settings["temperature"]) for request in model.requests]
     assert settings == [(300, 0.0), (600, 0.7), (600, 0.7)]
-    assert model.requests[0].prompt == snapshot("""\
-Write a Python function that computes the answer. Use only assignments and one return.
-
-Question: Mia buys 4 notebooks at $3 each and pays with a $20 note. How much change does she get?
-
-def solution():
-    notebooks = 4
-    price = 3
-    cost = notebooks * price
-    paid = 20
-    change = paid - cost
-    return change
-
-Question: A tank holds 60 litres. A third of it is used, then half of the rest. How many litres are left?
-
-def solution():
-    tank = 60
-    used_first = tank / 3
-    rest = tank - used_first
-    used_second = rest / 2
-    left = rest - used_second
-    return left
-
-Question: Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?
-
-def solution():\
-""")
+    assert model.requests[0].prompt == prompts.program(PROBLEM).prompt, "as insula's, so that they share the reply"
     grown = [request.prompt.partition("Question: " + PROBLEM)[2] for request in model.requests]
     assert grown[1] == snapshot("""\
 
 
+```python
 boxes = 3
     apples = boxes + 4
     return apples - 2
+```
 
 There may be an error in the code above. Go through it line by line and check each against the question; then write
 the code anew. If no line is wrong, write "It is correct!" instead.\
 """)
     assert FIRST.strip() in grown[2]
     assert BETTER in grown[2]
+
+
+async def test_a_critic_that_repeats_the_request_accepts_nothing() -> None:
+    echo = 'the code anew. If no line is wrong, write "It is correct!" instead.'
+    solved = await self_refine(PROBLEM, Models(generator=ScriptedModel([FIRST, echo, BETTER, "It is correct!"])))
+    assert (solved.answer, solved.spent.calls) == ("10", 4)
 
 
 async def test_it_ends_with_the_fourth_program() -> None:

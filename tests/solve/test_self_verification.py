@@ -7,6 +7,7 @@ from solving import PROBLEM
 from insula.llm.budget import Account, Budget
 from insula.solve.run import Models
 from insula.solve.self_verification import masked, self_verification, verified
+from insula.solve.solution import End
 from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +32,7 @@ def script(*answers: int):
 async def test_chains_that_agree_are_believed() -> None:
     model = ScriptedModel(script(10, 10, 10, 10, 10))
     solved = await self_verification(PROBLEM, Models(generator=model))
-    assert (solved.answer, solved.spent.calls, solved.stopped) == ("10", 5, "all chains agree")
+    assert (solved.answer, solved.spent.calls, solved.end) == ("10", 5, End("agreed", "all chains agree"))
     assert {request.settings["temperature"] for request in model.requests} == {0.3}
 
 

@@ -5,13 +5,14 @@ from importlib.resources import files
 from hypothesis import given
 from hypothesis import strategies as st
 
+from insula.calibration import shipped
 from insula.memory.cue import Statistics, cue
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.recall import Standing
 from insula.memory.statements import moment
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate, shipped
+from insula.turn.confidence import estimate
 from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
 
 UNIT = st.floats(0, 1)
@@ -31,17 +32,17 @@ def recalled(score: float, kind: MemoryKind = "semantic", provenance: Provenance
         confidence=1.0,
         line="My sister Ana moved to Lisbon.",
     )
-    parts = {"owner": score, "other": 0.0, "answer": 1.0}
+    parts = {"owner": score, "answer": 1.0}
     return Recalled(memory=memory, score=score, parts=parts, terms=frozenset({"sister", "ana", "move", "lisbon"}))
 
 
-def found(*memories: Recalled, owned: float = 0.5, others: float = 0.0) -> Recollection:
-    return Recollection(memories, Statistics(memories=len(memories)), Standing(owned, others))
+def found(*memories: Recalled, near: float = 0.75) -> Recollection:
+    return Recollection(memories, Statistics(memories=len(memories)), Standing(mentions=near, near=near, told=True))
 
 
-@given(UNIT, UNIT, UNIT)
-def test_confidence_is_a_probability(score: float, owned: float, others: float) -> None:
-    assert 0.0 <= estimate(ASKED, found(recalled(score), owned=owned, others=others)).score <= 1.0
+@given(UNIT, UNIT)
+def test_confidence_is_a_probability(score: float, near: float) -> None:
+    assert 0.0 <= estimate(ASKED, found(recalled(score), near=near)).score <= 1.0
 
 
 @given(UNIT, UNIT)
@@ -52,8 +53,8 @@ def test_a_better_memory_never_lowers_confidence(one: float, other: float) -> No
 
 @given(UNIT, UNIT)
 def test_more_said_of_somebody_else_never_raises_confidence(one: float, other: float) -> None:
-    less, more = (estimate(ASKED, found(recalled(0.7), others=others)).score for others in sorted((one, other)))
-    assert less >= more
+    theirs, mine = (estimate(ASKED, found(recalled(0.7), near=near)).score for near in sorted((one, other)))
+    assert mine >= theirs
 
 
 @given(UNIT)
@@ -64,14 +65,18 @@ def test_what_the_assistant_said_what_was_derived_and_what_was_only_asked_count_
         recalled(score, provenance="derived"),
         recalled(score, kind="episodic"),
     ):
-        assert estimate(ASKED, found(memory, owned=0.0)).score == nothing
+        assert estimate(ASKED, found(memory)).score == nothing
 
 
 def test_the_levels_follow_the_thresholds_of_the_calibration() -> None:
-    always = Calibration(intercept=0.0, weights={})
-    assert estimate(ASKED, found(), calibration=always).level == "medium"
-    assert estimate(ASKED, found(), calibration=replace(always, intercept=5.0)).level == "high"
-    assert estimate(ASKED, found(), calibration=replace(always, intercept=-5.0)).level == "low"
+    always, something = Calibration(intercept=0.0, weights={}), found(recalled(0.5))
+    assert estimate(ASKED, something, calibration=always).level == "medium"
+    assert estimate(ASKED, something, calibration=replace(always, intercept=5.0)).level == "high"
+    assert estimate(ASKED, something, calibration=replace(always, intercept=-5.0)).level == "low"
+
+
+def test_where_nothing_came_up_nothing_is_known() -> None:
+    assert estimate(ASKED, found()).score == 0.0
 
 
 def test_guidance_of_the_identity_counts_as_knowledge() -> None:
@@ -80,7 +85,7 @@ def test_guidance_of_the_identity_counts_as_knowledge() -> None:
 
 
 def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on() -> None:
-    raw = json.loads((files("insula.turn") / "confidence.json").read_text("utf-8"))
+    raw = json.loads((files("insula") / "calibration.json").read_text("utf-8"))
     assert all(weight >= 0 for weight in shipped().weights.values())
     assert raw["fitted_on"]
 

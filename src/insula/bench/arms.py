@@ -17,8 +17,6 @@ from insula.solve.solution import Attempt, Solution
 VERSION = 1
 MOST_CHAINS = 64
 _CHAINS = re.compile(r"self[-_]consistency@(\d{1,3})")
-_BUDGET = "the budget is spent"
-"""How a solution says that the cap ended it."""
 
 Record = dict[str, Any]
 
@@ -83,6 +81,7 @@ def _line(arm: Arm, problem: Problem, seed: int) -> Record:
 def recorded(solution: Solution, gold: str) -> Record:
     """What of a solution stands in the results."""
     leaning = next((one.value for one in solution.attempts if one.number == solution.chosen), solution.answer)
+    capped = solution.ending == "budget"
     return {
         "answer": solution.answer,
         "correct": is_correct(solution.answer, gold),
@@ -91,9 +90,10 @@ def recorded(solution: Solution, gold: str) -> Record:
         "leaning_correct": is_correct(leaning, gold),
         "confidence": solution.confidence,
         "confidences": dict(solution.confidences),
+        "ending": solution.ending,
         "stopped": solution.stopped,
-        "capped": solution.stopped.startswith(_BUDGET),
-        "failed": None if solution.completed or solution.stopped.startswith(_BUDGET) else solution.stopped,
+        "capped": capped,
+        "failed": None if solution.completed or capped else solution.stopped,
         "unparsed": solution.unparsed,
         "attempts": [_attempt(one, gold) for one in solution.attempts],
     }

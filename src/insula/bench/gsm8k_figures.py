@@ -1,7 +1,7 @@
 """From lines of results to figures: each method alone, methods in pairs, and what a confidence tells."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import mean
 from typing import Any
@@ -49,6 +49,7 @@ def alone(records: Sequence[Record]) -> Figures:
         "failed": sum(bool(record["failed"]) for record in records),
         "capped": sum(bool(record.get("capped")) for record in records),
         "unparsed": sum(record.get("unparsed", 0) for record in records),
+        "endings": dict(Counter(record["ending"] for record in records if "ending" in record).most_common()),
         "attempts": rounded(mean(len(record.get("attempts", ())) for record in records), 2),
         "calls": rounded(mean(record["calls"] for record in records), 2),
         "tokens": rounded(mean(_tokens(record) for record in records), 1),
@@ -83,7 +84,7 @@ def paired(one: str, other: str, ours: dict[Unit, Record], theirs: dict[Unit, Re
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Ours against each, and the seed's own method against each baseline; without them the first against the others."""
+    """Ours against each, and `mgv` against each baseline; without them the first against the others."""
     heads = [name for name in (OURS, MGV) if name in names] or list(names[:1])
     return [(head, name) for head in heads for name in names if name != head and not (head == MGV and name == OURS)]
 

@@ -60,8 +60,10 @@ def rule(figures: Figures) -> str:
 
 def tables(figures: Figures) -> dict[str, Rows]:
     """The tables by their titles."""
+    endings = _endings(figures)
     return {
         "Methods": _methods(figures),
+        **({"Why they ended": endings} if endings[1] else {}),
         "In pairs, on the same problems": _pairs(figures),
         "Does confidence tell right from wrong?": _confidence(figures),
     }
@@ -96,6 +98,13 @@ def _methods(figures: Figures) -> Rows:
         for name, one in figures["arms"].items()
     ]
     return head, rows
+
+
+def _endings(figures: Figures) -> Rows:
+    counted = {name: one["endings"] for name, one in figures["arms"].items() if one.get("endings")}
+    endings = list(dict.fromkeys(ending for one in counted.values() for ending in one))
+    rows = [(name, *(str(one.get(ending, 0)) for ending in endings)) for name, one in counted.items()]
+    return ("method", *endings), rows
 
 
 def _pairs(figures: Figures) -> Rows:

@@ -5,9 +5,15 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-INK, PAPER, GREY = "#1b2733", "#ffffff", "#9aa5b1"
+PAPER, GREY = "#ffffff", "#9aa5b1"
 COLOURS = ("#0b7a75", "#d1495b", "#edae49", "#30638e", "#6d597a", "#3a5a40", "#8d6a9f", "#b56576")
+MARKERS = "osD^vPX*p"
+"""Beside the colours, for eyes and printers that do not tell these apart; one more, so that pairs repeat late."""
 DPI = 150
+LINE_HEIGHT = 0.17
+"""Inches of a line of the legend."""
+SMALLEST_DOT, ALL_DOTS = 10, 300
+"""Points² of a dot without answers, and of what the dots of a line have more together."""
 _MISSING = 'plots need matplotlib; for them, run: pip install "insula[bench]"'
 
 Figures = Mapping[str, Any]
@@ -24,35 +30,44 @@ def missing() -> str | None:
 
 def accuracy_against_tokens(arms: Figures) -> bytes:
     """Each method as a point, with the interval of its accuracy."""
-    figure, axes = _figure(6.4, 4.2)
+    figure, axes = _figure(6.4, 3.9 + LINE_HEIGHT * len(arms))
     for number, (name, arm) in enumerate(arms.items()):
         low, high = arm["interval"]
-        errors = [[arm["accuracy"] - low], [high - arm["accuracy"]]]
-        colour = COLOURS[number % len(COLOURS)]
-        axes.errorbar(arm["tokens"], arm["accuracy"], yerr=errors, fmt="o", color=colour, capsize=3, label=name)
-        axes.annotate(name, (arm["tokens"], arm["accuracy"]), (6, 4), textcoords="offset points", fontsize=8, color=INK)
-    axes.set_xlabel("tokens per problem (mean)")
-    axes.set_ylabel("accuracy, 95 % interval")
-    axes.set_ylim(0, 1)
+        errors = [[max(0.0, arm["accuracy"] - low)], [max(0.0, high - arm["accuracy"])]]
+        marker, colour = MARKERS[number % len(MARKERS)], COLOURS[number % len(COLOURS)]
+        label = f"{name}: {arm['accuracy'] * 100:.1f} %, {arm['tokens']:,.0f} tokens"
+        axes.errorbar(
+            arm["tokens"], arm["accuracy"], yerr=errors, fmt=marker, color=colour, capsize=3, alpha=0.85, label=label
+        )
+    axes.set(xlabel="tokens per problem (mean)", ylabel="accuracy, 95 % interval", ylim=(0, 1.03))
+    axes.set_yticks([n / 5 for n in range(6)], [f"{20 * n} %" for n in range(6)])
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.margins(x=0.15)
     axes.set_xlim(left=0)
-    axes.margins(x=0.25)
+    _legend(figure)
     return _png(figure)
 
 
 def reliability(title: str, kinds: Figures) -> bytes:
-    """Share that is right against confidence, each kind of confidence as a line; the diagonal is calibrated."""
-    figure, axes = _figure(4.6, 4.6)
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
+    """Share that is right against confidence, each kind of confidence as a line; a dot's area is how often it is so."""
+    figure, axes = _figure(4.6, 4.7 + LINE_HEIGHT * len(kinds))
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="calibrated")
     for number, (kind, told) in enumerate(kinds.items()):
         counts, means, shares = _columns(told["reliability"])
         area = "–" if told["auroc"] is None else f"{told['auroc']:.2f}"
         label = f"{kind}: AUROC {area}, ECE {told['ece']:.2f}"
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(means, shares, color=colour, linewidth=1.2, label=label)
-        axes.scatter(means, shares, s=[12 + 4 * count for count in counts], color=colour, alpha=0.7, linewidths=0)
+        colour, total = COLOURS[number % len(COLOURS)], sum(counts) or 1
+        areas = [SMALLEST_DOT + ALL_DOTS * count / total for count in counts]
+        axes.plot(means, shares, color=colour, linewidth=1.2, alpha=0.6, label=label)
+        axes.scatter(means, shares, s=areas, color=colour, alpha=0.7, linewidths=0, clip_on=False)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="confidence", ylabel="share right", title=title)
-    axes.legend(fontsize=7, frameon=False, loc="upper left")
+    _legend(figure)
     return _png(figure)
+
+
+def _legend(figure: Any) -> None:
+    """Below the axes, where no point can lie under it."""
+    figure.legend(fontsize=8, frameon=False, loc="outside lower center", ncols=1)
 
 
 def _columns(rows: Sequence[Sequence[float]]) -> tuple[list[float], list[float], list[float]]:

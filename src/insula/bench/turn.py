@@ -18,6 +18,7 @@ from rich.table import Table
 
 from insula.bench import locomo
 from insula.bench.locomo import ADVERSARIAL, Conversation
+from insula.calibration import shipped
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
@@ -25,7 +26,7 @@ from insula.memory.store import Place, Recollection, Store
 from insula.metacognition import Metacognition, warm_up
 from insula.stats import auroc
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate, shipped
+from insula.turn.confidence import estimate
 from insula.turn.monitor import assess
 from insula.types import Controls
 

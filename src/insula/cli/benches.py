@@ -121,6 +121,22 @@ def bench_calibration(
     raise typer.Exit(run(data, json))
 
 
+@app.command("confidence")
+def bench_confidence(
+    data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
+    plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
+    fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
+    embed: Annotated[
+        str | None, typer.Option(help="MODULE:FUNCTION from a text to its embedding, which recall then uses.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
+    from insula.bench.confidence import run
+
+    raise typer.Exit(run(data, plot, fit, json, embed))
+
+
 @app.command("monitor")
 def bench_monitor(
     data: Annotated[str, typer.Option(help="A folder that holds dialogue_quality, language_confusion, …")],

@@ -305,6 +305,20 @@ def memory_erase(
     raise typer.Exit(erase(user, number, yes))
 
 
+@memory.command("calibration")
+def memory_calibration(
+    user: User = "me",
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Go back to the calibration that everybody begins with.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """How sure what is stored makes the agent, as your thanks and corrections have it."""
+    from insula.cli.memory import calibration
+
+    raise typer.Exit(calibration(user, reset, json))
+
+
 model_app = typer.Typer(help="The embedded weights: list them, bring them here.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
 

@@ -87,6 +87,33 @@ def erase(user: str, number: int, yes: bool) -> int:
     return 0
 
 
+def calibration(user: str, reset: bool, json: bool) -> int:
+    """How confidence is calibrated for a user, or the shipped calibration again."""
+    from insula.calibration import adjusted, shipped
+    from insula.cli.common import counted
+    from insula.sleep import outcomes
+
+    async def work(store: "Store") -> outcomes.Own:
+        user_id = await _known(store, user)
+        if reset:
+            await outcomes.forget(store, user_id)
+        return await outcomes.own(store, user_id, shipped())
+
+    found = _with(work)
+    if json:
+        print(jsonlib.dumps(found.as_json(), indent=2))
+        return 0
+    print(f"Confidence is high from {found.calibration.high:.2f} on, low below {found.calibration.medium:.2f}.")
+    if not found.outcomes:
+        print("That is what everybody begins with; nights learn from thanks, corrections and questions asked again.")
+        return 0
+    held = sum(one.held for one in found.outcomes)
+    print(f"It rests on {counted(len(found.outcomes), 'answer')}, of which {held} held:")
+    for before in (0.9, 0.7, 0.5, 0.3):
+        print(f"  what would be {before:.0%} for others is {adjusted(found.calibration, before):.0%} for you")
+    return 0
+
+
 async def _erased(store: "Store", user: str, number: int) -> str | None:
     """Erase it, from SOUL.md too; returns why that file was left alone, if it was."""
     from insula.cli.common import soul_of

@@ -119,6 +119,8 @@ def told(phase: PhaseReport) -> Iterator[str]:
         case "trends":
             low, high = found["interval"]
             yield f"{found['verdict']}: {found['per_30_days']:+.3f} in 30 days [{low}, {high}]"
+        case "calibration":
+            yield f"{found['right']} right, {found['wrong']} wrong: high from {found['high']:.2f} on"
         case "file":
             yield "SOUL.md is written"
         case _:

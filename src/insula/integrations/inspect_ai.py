@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from insula.errors import BudgetExceeded, ModelUnavailable
 from insula.llm.budget import Account, Budget
 from insula.llm.callback import Answered, Asked, callback
 from insula.llm.model import Model
@@ -26,8 +27,9 @@ except ImportError as error:
     raise ImportError("Inspect is not installed; install it with: pip install 'insula[inspect-ai]'") from error
 
 METADATA = "insula"
-TRUNCATED = "max_tokens"
-"""What Inspect calls the reason of a reply that was cut off."""
+TRUNCATED = frozenset({"max_tokens", "model_length"})
+REFUSED = "content_filter"
+"""What Inspect calls the reasons of a reply that was cut off, and of one that was withheld."""
 
 MakesSolver = Callable[..., Any]
 
@@ -45,19 +47,19 @@ def _registered(name: str) -> MakesSolver:
         """
 
         async def solve(state: Any, generate: object) -> Any:
-            limits: list[Exception] = []
+            ended: list[Exception] = []
             own = _model.get_model()
             models = Models(
-                generator=_bridge(own, limits),
-                monitor=_bridge(_model.get_model(role="monitor", default=own), limits),
-                verifier=_bridge(_model.get_model(role="verifier", default=own), limits),
+                generator=_bridge(own, ended),
+                monitor=_bridge(_model.get_model(role="monitor", default=own), ended),
+                verifier=_bridge(_model.get_model(role="verifier", default=own), ended),
             )
             account = Account(budget=Budget(tokens=tokens))
             solution = await method(state.input_text, models, account, seed=seed + state.epoch - 1)
-            if limits:
-                raise limits[0]  # Inspect ends a sample by these itself
             state.metadata[METADATA] = told(solution)
             state.output = _model.ModelOutput.from_content(str(state.model), written(solution))
+            if ended:
+                raise ended[0]  # a limit or a failed model: Inspect scores what there is, or tries the sample again
             state.messages.append(state.output.message)
             return state
 
@@ -67,17 +69,23 @@ def _registered(name: str) -> MakesSolver:
     return _solver.solver(name=name)(made)
 
 
-def _bridge(model: Any, limits: list[Exception]) -> Model:
-    """Inspect's model as one of ours. A limit of Inspect's is kept, and nothing is asked after it."""
+def _bridge(model: Any, ended: list[Exception]) -> Model:
+    """Inspect's model as one of ours. What Inspect raises is kept, and ends the method at once.
+
+    A model that fails here has failed after all of Inspect's own tries, so that nothing is to be gained by another.
+    """
 
     async def ask(asked: Asked) -> Answered:
-        if limits:
-            raise limits[0]
         try:
             output = await model.generate(_messages(asked), config=_config(asked))
         except _util.LimitExceededError as error:
-            limits.append(error)
-            raise
+            ended.append(error)
+            raise BudgetExceeded(f"{error}; give Inspect a higher limit.") from error
+        except Exception as error:
+            ended.append(error)
+            raise ModelUnavailable(
+                f"The model {str(model)!r} failed under Inspect ({type(error).__name__})."
+            ) from error
         return _answered(output)
 
     return callback(str(model), ask)
@@ -106,17 +114,29 @@ def _answered(output: Any) -> Answered:
         text=output.completion,
         input_tokens=usage.total_tokens - usage.output_tokens if usage else 0,
         output_tokens=usage.output_tokens if usage else 0,
-        truncated=output.stop_reason == TRUNCATED,
+        truncated=choice is not None and choice.stop_reason in TRUNCATED,
+        refused=choice is not None and choice.stop_reason == REFUSED,
+        thinking=_thinking(choice.message.content) if choice else "",
         logprobs=[(one.token, one.logprob) for one in logprobs.content] if logprobs else None,
     )
+
+
+def _thinking(content: Any) -> str:
+    """What Inspect took out of the text: a reasoning field, but also `<think>` tags, which `mgv` asks for."""
+    parts = [] if isinstance(content, str) else [part for part in content if part.type == "reasoning"]
+    said = [(part.summary or "") if part.redacted else part.reasoning for part in parts]
+    return "\n\n".join(one for one in said if one)
 
 
 def written(solution: Solution) -> str:
     """The reply that Inspect scores: the reasoning that was chosen, and the answer in the last line."""
     if solution.answer is None:
         return f"There is no answer: {solution.stopped}."
-    chosen = next((one.reasoning for one in solution.attempts if one.number == solution.chosen), "")
-    return f"{chosen}\n\nANSWER: {solution.answer}".strip()
+    chosen = next((one for one in solution.attempts if one.number == solution.chosen), None)
+    parts = [chosen.reasoning if chosen else "", f"ANSWER: {solution.answer}"]
+    if chosen and chosen.repaired:
+        parts.insert(1, f"With its arithmetic put right, it comes to {chosen.value}.")
+    return "\n\n".join(part for part in parts if part)
 
 
 def told(solution: Solution) -> dict[str, Any]:
@@ -128,6 +148,7 @@ def told(solution: Solution) -> dict[str, Any]:
         "confidence": solution.confidence,
         "confidences": dict(solution.confidences),
         "attempts": len(solution.attempts),
+        "ending": solution.ending,
         "stopped": solution.stopped,
         "completed": solution.completed,
         "abstained": solution.abstained,

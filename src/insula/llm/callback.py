@@ -35,6 +35,10 @@ class Answered:
     """With `output_tokens`, what was used; of 0 and 0 it is estimated."""
     output_tokens: int = 0
     truncated: bool = False
+    refused: bool = False
+    """Whether the model declined, or a content filter took its answer."""
+    thinking: str = ""
+    """What was thought aloud before the text, where the framework keeps it apart."""
     logprobs: Sequence[tuple[str, float]] | None = None
     """Each token with its natural log-probability, where they were asked for and there are any."""
 
@@ -79,13 +83,14 @@ def _said(message: "ModelMessage") -> tuple[Role, str]:
 
 
 def _response(answered: Answered) -> "ModelResponse":
-    from pydantic_ai.messages import ModelResponse, TextPart
+    from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart
     from pydantic_ai.usage import RequestUsage
 
+    thought = [ThinkingPart(answered.thinking)] if answered.thinking else []
     tokens = [{"token": token, "logprob": value} for token, value in answered.logprobs or ()]
     return ModelResponse(
-        parts=[TextPart(answered.text)],
+        parts=[*thought, TextPart(answered.text)],
         usage=RequestUsage(input_tokens=answered.input_tokens, output_tokens=answered.output_tokens),
         provider_details={"logprobs": tokens} if tokens else None,
-        finish_reason="length" if answered.truncated else "stop",
+        finish_reason="content_filter" if answered.refused else "length" if answered.truncated else "stop",
     )

@@ -48,7 +48,7 @@ class Generation(Generic[T]):
     """Of all attempts; its seconds run from sending to the last token."""
     logprobs: tuple[tuple[str, float], ...] | None
     """Each token with its natural log-probability. None where the model has none, and under a schema: a grammar
-    changes the odds, and servers report those without it (llm.md §4)."""
+    changes the odds, and servers report those without it."""
     first_token_seconds: float | None
     """None when the answer was not streamed."""
     model: str
@@ -248,7 +248,7 @@ class _Call:
 
 
 def _written(response: "ModelResponse") -> str:
-    """The text, or what was put into a tool call instead: small models do so unasked (llm.md §4)."""
+    """The text, or what was put into a tool call instead: small models do so unasked."""
     return (response.text or "").strip() or wire.arguments_of(response)
 
 

@@ -187,7 +187,7 @@ def _places(weights: Weights, folder: Path | None) -> Iterator[Path]:
 
 
 def _runtime() -> Any:
-    # Without it, threads that wait for one another spin, and on a busy machine an answer takes a minute (llm.md §2).
+    # Without it, threads that wait for one another spin, and on a busy machine an answer took a minute.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         return importlib.import_module("xllamacpp")

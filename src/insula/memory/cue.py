@@ -1,8 +1,13 @@
 """A retrieval cue: what a message asks of memory."""
 
+import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from insula.memory.encoding import named_in, persons
 from insula.text.analysis import Analysis, stem
@@ -16,6 +21,13 @@ MEAN_LENGTH = 8.0
 
 NAME_WEIGHT = 1.5
 """A name says more about what is meant than another word of the same rarity."""
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DAY = re.compile(r"(?<![\d.:,])(?:[12]?\d|3[01])(?=日|(?:st|nd|rd|th|er|º|\.)?(?![\w:]))")
+_WORD = re.compile(r"[^\W\d_]+")
+_MONTH_SIGN = re.compile(r"(\d{1,2})月")
+_AMBIGUOUS = frozenset({"may", "march"})
+"""English months that are other words where they begin a text or are written small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,17 @@ class Statistics:
         return math.log((self.memories + PRIOR_SIZE) / (found + 1))
 
 
+class When(NamedTuple):
+    """The time that a message names, as far as it is named; `days` are of the month and only told beside one."""
+
+    months: frozenset[int] = frozenset()
+    years: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+
+
+ANY_TIME = When()
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """The terms of a message with the forms each may have in memory, its names, and about whom it asks."""
@@ -51,6 +74,7 @@ class Cue:
     """Those whose own words may hold the answer: the same, and whoever is addressed beside a name."""
     kinds: frozenset[AskKind]
     """What kinds of answer are asked for."""
+    when: When = ANY_TIME
 
 
 def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[str] = frozenset()) -> Cue:
@@ -77,7 +101,35 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
         owned,
         said,
         frozenset(ask.kind for ask in asks(analysis)),
+        named_time(analysis.text, analysis.language),
     )
+
+
+def named_time(text: str, language: str) -> When:
+    """The months, years and days of the month that a text names, in the languages of `months.json`."""
+    years = frozenset(int(year) for year in _YEAR.findall(text))
+    months = frozenset(_months(text, language))
+    days = frozenset(int(day) for day in _DAY.findall(text)) if months else frozenset[int]()
+    return When(months, years, days)
+
+
+def _months(text: str, language: str) -> Iterator[int]:
+    names = _month_names().get(language, {})
+    for match in _WORD.finditer(text):
+        word = match.group()
+        plain = language != "en" or word.lower() not in _AMBIGUOUS or (word[0].isupper() and match.start())
+        if plain and (number := names.get(word.lower())):
+            yield number
+    yield from (int(number) for number in _MONTH_SIGN.findall(text) if 1 <= int(number) <= 12)
+
+
+@cache
+def _month_names() -> dict[str, dict[str, int]]:
+    raw: dict[str, str] = json.loads((files("insula.memory") / "months.json").read_text("utf-8"))
+    return {
+        language: {name: i for i, names in enumerate(line.split(), 1) for name in names.split("|")}
+        for language, line in raw.items()
+    }
 
 
 def weights(given: Cue, statistics: Statistics) -> dict[str, float]:

@@ -24,11 +24,11 @@ def _version() -> sa.CompoundSelect[int, str]:
     user = sa.bindparam("user", type_=sa.Integer)
     mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
     night = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
-    soul = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("soul"))
+    revised = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("revised"))
     return sa.union_all(
         mine,
         night.where(nights.c.user_id == user),
-        soul.where(revisions.c.user_id == user, revisions.c.subject == "soul"),
+        revised.where(revisions.c.user_id == user, revisions.c.subject.in_(("soul", "calibration"))),
     )
 
 

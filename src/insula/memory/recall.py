@@ -1,19 +1,20 @@
 """How well a memory fits a cue: one number in [0, 1].
 
 Each piece of evidence moves the log-odds that a memory holds what is asked, and only ever in one direction: term
-overlap weighted by rarity, the same overlap in the turns around it (an answer follows the question it replies to),
-who said it, about whom, when, the kind of answer it could give, embedding similarity, and base-level activation.
+overlap weighted by rarity, the same overlap in the turns around it (an answer follows the question it replies to) and
+in its whole session, who said it, about whom, when, the kind of answer it could give, embedding similarity, and
+base-level activation.
 """
 
 import json
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from insula.memory.activation import base_level, probability
-from insula.memory.cue import Cue, Statistics, weights
+from insula.memory.cue import Cue, Statistics, When, content_weights, weights
 from insula.text.questions import carries
 
 SATURATION = 0.3
@@ -23,21 +24,31 @@ LENGTH = 0.4
 BEFORE, AFTER = 0.5, 0.25
 """Share of a term that the turn before, and the turn after, lend to a memory."""
 
-EVIDENCE = {
-    "speaker": 1.0,
-    "owner": 0.6,
-    "asserts": 1.5,
-    "answer": 0.5,
-    "moment": 0.7,
-    "cosine": 3.0,
-    "active": 0.6,
-}
-"""Log-odds that each further part adds; set by hand, none negative. See docs/benchmarks for what they reach."""
-AGAINST = EVIDENCE["asserts"] + EVIDENCE["active"]
-"""Taken off again, so that a fresh assertion with nothing else in its favour is worth its overlap."""
+PARTS = ("speaker", "owner", "around", "topic", "asserts", "answer", "moment", "active")
+"""Evidence beside the overlap, each in [0, 1]; see `score`."""
+PART = 1.5
+"""Log-odds that each part adds where it is whole: the same for all. Equal weights predict about as well as fitted ones
+(Dawes 1979), and so they do here; docs/benchmarks/confidence.md shows what other values give."""
+EXPECTED = 2
+"""Parts that a fresh assertion has anyway (`asserts`, `active`). They are taken off again, with what the best of the
+candidates can have of `topic`, so that a memory with nothing else in its favour is worth its overlap. Where somebody
+asked has spoken, `speaker` is taken off, too: what the words of others lack."""
 
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+MONTH, YEAR, DAY = 0.6, 0.2, 0.2
+"""What a named month, year and day are worth of `moment`; a year alone says little where most was said in that year."""
+LATER = 0.5
+"""What is left of it in the month after: people tell of June in July."""
+DAYS_AFTER = 3
+"""The same for days."""
+
 _EDGE = 0.02
+
+
+class Claimed(NamedTuple):
+    """A claim that holds something of the cue: the people it is about, and the terms of the cue in it."""
+
+    owners: frozenset[str]
+    terms: frozenset[str]
 
 
 class Match(NamedTuple):
@@ -49,8 +60,7 @@ class Match(NamedTuple):
     """Terms of the text."""
     owned: float
     """The best share of the cue's terms other than names in one sentence about the person asked."""
-    others: float
-    """The same in one sentence that is about somebody else."""
+    claims: tuple[Claimed, ...] = ()
 
 
 class Item(NamedTuple):
@@ -70,9 +80,10 @@ class Item(NamedTuple):
     used_at: str
     """Moments of use in seconds since the epoch, as a JSON list."""
     cosine: float = 0.0
+    session: int = 0
 
 
-NO_MATCH = Match({}, 0, 0.0, 0.0)
+NO_MATCH = Match({}, 0, 0.0)
 
 
 class Scored(NamedTuple):
@@ -84,24 +95,95 @@ class Scored(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The most that is said of the person asked, and of anybody else, among all candidates: both in [0, 1]."""
+    """What is said of the person asked beside what is said of anybody else, among all candidates."""
 
-    owned: float = 0.0
-    others: float = 0.0
+    mentions: float = 0.5
+    """The share of the mentions of the cue's words that is about the person asked, in [0, 1]; a half where none is."""
+    near: float = 0.5
+    """How much more of the cue stands together about the person asked, in a turn and those around it, in [0, 1]."""
+    told: bool = False
+    """Whether people talk here, so that the two tell something; a document says "I" and "Paris" of nobody's life."""
 
 
-def standing(items: Iterable[Item]) -> Standing:
-    """Who the candidates are about; only what a user or a tool asserted counts."""
-    asserted = [one.match for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
+def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> Standing:
+    """Whom the candidates are about; only what a user or a tool asserted counts.
+
+    Args:
+        cue: what is asked.
+        items: the candidates.
+        content: what each term is worth, from `cue.content_weights`.
+    """
+    asserted = [one for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
+    voices = frozenset(one.speaker.lower() for one in asserted)
+    if not cue.owners or not any(one.provenance == "user" for one in asserted):
+        return Standing()
+    mine, theirs = (Side(cue, content, voices, asserted, asked=asked) for asked in (True, False))
     return Standing(
-        max((one.owned for one in asserted), default=0.0), max((one.others for one in asserted), default=0.0)
+        mentions=sum(
+            share * (mine.mentions(term) + 1) / (mine.mentions(term) + theirs.mentions(term) + 2)
+            for term, share in content.items()
+        ),
+        near=(1 + mine.near() - theirs.near()) / 2,
+        told=True,
     )
+
+
+class Side:
+    """The claims of the candidates that are about the person asked and nobody else, or the other way round."""
+
+    def __init__(
+        self,
+        cue: Cue,
+        content: Mapping[str, float],
+        voices: frozenset[str],
+        items: Sequence[Item],
+        *,
+        asked: bool,
+    ) -> None:
+        self._content = content
+        self._items = [
+            [
+                [claim.terms for claim in turn.claims if is_about(claim.owners, cue.owners, voices) is asked]
+                for turn in (one.match, one.before, one.after)
+            ]
+            for one in items
+        ]
+        self._counts: dict[str, int] = {}
+        for own, _, _ in self._items:
+            for term in frozenset[str]().union(*own):
+                self._counts[term] = self._counts.get(term, 0) + 1
+
+    def mentions(self, term: str) -> int:
+        """In how many memories the term stands on this side."""
+        return self._counts.get(term, 0)
+
+    def near(self) -> float:
+        """The best share of the cue in a memory and those around it."""
+        return max(self._share(frozenset[str]().union(*own, *before, *after)) for own, before, after in self._items)
+
+    def _share(self, terms: frozenset[str]) -> float:
+        return min(sum(self._content.get(term, 0.0) for term in terms), 1.0)
+
+
+def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[str]) -> bool | None:
+    """Whether a claim is about those asked; None where it speaks of one of the talkers and of the other, too.
+
+    Args:
+        owners: the people that the claim is about.
+        asked: the people asked about.
+        voices: those who talk. Asked about somebody else ("my sister Ana"), a claim may be about a talker as well.
+    """
+    mine = not asked.isdisjoint(owners)
+    if mine and asked & voices and owners & voices - asked:
+        return None
+    return mine
 
 
 def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
     """Compare a cue with the claims of a text, as they are stored; `content` is from `cue.content_weights`."""
     frequencies: dict[str, int] = {}
-    length, owned, others, forms = 0, 0.0, 0.0, cue.forms
+    length, owned, forms = 0, 0.0, cue.forms
+    holding: list[Claimed] = []
     for line in claims.split("\n"):
         owners, _, terms = line.partition("\t")
         words = terms.split(" ")
@@ -111,38 +193,66 @@ def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
             continue
         for term in held:
             frequencies[term] = frequencies.get(term, 0) + 1
-        share = min(sum(content.get(term, 0.0) for term in set(held)), 1.0)
-        if cue.owners.isdisjoint(owners.split(" ")):
-            others = max(others, share)
-        else:
-            owned = max(owned, share)
-    return Match(frequencies, length, owned, others)
+        claim = Claimed(frozenset(owners.split(" ")), frozenset(held))
+        holding.append(claim)
+        if not cue.owners.isdisjoint(claim.owners):
+            owned = max(owned, min(sum(content.get(term, 0.0) for term in claim.terms), 1.0))
+    return Match(frequencies, length, owned, tuple(holding))
+
+
+class Scene(NamedTuple):
+    """What the candidates have in common, seen before each is scored."""
+
+    mean_length: float
+    heard: bool = False
+    """Whether any of them is in the words of someone asked; then those of the others lose by it."""
+    topics: Mapping[int, float] = MappingProxyType({})
+    """Session -> the share of the cue that it speaks of, in [0, 1]."""
+
+
+def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
+    """The scene of some candidates."""
+    content = content_weights(cue, statistics)
+    spoken: dict[int, set[str]] = {}
+    for one in items:
+        if one.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
+            spoken.setdefault(one.session, set()).update(one.match.frequencies)
+    return Scene(
+        statistics.mean_length,
+        any(one.speaker.lower() in cue.speakers for one in items),
+        {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()},
+    )
 
 
 def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
     """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
-    shares = weights(cue, statistics)
-    found = (score(cue, shares, item, statistics.mean_length, now) for item in items)
+    shares, seen = weights(cue, statistics), scene(cue, items, statistics)
+    found = (score(cue, shares, item, seen, now) for item in items)
     return sorted((one for one in found if one.score > 0), key=lambda one: (-one.score, -one.item.id))[:limit]
 
 
-def score(cue: Cue, shares: Mapping[str, float], item: Item, mean_length: float, now: float) -> Scored:
+def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> Scored:
     """One candidate's score; see the module."""
-    overlap = coverage(shares, item, mean_length)
+    overlap = coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
         return Scored(item, 0.0, {})
+    asserts, spoken = float(item.kind != "episodic"), float(item.speaker.lower() in cue.speakers)
     parts = {
         "overlap": overlap,
-        "speaker": float(item.speaker.lower() in cue.speakers),
-        "owner": item.match.owned,
-        "other": item.match.others,
-        "asserts": float(item.kind != "episodic"),
+        "speaker": spoken,
+        "owner": item.match.owned * asserts,
+        "around": max(item.before.owned, item.after.owned) * spoken,
+        "topic": seen.topics.get(item.session, 0.0),
+        "asserts": asserts,
         "answer": float(any(carries(kind, item.content, item.language) for kind in cue.kinds)),
-        "moment": moment(cue, item),
+        "moment": moment(cue.when, item.said_at),
         "cosine": max(item.cosine, 0.0),
         "active": probability(base_level(json.loads(item.used_at), item.uses, item.said_at, now)),
     }
-    odds = _logit(overlap) + sum(EVIDENCE[name] * parts[name] for name in EVIDENCE) - AGAINST
+    expected = EXPECTED + seen.heard + max(seen.topics.values(), default=0.0)
+    # What is said in other words counts as the words would: a part of the question is missing where both miss it.
+    held = 1 - (1 - overlap) * (1 - parts["cosine"])
+    odds = _logit(held) + PART * (sum(parts[name] for name in PARTS) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
 
 
@@ -160,10 +270,15 @@ def coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> flo
     return min(total, 1.0)
 
 
-def moment(cue: Cue, item: Item) -> float:
-    """1 where the cue names the year in which the memory was said, else 0."""
-    years = _YEAR.findall(cue.text)
-    return float(bool(years) and str(datetime.fromtimestamp(item.said_at, UTC).year) in years)
+def moment(when: When, said_at: float) -> float:
+    """How well the time that a cue names fits the moment in which a memory was said, in [0, 1]."""
+    if not when.months and not when.years:
+        return 0.0
+    said = datetime.fromtimestamp(said_at, UTC)
+    before = (said.month - 2) % 12 + 1
+    month = 1.0 if said.month in when.months else LATER if before in when.months else 0.0
+    day = month == 1.0 and any(0 <= said.day - named <= DAYS_AFTER for named in when.days)
+    return MONTH * month + YEAR * (said.year in when.years) + DAY * day
 
 
 def _logit(p: float) -> float:

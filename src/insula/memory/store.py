@@ -212,11 +212,12 @@ class Store:
             return statistics, rows, statements.lines(connection, place, lines) if lines else ()
 
         statistics, rows, said = await self.run(work)
-        items = _items(place, rows, cue, content_weights(cue, statistics), vector)
+        content = content_weights(cue, statistics)
+        items = _items(place, rows, cue, content, vector)
         best = rank(cue, items, statistics, self.now(), limit)
         by_id = {row.id: row for row in rows}
         recalled = tuple(_recalled(one, by_id[one.item.id]) for one in best)
-        return Recollection(recalled, statistics, standing(items), said)
+        return Recollection(recalled, statistics, standing(cue, items, content), said)
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -448,6 +449,7 @@ def _items(
             uses=row.uses,
             used_at=row.used_at,
             cosine=cosine(vector, row.vector) if vector is not None and row.vector else 0.0,
+            session=row.session_id,
         )
         for row in rows
         if row.retired_at is None

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from insula.calibration import shipped
 from insula.errors import InputError, InsulaError
 from insula.memory import statements
 from insula.memory.cue import cue
@@ -18,7 +19,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean
 from insula.text.questions import asks
-from insula.turn import confidence, monitor
+from insula.turn import monitor
 from insula.turn.hedging import hedge
 from insula.types import Controls, Identity, Provenance, Signal
 
@@ -40,7 +41,7 @@ def warm_up() -> None:
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
-    confidence.shipped()
+    shipped()
 
 
 class Metacognition(Mind):
@@ -146,7 +147,16 @@ class Metacognition(Mind):
         from insula.sleep.cycle import sleep_cycle
         from insula.sleep.phases import PHASES
 
-        return await sleep_cycle(self.store, user, PHASES, identity=self.identity, model=model, soul=soul, force=force)
+        return await sleep_cycle(
+            self.store,
+            user,
+            PHASES,
+            identity=self.identity,
+            calibration=self.calibration,
+            model=model,
+            soul=soul,
+            force=force,
+        )
 
     async def observe(
         self,

@@ -3,8 +3,9 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from insula.calibration import OWN, calibrated, shipped
 from insula.memory import statements, vitals
 from insula.memory.lessons import Version
 from insula.memory.store import Place, Store
@@ -14,7 +15,7 @@ from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.told import prompt_text
 from insula.telemetry import Telemetry
-from insula.turn import confidence, impasse, lessons, monitor
+from insula.turn import impasse, lessons, monitor
 from insula.types import Assessment, Calibration, Controls, Identity, Signal
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,15 @@ SERVICE = "insula"
 _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
 _REMEMBERED_USERS = 10_000
+
+
+class Learned(NamedTuple):
+    """What nights have learned of a user, as a turn needs it."""
+
+    version: Version
+    advice: tuple[lessons.Advice, ...]
+    guidelines: str
+    calibration: Calibration
 
 
 class Mind:
@@ -54,7 +64,7 @@ class Mind:
         self.store = store
         self.identity = identity or Identity()
         self.regulator = regulator or Regulator(controls)
-        self.calibration = calibration or confidence.shipped()
+        self.calibration = calibration or shipped()
         self.assess = assess
         self.embed = embed
         self.telemetry = telemetry or Telemetry()
@@ -64,7 +74,7 @@ class Mind:
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
-        self._learned: OrderedDict[int, tuple[Version, tuple[lessons.Advice, ...], str]] = OrderedDict()
+        self._learned: OrderedDict[int, Learned] = OrderedDict()
 
     @property
     def controls(self) -> Controls:
@@ -121,15 +131,21 @@ class Mind:
         if place.user_id in self._languages:
             _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
 
-    async def learned(self, place: Place) -> tuple[tuple[lessons.Advice, ...], str]:
-        """What a user's lessons advise, and their guidelines; read anew after a night or a person's word on either."""
+    async def learned(self, place: Place) -> Learned:
+        """What nights have learned of a user; read anew after a night, or after a person's word on it."""
         version = await self.store.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
-        if known is None or known[0] != version:
+        if known is None or known.version != version:
             advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
             latest = await self.store.revisions(place.user_id, SOUL, 1)
-            known = version, advice, prompt_text(soul.parse(latest[0].content)) if latest else ""
-        return _kept(self._learned, place.user_id, known)[1:]
+            own = await self.store.revisions(place.user_id, OWN, 1)
+            known = Learned(
+                version,
+                advice,
+                prompt_text(soul.parse(latest[0].content)) if latest else "",
+                calibrated(self.calibration, own[0].content) if own else self.calibration,
+            )
+        return _kept(self._learned, place.user_id, known)
 
     def notice(self, signals: Sequence[Signal]) -> None:
         """Count signals and hand them to the subscribers; a subscriber that fails is counted and skipped."""

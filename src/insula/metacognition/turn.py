@@ -104,6 +104,7 @@ class Turn:
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
         self._guidelines = ""
+        self._calibration = owner.calibration
         self._usage = Usage()
         self._place: Place | None = None
         self._content = ""
@@ -199,8 +200,9 @@ class Turn:
     async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
         """The lessons that the message brings up; none where they cannot be read."""
         with self.kept_from_host("lessons"):
-            advice, self._guidelines = await self._owner.learned(place)
-            return lessons.drawn(lessons.triggered(advice, asked.terms), place.session_id, self._owner.holdout)
+            known = await self._owner.learned(place)
+            self._guidelines, self._calibration = known.guidelines, known.calibration
+            return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
     async def _write(self) -> None:
@@ -221,7 +223,7 @@ class Turn:
             found,
             context=terms_of(self.history),
             identity=identity,
-            calibration=self._owner.calibration,
+            calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         told = lessons.told(learned)
@@ -286,6 +288,7 @@ class Turn:
         return {
             **learned,
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
+            "unadjusted": round(self.confidence.unadjusted, 4),
             "assessment": {
                 "score": round(judged.score, 4),
                 "flags": list(judged.flags),

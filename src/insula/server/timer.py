@@ -141,6 +141,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         PHASES,
         zone=service.zone_of(user),
         identity=chat.metacognition.identity,
+        calibration=chat.metacognition.calibration,
         model=chat.model if service.understands else None,
         account=chat.account,
         soul=service.soul_of(user),

@@ -18,7 +18,7 @@ from insula.llm.budget import Account
 from insula.memory.changes import Changes
 from insula.memory.store import Store
 from insula.telemetry import NIGHT, PHASE, span
-from insula.types import Identity
+from insula.types import Calibration, Identity
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -62,6 +62,8 @@ class Night:
     since: float
     """When the last night was; 0 for the first."""
     identity: Identity
+    calibration: Calibration | None = None
+    """Of confidence, which the user's own begins with; None for the shipped one."""
     model: "Model | None" = None
     account: Account = field(default_factory=Account)
     soul: Path | None = None
@@ -130,6 +132,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     date: str | None = None,
     zone: tzinfo | None = None,
     identity: Identity | None = None,
+    calibration: Calibration | None = None,
     model: "Model | None" = None,
     account: Account | None = None,
     soul: Path | None = None,
@@ -145,6 +148,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         date: name of the night; by default today, with a number where today has had one.
         zone: where the user counts days; by default where the machine stands.
         identity: who the agent is.
+        calibration: of confidence, which users' own begin with; by default the shipped one.
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
         soul: the user's SOUL.md; None keeps it in the store alone.
@@ -171,6 +175,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
             now=store.now(),
             since=last[1] if last else 0.0,
             identity=identity or Identity(),
+            calibration=calibration,
             model=model,
             account=account or Account(),
             soul=soul,

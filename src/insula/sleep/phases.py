@@ -4,6 +4,7 @@ from insula.sleep.consolidation import consolidate
 from insula.sleep.cycle import Phase
 from insula.sleep.guidelines import guide, lay_down
 from insula.sleep.lessons import learn, reinforce
+from insula.sleep.outcomes import calibrate
 from insula.sleep.reflection import reflect
 from insula.sleep.summaries import summarise
 from insula.sleep.trends import trend
@@ -16,5 +17,6 @@ PHASES: tuple[tuple[str, Phase], ...] = (
     ("lessons", reinforce),
     ("soul", guide),
     ("file", lay_down),
+    ("calibration", calibrate),
     ("trends", trend),
 )

@@ -1,12 +1,12 @@
 """Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
 
-import math
 from collections.abc import Sequence
-from typing import Any, TypeGuard, cast
+from typing import Any
 
 from insula.memory.nights import Noticed
 from insula.sleep.cycle import Night, Result
 from insula.stats import slope
+from insula.value import is_number, is_object
 
 TURN = "meta:turn"
 DAYS = 90
@@ -32,15 +32,11 @@ def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
     """Day and score of the responses that were assessed."""
     found: list[tuple[float, float]] = []
     for turn in turns:
-        assessment: Any = turn.data.get("assessment")
-        score: object = cast("dict[str, object]", assessment).get("score") if isinstance(assessment, dict) else None
-        if _is_number(score):
+        assessment = turn.data.get("assessment")
+        score = assessment.get("score") if is_object(assessment) else None
+        if is_number(score):
             found.append((turn.at / _DAY, float(score)))
     return found
-
-
-def _is_number(score: object) -> TypeGuard[float]:
-    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
 
 
 def told(scores: Sequence[tuple[float, float]]) -> dict[str, Any]:

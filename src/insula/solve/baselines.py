@@ -8,7 +8,7 @@ from collections import Counter
 
 from insula.solve.method import Method, method
 from insula.solve.run import Run
-from insula.solve.solution import Attempt, Verdict
+from insula.solve.solution import Attempt, End, Verdict
 
 CHAINS = 5
 """Chains of `self_consistency` (GSM8K gains most up to 5: Wang et al. 2022, figure 2)."""
@@ -45,21 +45,21 @@ def only(run: Run) -> Verdict:
 
 
 @method(only)
-async def direct(run: Run) -> str:
+async def direct(run: Run) -> End:
     """One greedy chain of thought (Wei et al. 2022)."""
     await run.chain(0)
-    return "one chain was asked for"
+    return End("done", "one chain was asked for")
 
 
 def consistent(chains: int) -> Method:
     """Self-consistency with so many chains (Wang et al. 2022)."""
 
     @method(majority)
-    async def self_consistency(run: Run) -> str:
+    async def self_consistency(run: Run) -> End:
         """Some chains of thought, and the answer of most."""
         for index in range(chains):
             await run.chain(index)
-        return f"{chains} chains were asked for"
+        return End("done", f"{chains} chains were asked for")
 
     return self_consistency
 
@@ -68,7 +68,7 @@ self_consistency = consistent(CHAINS)
 
 
 @method(majority)
-async def adaptive_self_consistency(run: Run) -> str:
+async def adaptive_self_consistency(run: Run) -> End:
     """Two chains, then four, then eight: until three quarters agree (Aggarwal et al. 2023; its-hub 1.2)."""
     asked = 0
     for wave in WAVES:
@@ -76,8 +76,8 @@ async def adaptive_self_consistency(run: Run) -> str:
             await run.chain(index)
         asked = wave
         if (share := _share(run)) >= AGREED:
-            return f"{share:.0%} of {wave} chains agree"
-    return f"{asked} chains do not agree"
+            return End("agreed", f"{share:.0%} of {wave} chains agree")
+    return End("done", f"{asked} chains do not agree")
 
 
 def _share(run: Run) -> float:

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Protocol
 
-from insula.errors import BudgetExceeded, InsulaError
+from insula.errors import BudgetExceeded, InsulaError, ModelRefused
 from insula.llm.budget import Account
 from insula.solve.knowledge import Knowledge
 from insula.solve.run import Models, OnStep, Run
-from insula.solve.solution import Solution, Verdict
+from insula.solve.solution import End, Solution, Verdict
 from insula.text.analysis import clean
 from insula.types import Usage
 
@@ -42,7 +42,7 @@ class Method(Protocol):
         ...
 
 
-Work = Callable[[Run], Awaitable[str]]
+Work = Callable[[Run], Awaitable[End]]
 Conclude = Callable[[Run], Verdict]
 
 
@@ -68,10 +68,11 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
             account = account or Account()
             before = account.by_purpose
             run = Run(clean(problem).strip(), models, account, seed, knowledge or Knowledge(), on_step)
-            stopped, completed = await _worked(run, work)
+            end = await _worked(run, work)
             verdict = conclude(run)
             abstains = verdict.answer is not None and (verdict.confidence or 0.0) < abstain_below
-            run.say("stop", f"Stopped: {stopped}.", answer=verdict.answer, confidence=verdict.confidence)
+            said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
+            run.say("stop", f"Stopped: {end.why}.", **said)
             return Solution(
                 method=work.__name__,
                 problem=run.problem,
@@ -82,8 +83,7 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
                 chosen=verdict.chosen,
                 trace=tuple(run.trace),
                 usage=_since(before, account.by_purpose),
-                stopped=stopped,
-                completed=completed,
+                end=end,
                 abstained=abstains,
                 unparsed=run.unparsed,
             )
@@ -93,18 +93,18 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
     return made
 
 
-async def _worked(run: Run, work: Work) -> tuple[str, bool]:
-    """Why the work ended, and whether by its own rule."""
+async def _worked(run: Run, work: Work) -> End:
+    """Does the work, and says why it ended."""
     if not run.problem:
-        return "the problem is empty", False
-    if len(run.problem) > PROBLEM_CHARS:
-        return f"the problem has {len(run.problem):,} characters and at most {PROBLEM_CHARS:,} are taken", False
+        return End("input", "the problem is empty")
+    if (length := len(run.problem)) > PROBLEM_CHARS:
+        return End("input", f"the problem has {length:,} characters and at most {PROBLEM_CHARS:,} are taken")
     try:
-        return await work(run), True
+        return await work(run)
     except BudgetExceeded as error:
-        return f"the budget is spent ({str(error).rstrip('.')})", False
+        return End("budget", f"the budget is spent ({str(error).rstrip('.')})")
     except InsulaError as error:
-        return str(error).rstrip("."), False
+        return End("refused" if isinstance(error, ModelRefused) else "failed", str(error).rstrip("."))
 
 
 def _since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:

@@ -24,11 +24,11 @@ from insula.solve.features import Features, features
 from insula.solve.knowledge import Knowledge, Strategy, chosen
 from insula.solve.method import method
 from insula.solve.run import SEEDS, Run
-from insula.solve.solution import ACCEPTED, Attempt, Scores, Verdict
+from insula.solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
 from insula.telemetry import evaluated
 
 CYCLES = 3
-"""T of the seed."""
+"""T of the paper."""
 BASE_TOKENS, MORE_TOKENS = 400, 400
 """`max_tokens = 400 + 400 · difficulty` (seed 001)."""
 BASE_TEMPERATURE, MORE_TEMPERATURE = 0.3, 0.2
@@ -71,7 +71,7 @@ def best_scored(run: Run) -> Verdict:
 
 
 @method(best_scored)
-async def mgv(run: Run) -> str:
+async def mgv(run: Run) -> End:
     """Plan, solve and judge in up to three cycles."""
     seen = features(run.problem)
     generator = run.models.generator.model_name
@@ -87,9 +87,9 @@ async def mgv(run: Run) -> str:
         accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
         await run.knowledge.learn(generator, seen.kind, strategy.name, accepted)
         if accepted and attempt.answer is not None:
-            return f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}"
+            return End("accepted", f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}")
         previous = attempt
-    return f"{CYCLES} cycles are over without a score of {ACCEPTED}"
+    return End("done", f"{CYCLES} cycles are over without a score of {ACCEPTED}")
 
 
 def metastrategy_of(scores: Scores | None) -> Metastrategy:

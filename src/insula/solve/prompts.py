@@ -1,6 +1,6 @@
 """What the models are told. The problem is data: it stands first or in tags, and what is wanted of the model last.
 
-The prompts of `mgv` follow the seed (Oh and Gobet 2025) word for word where it gives them; those of the baselines
+The prompts of `mgv` follow the paper (Oh and Gobet 2025) word for word where it gives them; those of the baselines
 follow their papers, with examples of our own.
 """
 
@@ -143,59 +143,36 @@ reasoning"). For high scores, note what worked well. Be specific and actionable.
 
 # Self-Refine (Madaan et al. 2023, GSM): programs, with criticism and a better program in one reply
 
-REFINE_FIRST = """\
-Write a Python function that computes the answer. Use only assignments and one return.
-
-Question: Mia buys 4 notebooks at $3 each and pays with a $20 note. How much change does she get?
-
-def solution():
-    notebooks = 4
-    price = 3
-    cost = notebooks * price
-    paid = 20
-    change = paid - cost
-    return change
-
-Question: A tank holds 60 litres. A third of it is used, then half of the rest. How many litres are left?
-
-def solution():
-    tank = 60
-    used_first = tank / 3
-    rest = tank - used_first
-    used_second = rest / 2
-    left = rest - used_second
-    return left
-
-Question: {problem}
-
-def solution():"""
-
 REFINE_FEEDBACK = """\
 Question: A box holds 6 eggs. Tom buys 5 boxes and breaks 4 eggs. How many whole eggs has he?
 
-def solution():
-    eggs_per_box = 6
-    boxes = 5
-    broken = 4
-    eggs = eggs_per_box + boxes
-    return eggs - broken
+```python
+# A box holds 6 eggs.
+eggs_per_box = 6
+boxes = 5
+broken = 4
+eggs = eggs_per_box + boxes
+answer = eggs - broken
+```
 
 There may be an error in the code above. Go through it line by line and check each against the question; then write
 the code anew.
 
-Line 5 adds the boxes to the eggs of one box. Five boxes of six eggs are 5 * 6 eggs. This is wrong.
+`eggs` adds the boxes to the eggs of one box. Five boxes of six eggs are 5 * 6 eggs. This is wrong.
 
-def solution():
-    eggs_per_box = 6
-    boxes = 5
-    broken = 4
-    eggs = eggs_per_box * boxes
-    return eggs - broken
+```python
+# A box holds 6 eggs.
+eggs_per_box = 6
+boxes = 5
+broken = 4
+eggs = eggs_per_box * boxes
+answer = eggs - broken
+```
 
 There may be an error in the code above. Go through it line by line and check each against the question; then write
 the code anew.
 
-Each line follows from the question, and it returns the whole eggs. It is correct!
+Each line follows from the question, and the answer is the whole eggs. It is correct!
 
 Question: {problem}
 
@@ -264,11 +241,6 @@ def execute(problem: str, strategy: Strategy, previous: Attempt | None) -> Promp
 def verify(problem: str, solution: str) -> Prompt:
     """Four scores and an evaluation."""
     return Prompt(prompt=VERIFY.format(problem=problem, solution=solution))
-
-
-def refine_first(problem: str) -> Prompt:
-    """The first program."""
-    return Prompt(prompt=REFINE_FIRST.format(problem=problem))
 
 
 def refine(problem: str, history: Sequence[str]) -> Prompt:

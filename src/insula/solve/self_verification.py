@@ -14,7 +14,7 @@ from insula.solve.answers import extract, normalised
 from insula.solve.baselines import majority
 from insula.solve.method import Method, method
 from insula.solve.run import CHAIN_TOKENS, Run
-from insula.solve.solution import Verdict
+from insula.solve.solution import End, Verdict
 
 CHAINS = 5
 CHAIN_TEMPERATURE = 0.3
@@ -44,7 +44,7 @@ def verified(recoveries: int = RECOVERIES) -> Method:
     """The method with so many tries for each number."""
 
     @method(recovered)
-    async def self_verification(run: Run) -> str:
+    async def self_verification(run: Run) -> End:
         """Chains, and where they differ the answer that explains the problem best."""
         for index in range(CHAINS):
             made = await run.ask(
@@ -58,10 +58,10 @@ def verified(recoveries: int = RECOVERIES) -> Method:
                 run.attempted("chain", made)
         candidates = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
         if len(candidates) < 2:
-            return "all chains agree" if candidates else "no chain has an answer"
+            return End("agreed", "all chains agree") if candidates else End("done", "no chain has an answer")
         statements = [await _statement(run, candidate, at) for at, candidate in enumerate(candidates)]
         await _compare(run, dict(zip(candidates, statements, strict=True)), recoveries)
-        return f"{len(candidates)} answers were compared by what can be recovered from them"
+        return End("done", f"{len(candidates)} answers were compared by what can be recovered from them")
 
     return self_verification
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from insula.solve.answers import Answer
 from insula.solve.claims import Claim
@@ -13,6 +13,13 @@ Kind = Literal["chain", "program", "strategy"]
 """How an attempt was asked for: the plain prompt of every baseline, a program to be computed, or by a strategy."""
 
 StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "lost", "stop"]
+
+Ending = Literal["agreed", "accepted", "done", "budget", "refused", "failed", "input"]
+"""What ended a method: enough attempts agree; a verifier or critic was content; all that it may try was tried; a cap on
+calls, tokens, seconds or money; a model that declined; a model that failed; a problem that is empty or too long."""
+
+BY_RULE: Final[frozenset[Ending]] = frozenset({"agreed", "accepted", "done"})
+"""The endings that are a method's own; the others came over it."""
 
 ACCEPTED = 0.85
 """The mean of the four scores from which a solution is accepted (seed 001)."""
@@ -89,6 +96,15 @@ class Verdict:
     """Number of the attempt whose answer it is."""
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """Why a method ended."""
+
+    ending: Ending
+    why: str
+    """The same for a person, as a clause with the figures of the case: "two strategies agree"."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
     """What a method returned for a problem. It always returns one; where it could not answer, `answer` is None."""
@@ -105,14 +121,26 @@ class Solution:
     trace: tuple[Step, ...]
     usage: Mapping[str, Usage]
     """Calls, tokens and seconds of each stage."""
-    stopped: str
-    """Why it ended, as a clause: "two strategies agree"."""
-    completed: bool
-    """Whether it ended by its own rule; else a budget, a failure or the input ended it."""
+    end: End
     abstained: bool = False
     """Whether there is an answer that it is too unsure of to give."""
     unparsed: int = 0
     """Replies that could not be read, each after a second try."""
+
+    @property
+    def ending(self) -> Ending:
+        """Why it ended, for a program."""
+        return self.end.ending
+
+    @property
+    def stopped(self) -> str:
+        """Why it ended, as a clause for a person."""
+        return self.end.why
+
+    @property
+    def completed(self) -> bool:
+        """Whether it ended by its own rule; else a budget, a failure or the input ended it."""
+        return self.ending in BY_RULE
 
     @property
     def spent(self) -> Usage:
@@ -138,7 +166,9 @@ class Solution:
         }
 
 
-_PLAIN = ("method", "problem", "answer", "confidence", "chosen", "stopped", "completed", "abstained", "unparsed")
+_PLAIN = (
+    *("method", "problem", "answer", "confidence", "chosen", "ending", "stopped", "completed", "abstained", "unparsed"),
+)
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

@@ -22,7 +22,7 @@ RULES = 3
 PINS = 6
 """The most that a person's own word adds; all together stay below `LIMIT`."""
 LIMIT = 2_000
-"""Characters of a digest (P6): hosts cut longer ones (HOSTS.md §0)."""
+"""Characters of a digest (P6): hosts cut longer ones."""
 HOLDOUT = 0.1
 """Share of sessions in which an active rule is withheld (P4)."""
 MOST_HOLDOUT = 0.5

@@ -42,7 +42,7 @@ HOUR = 3_600.0
 IDLE = 2 * HOUR
 """Without a word for so long, a session has ended; not every host says so."""
 KEPT = 30 * 24 * HOUR
-"""Traces are deleted after that time (DESIGN §6)."""
+"""Traces are deleted after that time."""
 SESSION_BYTES = 4 << 20
 START_BYTES = 1 << 20
 """Bytes of traces after which no further session is scored at this start; the next start goes on."""

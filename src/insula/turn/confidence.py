@@ -1,17 +1,15 @@
 """Feeling of knowing: before the response, how likely is it that memory holds what the message needs?
 
-A small transparent model: named features of what was recalled, each in [0, 1] and each with a weight that is never
-negative, through a logistic function. Only what the user or a tool asserted counts; what the assistant said, what was
-derived, and what was merely asked raise nothing (law 2).
+A small transparent model (`calibration.py`): named features of what was recalled, each in [0, 1] and each with a weight
+that is never negative, in two halves: is it stored, and is it said of the person asked? Only what the user or a tool
+asserted counts; what the assistant said, what was derived, and what was merely asked raise nothing (law 2).
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 
-from insula.memory.cue import Cue, Statistics, weights
+from insula.calibration import adjusted, log_odds, probability, shipped
+from insula.memory.cue import Cue, Statistics
 from insula.memory.recall import Standing
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
@@ -23,14 +21,11 @@ BEST_OF = 5
 QUOTED = 60
 """Characters of a memory that a reason quotes."""
 
+ANSWERS = 3
+"""Memories that are looked at for the kind of thing asked for."""
+
 FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
-
-
-@cache
-def shipped() -> Calibration:
-    """The calibration that Insula ships, with a word on what it was fitted on."""
-    return Calibration(**json.loads((files("insula.turn") / "confidence.json").read_text("utf-8")))
 
 
 def estimate(
@@ -53,10 +48,12 @@ def estimate(
     calibration = calibration or shipped()
     known = [one for one in found.recalled if is_evidence(one)]
     values = features(cue, known, found, context, identity)
-    odds = calibration.intercept + sum(calibration.weights.get(name, 0.0) * value for name, value in values.items())
-    score = 1 / (1 + math.exp(-odds))
+    said_of = whose(known, found.standing)
+    unadjusted = probability(calibration, values, said_of) if any(values.values()) else 0.0
+    score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    return Confidence(level=level, score=score, reasons=reasons(cue, known, found.statistics, values))
+    why = reasons(cue, known, found.statistics, said_of)
+    return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
 
 
 def is_evidence(recalled: Recalled) -> bool:
@@ -71,33 +68,36 @@ def features(
     context: frozenset[str],
     identity: Identity | None,
 ) -> Mapping[str, float]:
-    """The features of the model, each in [0, 1]; all zero where nothing is asked."""
-    shares = weights(cue, found.statistics)
-    held = terms_found(cue, known)
-    best = known[0] if known else None
-    rest = [one.score for one in known[1:BEST_OF]]
+    """The features of whether it is stored, each in [0, 1]; all zero where nothing is asked.
+
+    Recall has weighed the evidence for each memory; what is left to ask is how good the best of them is, how far it
+    stands out, and what lies around it.
+    """
+    held, top = terms_found(cue, known), known[:BEST_OF]
+    odds = [math.exp(log_odds(one.score)) for one in known]
     return {
-        "best": best.score if best else 0.0,
-        "found": sum(shares.get(term, 0.0) for term in held),
+        "best": known[0].score if known else 0.0,
+        "covered": known[0].parts.get("overlap", 0.0) if known else 0.0,
+        "margin": odds[0] / (1 + sum(odds)) if odds else 0.0,
+        "agreement": sum(one.memory.session == top[0].memory.session for one in top) / BEST_OF if top else 0.0,
         "names": _share(cue.names & held, cue.names),
-        "about": about(cue, found.standing) if known else 0.0,
-        "answer": best.parts.get("answer", 0.0) if best else 0.0,
-        "margin": best.score - sum(rest) / len(rest) if best and rest else 0.0,
         "familiarity": familiarity(held, found.statistics),
-        "continuation": _share(context.intersection(cue.terms), frozenset(cue.terms)),
+        "setting": max((_share(context & one.terms, context) for one in top), default=0.0),
         "guidance": float(bool(identity and topics(cue, identity))),
     }
+
+
+def whose(known: Sequence[Recalled], standing: Standing) -> Mapping[str, float]:
+    """The features of whether it is said of the person asked, each in [0, 1]; empty where no talker is asked about."""
+    if not standing.told or not known:
+        return {}
+    return {"mentions": standing.mentions, "near": standing.near}
 
 
 def terms_found(cue: Cue, known: Sequence[Recalled]) -> frozenset[str]:
     """The terms of the cue that the best few memories hold."""
     held = frozenset[str]().union(*(one.terms for one in known[:BEST_OF]))
     return frozenset(cue.forms[term] for term in held if term in cue.forms)
-
-
-def about(cue: Cue, standing: Standing) -> float:
-    """How much more is said of the person asked than of others, in [0, 1]; one half where it is all the same."""
-    return (1 + standing.owned - standing.others) / 2 if cue.owners else 0.5
 
 
 def familiarity(held: frozenset[str], statistics: Statistics) -> float:
@@ -112,7 +112,10 @@ def topics(cue: Cue, identity: Identity) -> list[str]:
 
 
 def reasons(
-    cue: Cue, known: Sequence[Recalled], statistics: Statistics, values: Mapping[str, float]
+    cue: Cue,
+    known: Sequence[Recalled],
+    statistics: Statistics,
+    said_of: Mapping[str, float],
 ) -> tuple[str, ...]:
     """Why the confidence is what it is, most telling first, in plain words."""
     if not cue.terms:
@@ -128,9 +131,9 @@ def reasons(
         said.append(f"{len(held)} of {len(cue.terms)} content words are stored; not {', '.join(missing[:4])}")
     else:
         said.append("every content word is stored")
-    if values["about"] < 0.5:
+    if said_of and said_of["mentions"] + said_of["near"] < 1.0:
         said.append("it is not about the one asked")
-    if values["answer"]:
+    if any(one.parts.get("answer") for one in known[:ANSWERS]):
         said.append("it holds the kind of thing asked for")
     return tuple(said)
 

@@ -18,6 +18,7 @@ TITLES = {
     "lessons": "Weighed lessons",
     "soul": "Wrote guidelines",
     "file": "Saved SOUL.md",
+    "calibration": "Checked how sure to be",
     "trends": "Is quality rising?",
 }
 MARKS = {"failed": "failed", "skipped": "nothing to do", "before": "done before"}
@@ -100,6 +101,11 @@ def _file(found: Json) -> list[str]:
     return ["saved" if found["written"] else "it holds everything already"]
 
 
+def _calibration(found: Json) -> list[str]:
+    outcomes = f"{many(found['right'], 'answer')} held, {found['wrong']} did not"
+    return [f"{outcomes}; confidence is high from {found['high']:.2f} on"]
+
+
 def _trends(found: Json) -> list[str]:
     low, high = found["interval"]
     return [f"{found['verdict']}: {found['per_30_days']:+.3f} in 30 days, between {low} and {high}"]
@@ -113,6 +119,7 @@ _TOLD: Mapping[str, Callable[[Json], list[str]]] = {
     "lessons": _lessons,
     "soul": _soul,
     "file": _file,
+    "calibration": _calibration,
     "trends": _trends,
 }
 

@@ -1,0 +1,252 @@
+"""The model of confidence as values: the score of features, its fit, its refit per user, and a bound on "high".
+
+Two halves multiply: is what is asked stored, and is it said of the person asked? A sum would let much of the one make
+up for the lack of the other, and a fact about somebody else is stored all right. No weight is negative, so that no
+feature can count against what it stands for.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from insula.stats import sigmoid
+from insula.types import Calibration
+from insula.value import is_number, is_object
+
+if TYPE_CHECKING:
+    Array = np.typing.NDArray[np.float64]
+
+RIDGE = 0.001
+"""Penalty on the squared weights of standardised features, beside a mean loss: enough to keep them finite."""
+STEPS = 3_000
+"""Steps of the fit; it converges in fewer, and costs a second for some thousand cases."""
+NEWTON = 50
+"""Steps of a user's refit, each of which lowers the loss; ten are enough."""
+RATE = 0.02
+_BETAS = 0.9, 0.999
+_TINY = 1e-9
+_FAR = 100.0
+
+PRIOR_OUTCOMES = 40.0
+"""Outcomes that the shipped calibration is worth when a user's own refit it (shrinkage; a tenth of what it was fitted
+on, so that a month of use counts and a bad day does not)."""
+
+CURVE, SPREAD = 0.2, 4.0
+"""What one outcome holds the shift by, p (1 - p) for p about 0.7, and how much more the slope, the mean square of the
+log-odds."""
+
+MISSES = 0.1
+"""Share of "high" that may be wrong."""
+PACE = 0.05
+"""What an outcome moves the threshold of "high" by; Gibbs and Candès (2021) find that little hangs on it."""
+MOST = 0.95
+"""Highest threshold of "high": above it hardly anything would be called so, and nothing would be learnt any more."""
+ADJUSTED = {"shift": (-_FAR, _FAR), "slope": (0.0, _FAR), "high": (0.0, 1.0)}
+"""What a user's outcomes set, and between what."""
+OWN = "calibration"
+"""Subject of the revisions of a user's own calibration."""
+
+
+@cache
+def shipped() -> Calibration:
+    """The calibration that Insula ships, with a word on what it was fitted on."""
+    return Calibration(**json.loads((files("insula") / "calibration.json").read_text("utf-8")))
+
+
+def calibrated(base: Calibration, own: str) -> Calibration:
+    """A calibration with what is a user's own in it, as `written` gives it; what cannot be is left out."""
+    try:
+        raw: object = json.loads(own)
+    except ValueError:
+        return base
+    found = raw if is_object(raw) else {}
+    own_values = {
+        name: float(value)
+        for name, (least, most) in ADJUSTED.items()
+        if is_number(value := found.get(name)) and least <= value <= most
+    }
+    return replace(base, **own_values)
+
+
+def written(calibration: Calibration) -> str:
+    """What is a user's own in a calibration, as JSON."""
+    return json.dumps({name: round(getattr(calibration, name), 4) for name in ADJUSTED})
+
+
+class Case(NamedTuple):
+    """A question that was asked of memory: its features, and whether memory held the answer."""
+
+    values: Mapping[str, float]
+    whose: Mapping[str, float]
+    """Features of whether it is said of the person asked; empty where none is."""
+    known: bool
+    weight: float = 1.0
+
+
+def probability(calibration: Calibration, values: Mapping[str, float], whose: Mapping[str, float]) -> float:
+    """The chance in [0, 1] that memory holds what is asked, from the features of both halves, before it is adjusted."""
+    stored = _logistic(calibration.intercept, calibration.weights, values)
+    if whose and calibration.whose_weights:
+        stored *= _logistic(calibration.whose_intercept, calibration.whose_weights, whose)
+    return stored
+
+
+def adjusted(calibration: Calibration, p: float) -> float:
+    """A chance in [0, 1] as a user's outcomes adjust it."""
+    if (calibration.shift, calibration.slope) == (0.0, 1.0):
+        return p
+    return _of_odds(calibration.shift + calibration.slope * log_odds(p))
+
+
+def _logistic(intercept: float, weights: Mapping[str, float], values: Mapping[str, float]) -> float:
+    return _of_odds(intercept + sum(weight * values.get(name, 0.0) for name, weight in weights.items()))
+
+
+def _of_odds(odds: float) -> float:
+    return 0.5 * (1 + math.tanh(0.5 * odds))
+
+
+def log_odds(p: float) -> float:
+    """The log-odds of a probability, finite at 0 and 1."""
+    p = min(max(p, _TINY), 1 - _TINY)
+    return math.log(p / (1 - p))
+
+
+def fit(cases: Sequence[Case], start: Calibration) -> Calibration:
+    """The calibration that fits some cases best, with the features that `start` names.
+
+    Args:
+        cases: of both kinds.
+        start: names the features of each half, and is what the fit begins with.
+    """
+    sides = _Side(cases, start.weights, whose=False), _Side(cases, start.whose_weights, whose=True)
+    truth = np.array([case.known for case in cases], float)
+    share = np.array([case.weight for case in cases], float)
+    asked = np.array([bool(case.whose) and bool(start.whose_weights) for case in cases])
+    first = sides[0].inward(start.intercept, start.weights), sides[1].inward(start.whose_intercept, start.whose_weights)
+    found = _descend(np.concatenate(first), sides, truth, share / share.sum(), asked)
+    cut = len(first[0])
+    intercept, weights = sides[0].outward(found[:cut])
+    whose_intercept, whose_weights = sides[1].outward(found[cut:])
+    return replace(
+        start, intercept=intercept, weights=weights, whose_intercept=whose_intercept, whose_weights=whose_weights
+    )
+
+
+class _Side:
+    """The features of one half, standardised."""
+
+    def __init__(self, cases: Sequence[Case], weights: Mapping[str, float], *, whose: bool) -> None:
+        self.names = tuple(weights)
+        rows = [[(case.whose if whose else case.values).get(name, 0.0) for name in self.names] for case in cases]
+        raw = np.array(rows, float).reshape(len(cases), len(self.names))
+        here = raw[[bool(case.whose) for case in cases]] if whose else raw
+        self._mean = here.mean(axis=0) if len(here) else np.zeros(len(self.names))
+        spread = here.std(axis=0) if len(here) else np.zeros(len(self.names))
+        self._spread = np.where(spread > _TINY, spread, np.inf)
+        self.x = np.column_stack([np.ones(len(cases)), (raw - self._mean) / self._spread])
+
+    def inward(self, intercept: float, weights: Mapping[str, float]) -> "Array":
+        raw = np.array([weights[name] for name in self.names], float)
+        scaled = np.where(np.isinf(self._spread), 0.0, raw * np.where(np.isinf(self._spread), 0.0, self._spread))
+        return np.concatenate([[intercept + float(raw @ self._mean)], scaled])
+
+    def outward(self, found: "Array") -> tuple[float, dict[str, float]]:
+        raw = found[1:] / self._spread
+        return float(found[0] - raw @ self._mean), dict(zip(self.names, raw.tolist(), strict=True))
+
+
+def _descend(at: "Array", sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array") -> "Array":
+    """Minimise the weighted log loss of the product (Adam, with the weights projected to what is not negative)."""
+    cut = sides[0].x.shape[1]
+    slopes = np.ones(len(at), bool)
+    slopes[[0, cut]] = False
+    mean, square = np.zeros(len(at)), np.zeros(len(at))
+    for step in range(1, STEPS + 1):
+        gradient = _gradient(at, cut, sides, truth, share, asked) + RIDGE * at * slopes
+        mean = _BETAS[0] * mean + (1 - _BETAS[0]) * gradient
+        square = _BETAS[1] * square + (1 - _BETAS[1]) * gradient**2
+        at = at - RATE * mean / (1 - _BETAS[0] ** step) / (np.sqrt(square / (1 - _BETAS[1] ** step)) + _TINY)
+        at = np.where(slopes, np.maximum(at, 0.0), at)
+    return at
+
+
+def _gradient(
+    at: "Array", cut: int, sides: tuple[_Side, _Side], truth: "Array", share: "Array", asked: "Array"
+) -> "Array":
+    stored = sigmoid(sides[0].x @ at[:cut])
+    whose = np.where(asked, sigmoid(sides[1].x @ at[cut:]), 1.0)
+    p = np.clip(stored * whose, _TINY, 1 - _TINY)
+    by_log = -share * (truth - (1 - truth) * p / (1 - p))  # of the loss, by the logarithm of the product
+    return np.concatenate([sides[0].x.T @ (by_log * (1 - stored)), sides[1].x.T @ (by_log * (1 - whose) * asked)])
+
+
+class Outcome(NamedTuple):
+    """What a user gave for free: the confidence that a response went out with, and whether it held."""
+
+    score: float
+    """Before it was adjusted."""
+    held: bool
+    """Thanks: yes. A correction, or the same question again: no."""
+    said_high: bool = False
+    """Whether it went out as "high"."""
+
+
+def refit(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
+    """The calibration of one user: `shift` and `slope` of the log-odds, drawn to those of `base` by few outcomes.
+
+    The weights stay: a month of thanks and corrections says how sure to be, not what to look at.
+    """
+    if not outcomes:
+        return base
+    odds = np.array([log_odds(one.score) for one in outcomes])
+    held = np.array([one.held for one in outcomes], float)
+    x = np.column_stack([np.ones(len(odds)), odds])
+    prior = np.array([base.shift, base.slope])
+    drawn = PRIOR_OUTCOMES * CURVE * np.diag([1.0, SPREAD])
+
+    def loss(at: "Array") -> float:
+        z = x @ at
+        return float(np.logaddexp(0.0, z).sum() - held @ z + (at - prior) @ drawn @ (at - prior) / 2)
+
+    at = prior.copy()
+    for _ in range(NEWTON):
+        p = sigmoid(x @ at)
+        gradient = x.T @ (p - held) + drawn @ (at - prior)
+        curve = (x * (p * (1 - p))[:, None]).T @ x + drawn
+        move = np.zeros(2)
+        if at[1] <= 0 and gradient[1] > 0:  # the slope cannot fall: the shift alone moves
+            move[0] = gradient[0] / curve[0, 0]
+        else:
+            move[:] = np.linalg.solve(curve, gradient)
+        step = 1.0
+        while step > _TINY and loss(_lifted(at - step * move)) > loss(at):
+            step /= 2
+        at = _lifted(at - step * move)
+    return replace(base, shift=float(at[0]), slope=float(at[1]))
+
+
+def _lifted(at: "Array") -> "Array":
+    """With a slope that is not negative: more confidence never means less."""
+    return np.array([at[0], max(at[1], 0.0)])
+
+
+def settle(calibration: Calibration, outcomes: Iterable[Outcome]) -> Calibration:
+    """The calibration with its threshold of "high" moved by what became of each "high", in their order.
+
+    Adaptive conformal inference (Gibbs and Candès 2021): one that did not hold raises the threshold by
+    `PACE` × (1 − `MISSES`), one that held lowers it by `PACE` × `MISSES`, between `medium` and `MOST`. So while it is
+    below `MOST`, of h "high" no more than `MISSES` × h + (`MOST` − the first threshold) / `PACE` do not hold, whatever
+    they are about.
+    """
+    high = calibration.high
+    for one in outcomes:
+        if one.said_high:
+            high = min(max(high + PACE * ((not one.held) - MISSES), calibration.medium), MOST)
+    return replace(calibration, high=high)

@@ -1,0 +1,206 @@
+import json
+import lzma
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.bench.confidence import run
+from insula.bench.confidence_figures import equal_mass_ece
+from insula.bench.confidence_probes import (
+    ANOTHER,
+    ANSWERABLE,
+    AROUND_ERASED,
+    ERASED,
+    FOREIGN,
+    SWAPPED,
+    WRONG_DETAIL,
+    chats,
+    talks,
+)
+from insula.bench.locomo import Conversation, Line, Question
+from insula.errors import InputError
+from insula.memory.store import Recollection, Store
+
+THINGS = ("guitar", "garden", "ferry", "oven", "kite", "canoe", "quilt", "beehive")
+
+
+def conversation(name: str, one: str, other: str, shift: int) -> Conversation:
+    things = THINGS[shift:] + THINGS[:shift]
+    lines = [
+        Line(f"D1:{i}", "session 1", (one, other)[i % 2], f"I bought a {thing} in {place} and I love it.", 1e9 + 60 * i)
+        for i, (thing, place) in enumerate(
+            zip(things[:6], ("Rome", "Oslo", "Kyoto", "Lima", "Cairo", "Perth"), strict=True)
+        )
+    ]
+    questions = [
+        Question(f"Where did {(one, other)[i % 2]} buy the {things[i]}?", 4, frozenset({f"D1:{i}"})) for i in range(6)
+    ]
+    questions += [
+        Question(f"Where did {(one, other)[1 - i % 2]} buy the {things[i]}?", 5, frozenset({f"D1:{i}"}))
+        for i in range(4)
+    ]
+    return Conversation(name, (one, other), tuple(lines), tuple(questions))
+
+
+TALKS = [conversation("a", "Ana", "Tom", 0), conversation("b", "Eva", "Max", 3)]
+
+
+def kinds(world_probes: tuple[object, ...]) -> list[str]:
+    return [getattr(one, "kind") for one in world_probes]  # noqa: B009
+
+
+def test_each_question_is_asked_in_every_way_of_not_knowing() -> None:
+    (world, _) = talks(TALKS)
+    found = kinds(world.probes)
+    assert [found.count(kind) for kind in (ANSWERABLE, ERASED, AROUND_ERASED, SWAPPED, ANOTHER)] == [6, 6, 6, 6, 4]
+    assert found.count(FOREIGN) == 6
+    assert WRONG_DETAIL not in found
+
+
+def test_the_other_s_name_stands_in_a_swapped_question_and_ours_in_a_foreign_one() -> None:
+    (world, _) = talks(TALKS)
+    assert next(one.text for one in world.probes if one.kind == SWAPPED) == "Where did Tom buy the guitar?"
+    assert all("Eva" not in one.text and "Max" not in one.text for one in world.probes if one.kind == FOREIGN)
+
+
+def test_a_question_of_the_audit_is_left_out() -> None:
+    (world, _) = talks(TALKS, frozenset({"Where did Ana buy the guitar?"}))
+    assert kinds(world.probes).count(ANSWERABLE) == 5
+
+
+def test_in_a_chat_the_user_asks_in_the_first_person_and_the_assistant_s_words_are_the_assistant_s() -> None:
+    (world, _) = chats(TALKS)
+    assert world.probes[0].text == "Where did I buy the guitar?"
+    assert {entry.provenance for entry in world.entries} == {"user", "assistant"}
+    assert set(kinds(world.probes)) == {ANSWERABLE, ANOTHER}
+
+
+def test_bins_of_equal_mass_tell_how_far_off_a_probability_is() -> None:
+    import numpy as np
+
+    p, ones = np.full(100, 0.8), np.ones(100)
+    assert equal_mass_ece(p, (np.arange(100) % 10 < 8).astype(float), ones) == pytest.approx(0.0, abs=1e-9)  # pyright: ignore[reportUnknownMemberType]
+    assert equal_mass_ece(p, np.zeros(100), ones) == pytest.approx(0.8)  # pyright: ignore[reportUnknownMemberType]
+
+
+def locomo(folder: Path) -> None:
+    folder.mkdir()
+    raw = [
+        {
+            "sample_id": talk.name,
+            "conversation": {
+                "speaker_a": talk.speakers[0],
+                "speaker_b": talk.speakers[1],
+                "session_1_date_time": f"{datetime(2023, 5, 8, 13, 56, tzinfo=UTC):%I:%M %p on %d %B, %Y}",
+                "session_1": [{"dia_id": one.id, "speaker": one.speaker, "text": one.text} for one in talk.lines],
+            },
+            "qa": [
+                {"question": one.text, "category": one.category, "evidence": sorted(one.evidence)}
+                for one in talk.questions
+            ],
+        }
+        for talk in TALKS
+    ]
+    (folder / "locomo.json").write_text(json.dumps(raw), "utf-8")
+
+
+def test_the_command_tells_every_figure_and_leaves_out_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    locomo(tmp_path / "locomo")
+    assert run(str(tmp_path), None, None, json=True) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == ["locomo"]
+    figures = report["locomo"]
+    assert figures["kinds"][ANOTHER]["auroc"] > 0.9
+    assert figures["recall_at_5"] == 1.0
+    assert {"auroc", "interval", "ece", "brier_skill", "n", "evidence_auroc", "baselines", "ms_per_query"} <= set(
+        figures
+    )
+    assert "are in" in figures["excluded"]
+
+
+BAG_OF_WORDS = """
+import zlib
+
+def embed(text):
+    vector = [0.0] * 64
+    for word in text.lower().rstrip(".?").split():
+        vector[zlib.crc32(word.encode()) % 64] += 1.0
+    return vector
+
+def scalar(text):
+    return 1.0
+
+def broken(text):
+    raise KeyError("no model")
+"""
+
+
+@pytest.fixture
+def embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module with an embedding, and others that are none."""
+    (tmp_path / "toy_embeddings.py").write_text(BAG_OF_WORDS, "utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "toy_embeddings", raising=False)
+
+
+@pytest.mark.usefixtures("embeddings")
+def test_an_embedding_counts_in_recall_and_is_named_with_its_cost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locomo(tmp_path / "locomo")
+    found: list[float] = []
+    recall = Store.recall
+
+    async def listened(*args: Any, **options: Any) -> Recollection:
+        recollection = await recall(*args, **options)
+        found.extend(one.parts["cosine"] for one in recollection.recalled)
+        return recollection
+
+    monkeypatch.setattr(Store, "recall", listened)
+    assert run(str(tmp_path), None, None, json=True, embed="toy_embeddings:embed") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["embedding"]["name"] == "toy_embeddings:embed"
+    assert report["embedding"]["ms"] > 0
+    assert report["locomo"]["recall_at_5"] == 1.0
+    assert any(found)
+
+
+@pytest.mark.usefixtures("embeddings")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no_such_module:embed", "cannot be imported"),
+        ("toy_embeddings", "cannot be imported"),
+        ("toy_embeddings:nothing", "cannot be imported"),
+        ("toy_embeddings:broken", "failed at its first text"),
+        ("toy_embeddings:scalar", "no vector of numbers"),
+    ],
+)
+def test_what_is_no_embedding_is_refused_before_anything_is_measured(tmp_path: Path, name: str, why: str) -> None:
+    locomo(tmp_path / "locomo")
+    with pytest.raises(InputError, match=f"{name}.*{why}"):
+        run(str(tmp_path), None, None, json=True, embed=name)
+
+
+def test_without_the_freely_licensed_set_nothing_is_fitted(tmp_path: Path) -> None:
+    locomo(tmp_path / "locomo")
+    with pytest.raises(InputError, match="mtrag"):
+        run(str(tmp_path), None, str(tmp_path / "fit.json"), json=True)
+
+
+def test_a_folder_without_any_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none of locomo"):
+        run(str(tmp_path), None, None, json=True)
+
+
+@pytest.mark.parametrize(("folder", "file"), [("mtrag", "mtragun_reference.jsonl.xz"), ("realtalk", "Chat_1.json")])
+def test_a_file_of_another_form_is_named(tmp_path: Path, folder: str, file: str) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / file).write_bytes(lzma.compress(b"[]") if file.endswith("xz") else b"[]")
+    with pytest.raises(InputError, match=file):
+        run(str(tmp_path), None, None, json=True)

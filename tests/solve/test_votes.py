@@ -1,0 +1,135 @@
+"""How sure to be of the leading answer: where problems differ in how hard they are, disagreement says that one is."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.errors import InputError
+from insula.solve.answers import of_number
+from insula.solve.baselines import AGREED, WAVES
+from insula.solve.features import features
+from insula.solve.solution import Attempt
+from insula.solve.votes import Policy, Standing, confidence, settled, standings
+from insula.stats import ranked
+
+PROBLEM = features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
+POLICY = Policy()
+VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
+
+
+def chains(answers: list[int]) -> list[Attempt]:
+    """Plain chains with these answers; 0 is none."""
+    return [
+        Attempt(number=at, kind="chain", reasoning="", answer=of_number(Fraction(answer)) if answer else None)
+        for at, answer in enumerate(answers, 1)
+    ]
+
+
+def sure(answers: list[int], policy: Policy = POLICY) -> float:
+    """The confidence in the leading answer."""
+    attempts = chains(answers)
+    return confidence(standings(attempts, PROBLEM, policy), attempts, PROBLEM, policy)
+
+
+def integrated(answers: list[int], policy: Policy = POLICY) -> float:
+    """The same by numbers: over each chance that an attempt at the problem may have to be right."""
+    share = (np.arange(200_000) + 0.5) / 200_000
+    strength = 1 / policy.alike - 1
+    a, b = policy.chain * strength, (1 - policy.chain) * strength
+    prior = share ** (a - 1) * (1 - share) ** (b - 1)
+    wrong = (1 - share) / policy.alternatives
+
+    def of(count: int) -> float:
+        return float((prior * share**count * wrong ** (len(answers) - count)).sum())
+
+    counts = Counter(answers)
+    unseen = max(1.0, policy.alternatives + 1 - len(counts)) * of(0)
+    return of(max(counts.values())) / (sum(of(count) for count in counts.values()) + unseen)
+
+
+@given(VOTES)
+def test_it_is_the_chance_over_all_that_a_problem_may_be(answers: list[int]) -> None:
+    assert sure(answers) == pytest.approx(integrated(answers), abs=0.01)
+
+
+@given(VOTES)
+def test_another_vote_for_the_leading_answer_never_lowers_it_and_one_for_a_rival_never_raises_it(
+    answers: list[int],
+) -> None:
+    (leading, most), *rivals = Counter(answers).most_common()
+    assert sure([*answers, leading]) >= sure(answers) - 1e-9
+    for rival, count in rivals:
+        if count < most:
+            assert sure([*answers, rival]) <= sure(answers) + 1e-9
+
+
+def test_two_that_agree_at_once_are_surer_than_five_of_twelve() -> None:
+    assert sure([1, 1]) > 0.85
+    assert sure([1] * 5 + [2, 2, 2, 3, 4, 5, 6]) < 0.6
+
+
+def test_chains_that_say_nothing_are_refused() -> None:
+    with pytest.raises(InputError, match="say nothing among 4 wrong answers; give one above"):
+        Policy(chain=0.2)
+
+
+def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:
+    assert sure([1, 1, 0, 0]) < sure([1, 1])
+
+
+def test_where_attempts_are_independent_it_approaches_the_share_of_the_votes() -> None:
+    policy = Policy(alike=1e-4, repeated=1.0)
+    attempts = chains([1, 1, 1, 2, 3])
+    standing = standings(attempts, PROBLEM, policy)
+    assert confidence(standing, attempts, PROBLEM, policy) == pytest.approx(standing[0].share, abs=0.01)
+
+
+def test_among_easy_and_hard_problems_it_tells_right_from_wrong_better_than_the_share_of_the_votes() -> None:
+    ended = [_ended(answers) for answers in _world(1_000)]
+    shares, chances = np.array([(one.share, sure(answers)) for one, answers in ended]).T
+    right = np.array([one.answer == RIGHT for one, _ in ended])
+    assert ranked(chances, right) > ranked(shares, right) + 0.05
+    assert shares.mean() - 0.05 > right.mean() > chances.mean(), "rather too careful than too sure"
+    assert right.mean() - chances.mean() < 0.08
+
+
+def test_its_attempts_cost_what_those_of_adaptive_self_consistency_do() -> None:
+    world = _world(1_000)
+    ours = sum(len(_ended(answers)[1]) for answers in world)
+    theirs = sum(next(wave for wave in WAVES if _share(answers[:wave]) >= AGREED or wave == 8) for answers in world)
+    assert 0.95 < ours / theirs < 1.05
+
+
+RIGHT = "1"
+
+
+def _world(problems: int) -> list[list[int]]:
+    """Ten answers to each of some problems, easy ones and hard ones; 1 is right.
+
+    Wrong answers are not spread evenly, as in the data: two wrong ones are the same in one case of five or six.
+    """
+    draw = np.random.default_rng(7)
+    strength = 1 / POLICY.alike - 1
+    found: list[list[int]] = []
+    for _ in range(problems):
+        chance = draw.beta(POLICY.chain * strength, (1 - POLICY.chain) * strength)
+        wrong = 2 + draw.choice(20, POLICY.attempts, p=draw.dirichlet([0.3] * 20))
+        found.append(np.where(draw.random(POLICY.attempts) < chance, int(RIGHT), wrong).tolist())
+    return found
+
+
+def _ended(answers: list[int]) -> tuple[Standing, list[int]]:
+    """The leading answer where the method ends, and the answers until then."""
+    for made in range(2, len(answers)):
+        standing = standings(chains(answers[:made]), PROBLEM, POLICY)
+        if settled(standing, POLICY):
+            return standing[0], answers[:made]
+    return standings(chains(answers), PROBLEM, POLICY)[0], answers
+
+
+def _share(answers: list[int]) -> float:
+    return Counter(answers).most_common(1)[0][1] / len(answers)
