@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 
+import httpx2
 import pytest
 from pydantic import BaseModel, Field
 
 from insula.errors import ModelMalformed, ModelTimeout
 from insula.llm.client import Prompt, generate
-from insula.testing import FrozenClock, ScriptedModel
+from insula.testing import FakeServer, FrozenClock, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -78,3 +79,10 @@ async def test_a_frozen_clock_goes_on_only_when_told() -> None:
     clock.advance(90)
     assert clock() - began == timedelta(seconds=90)
     assert clock.monotonic() == 90
+
+
+def test_a_fake_server_says_that_it_ends_the_connection() -> None:
+    """A client that is not told sends its next request into the closing connection, and now and then loses it."""
+    with FakeServer() as server:
+        answer = httpx2.post(f"{server.url}/chat/completions", json={"model": "fake", "messages": []})
+    assert answer.headers["Connection"] == "close"

@@ -116,7 +116,7 @@ class _Handler(Handler):
                 self.send(sent)
 
     def _stream(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:
-        self.head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
+        self.head(200, {"Content-Type": "text/event-stream"})
         if behaviour == "garbage":
             self.event("{not json")
         for chunk in _chunks(fake.answer, body, behaviour):

@@ -77,8 +77,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def head(self, status: int, headers: Mapping[str, str]) -> None:
-        """Begins an answer."""
+        """Begins an answer. It says so where the connection ends with it: a client would send its next request there."""
         self.send_response(status)
+        if self.close_connection:
+            self.send_header("Connection", "close")
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
