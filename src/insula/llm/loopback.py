@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def head(self, status: int, headers: Mapping[str, str]) -> None:
-        """Begins an answer. It says so where the connection ends with it: a client would send its next request there."""
+        """Begins an answer, and says where the connection ends with it: a client would send its next request there."""
         self.send_response(status)
         if self.close_connection:
             self.send_header("Connection", "close")
