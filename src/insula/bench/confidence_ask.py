@@ -10,15 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from insula.bench.confidence_probes import Entry, Probe, World
 from insula.errors import InputError
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import new_item
 from insula.memory.store import Place, Store
-from insula.memory.vectors import Vector
+from insula.memory.vectors import Embed, Vector, embedded
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, features, is_evidence, whose
 from insula.types import Controls
@@ -70,7 +68,7 @@ class Embedding:
         if (known := self._known.get(text)) is not None:
             return known
         began = time.perf_counter()
-        vector = self._of(text)
+        vector = embedded(self._of, text)
         self._took.append((time.perf_counter() - began) * 1000)
         return self._known.setdefault(text, vector)
 
@@ -79,7 +77,7 @@ class Embedding:
         return {"name": self._name, "ms": round(statistics.median(self._took), 3) if self._took else None}
 
 
-def _imported(name: str) -> Callable[[str], Vector]:
+def _imported(name: str) -> Embed:
     module, _, function = name.partition(":")
     try:
         return getattr(importlib.import_module(module), function)
@@ -90,18 +88,15 @@ def _imported(name: str) -> Callable[[str], Vector]:
         ) from error
 
 
-def _check(name: str, embed: Callable[[str], Vector]) -> None:
+def _check(name: str, embed: Embed) -> None:
     try:
-        array = np.asarray(embed("Where did Ana buy her guitar?"), dtype=np.float32)
-    except Exception as error:
+        embedded(embed, "Where did Ana buy her guitar?")
+    except InputError as error:
+        raise InputError(f"The embedding {name!r} cannot be used: {error}") from error
+    except Exception as error:  # whatever a user's function raises is the reason
         raise InputError(
             f"The embedding {name!r} failed at its first text ({error!r}); it must take a text and return its vector."
         ) from error
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise InputError(
-            f"The embedding {name!r} returned no vector of numbers but an array of shape {array.shape}; return one "
-            f"finite number for each dimension."
-        )
 
 
 async def ask(world: World, folder: Path, step: Callable[[], None], embed: Embedding | None = None) -> list[Answer]:

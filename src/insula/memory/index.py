@@ -23,21 +23,30 @@ from insula.memory.schema import in_working_memory, memories, sessions, terms, u
 CANDIDATES = 64
 """How many memories are proposed; the score that counts is `recall.score`."""
 
+NEAREST = 16
+"""How many more are proposed for their meaning alone, where there are embeddings."""
+LOOKED_AT = 4 * NEAREST
+"""How many of the nearest are looked at for that: some are in the working memory of another session, or retired."""
+
 POSTINGS = 2_500
 """Occurrences that one search reads at most (2 ms at 10^5 memories): common words are left out before rare ones."""
 
 BUSY_MS = 4_000
 
 _SEARCH = sa.text("SELECT rowid AS id FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
+_NEAR = sa.text("""
+SELECT memories.id FROM json_each(:near) AS near JOIN memories ON memories.id = near.value
+WHERE memories.user_id = :user AND promoted_at IS NOT NULL AND retired_at IS NULL ORDER BY near.key LIMIT :nearest""")
 
 
-def _proposals(searched: bool) -> sa.Select[Any]:
-    """The query of `candidates`, with the search of the index or without."""
+def _proposals(searched: bool, near: bool) -> sa.Select[Any]:
+    """The query of `candidates`, with the search of the index and the nearest, or without."""
     mine = memories.c.user_id == sa.bindparam("user")
     in_session = sa.and_(mine, memories.c.session_id == sa.bindparam("session"))
     held = sa.select(memories.c.id).where(in_session, in_working_memory())
-    found = sa.select(_SEARCH.columns(sa.column("id", sa.Integer)).subquery().c.id)
-    hits = (sa.union(found, held) if searched else held).cte("hits")
+    asked = ((_SEARCH, searched), (_NEAR, near))
+    found = [sa.select(one.columns(sa.column("id", sa.Integer)).subquery().c.id) for one, wanted in asked if wanted]
+    hits = (sa.union(*found, held) if found else held).cte("hits")
     before = sa.select(memories.c.after_id).join_from(hits, memories, memories.c.id == hits.c.id)
     after = sa.select(memories.c.id).join_from(hits, memories, memories.c.after_id == hits.c.id)
     around = sa.union(sa.select(hits.c.id), before, after).cte("around")
@@ -49,7 +58,7 @@ def _proposals(searched: bool) -> sa.Select[Any]:
     )
 
 
-_WITH_SEARCH, _WITHOUT_SEARCH = _proposals(True), _proposals(False)
+_PROPOSALS = {(searched, near): _proposals(searched, near) for searched in (True, False) for near in (True, False)}
 
 _TOUCH = sa.text("""
 UPDATE memories SET
@@ -121,16 +130,20 @@ def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -
 
 
 def candidates(
-    connection: sa.Connection, user_id: int, session_id: int, containing: Mapping[str, int]
+    connection: sa.Connection, user_id: int, session_id: int, containing: Mapping[str, int], near: Sequence[int] = ()
 ) -> Sequence[sa.Row[Any]]:
     """The memories worth scoring, and the turns around them.
 
-    Proposed are those that share the rarest of the given terms, best first by BM25, and the session's working memory.
+    Proposed are those that share the rarest of the given terms, best first by BM25, the session's working memory, and
+    the first in long-term memory of those that are `near` in meaning.
     """
-    values: dict[str, object] = {"user": user_id, "session": session_id, "limit": CANDIDATES}
-    if not (query := _query(user_id, containing)):
-        return connection.execute(_WITHOUT_SEARCH, values).all()
-    return connection.execute(_WITH_SEARCH, values | {"match": query}).all()
+    query = _query(user_id, containing)
+    values: dict[str, object] = {"user": user_id, "session": session_id}
+    if query:
+        values |= {"match": query, "limit": CANDIDATES}
+    if near:
+        values |= {"near": json.dumps(list(near)), "nearest": NEAREST}
+    return connection.execute(_PROPOSALS[bool(query), bool(near)], values).all()
 
 
 def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int], limit: int) -> list[int]:

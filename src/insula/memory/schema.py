@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0004"
+VERSION = "0005"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -86,6 +86,7 @@ memories = sa.Table(
     sa.Column("promoted_at", sa.Double),
     sa.Column("retired_at", sa.Double),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
+    sa.Index("ix_memories_embedded", "user_id", sqlite_where=sa.text("vector IS NOT NULL")),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
 `line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a

@@ -200,6 +200,17 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         connection.execute(sa.insert(signals), rows)
 
 
+def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
+    """The embeddings of a user's memories after an id, of a size in bytes, with their ids, in the order of the ids."""
+    query = (
+        sa.select(memories.c.id, memories.c.vector)
+        .where(memories.c.user_id == user_id, memories.c.id > after, memories.c.vector.is_not(None))
+        .where(sa.func.length(memories.c.vector) == size)
+        .order_by(memories.c.id)
+    )
+    return [(row.id, row.vector) for row in connection.execute(query)]
+
+
 def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
     """The languages of what is remembered of a user."""
     query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -25,7 +26,7 @@ from insula.memory.lessons import Cited, Version, cited, version
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.schema import VERSION
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Vector, cosine
+from insula.memory.vectors import Neighbourhoods, Vector, cosine
 from insula.redaction import redact
 from insula.text.analysis import clean
 from insula.types import Controls, Memory, Recalled, Signal
@@ -62,6 +63,7 @@ class Store:
         self._thread = ThreadPoolExecutor(1, "insula-store")
         self._places: dict[tuple[str, str], Place] = {}
         self._file: tuple[int, int] | None = None
+        self._neighbourhoods = Neighbourhoods()
 
     @classmethod
     async def open(cls, path: str | Path, now: Callable[[], float] = time.time) -> Self:
@@ -120,6 +122,7 @@ class Store:
         if file != self._file and self._file is not None:
             self._engine.dispose()
             self._places.clear()
+            self._neighbourhoods.forget()
             self._file = None
         if file is None:
             raise StoreError(f"The memory at {self.path!r} is gone; put the file back, or start anew without it.")
@@ -203,12 +206,14 @@ class Store:
             cue: what is asked of it.
             limit: how many memories at most.
             lines: how many lines of the session's transcript to read along.
-            vector: the cue's embedding, compared with those of the memories that have one.
+            vector: the cue's embedding. It proposes what is near in meaning, beside what shares words, and counts in
+                the score of the memories that have one.
         """
 
         def work(connection: sa.Connection) -> tuple[Statistics, Sequence[sa.Row[Any]], tuple[Said, ...]]:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing)
+            near = self._near(connection, place.user_id, vector) if vector is not None else ()
+            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing, near)
             return statistics, rows, statements.lines(connection, place, lines) if lines else ()
 
         statistics, rows, said = await self.run(work)
@@ -218,6 +223,10 @@ class Store:
         by_id = {row.id: row for row in rows}
         recalled = tuple(_recalled(one, by_id[one.item.id]) for one in best)
         return Recollection(recalled, statistics, standing(cue, items, content), said)
+
+    def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
+        read = partial(statements.vectors, connection, user_id)
+        return self._neighbourhoods.nearest(user_id, vector, index.LOOKED_AT, read)
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -342,7 +351,12 @@ class Store:
 
     async def erase(self, user_id: int, memory_id: int) -> bool:
         """Erase a memory and what quotes it; False where there is none such."""
-        return await self.run(erasure.erase, user_id, memory_id, self.now())
+
+        def work(connection: sa.Connection) -> bool:
+            self._neighbourhoods.forget(user_id)
+            return erasure.erase(connection, user_id, memory_id, self.now())
+
+        return await self.run(work)
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""

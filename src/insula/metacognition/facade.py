@@ -12,6 +12,7 @@ from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Store
+from insula.memory.vectors import Embed, embedded
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed
 from insula.metacognition.turn import IMPASSE, Turn
@@ -53,7 +54,8 @@ class Metacognition(Mind):
         controls: what a turn may use before conditions change it.
         calibration: coefficients of confidence; by default the shipped ones.
         assess: the self-monitor; another function of the same form may replace it (K10).
-        embed: makes an embedding of a text, which then counts in the score of what is proposed; none is needed.
+        embed: makes an embedding of a text, so that what is near in meaning is recalled without a word in common; none
+            is needed.
         telemetry: where counts go.
         holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
@@ -61,14 +63,19 @@ class Metacognition(Mind):
 
     @classmethod
     async def open(
-        cls, path: str | Path, *, identity: Identity | None = None, controls: Controls | None = None
+        cls,
+        path: str | Path,
+        *,
+        identity: Identity | None = None,
+        controls: Controls | None = None,
+        embed: Embed | None = None,
     ) -> Self:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
-        return cls(await Store.open(path), identity=identity, controls=controls)
+        return cls(await Store.open(path), identity=identity, controls=controls, embed=embed)
 
     async def close(self) -> None:
         """Write down how the service stands, and let go of the store."""
@@ -195,7 +202,7 @@ class Metacognition(Mind):
         content = redact(clean(text))
         analysis = analysed(content)
         encoding = encode(analysis, speaker, listener)
-        vector = self.embed(analysis.text) if self.embed else None
+        vector = embedded(self.embed, analysis.text) if self.embed else None
         found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
         replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)

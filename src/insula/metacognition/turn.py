@@ -15,7 +15,7 @@ from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
-from insula.memory.vectors import Vector
+from insula.memory.vectors import Vector, embedded
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, terms_of
 from insula.metacognition.regulator import Ended
@@ -182,7 +182,7 @@ class Turn:
             self._regulate()
         with self.kept_from_host("embed"):
             embed = None if "embedding" in self.skipped else owner.embed
-            self._vector = embed(self._analysis.text) if embed else None
+            self._vector = embedded(embed, self._analysis.text) if embed else None
         limit = self.controls.max_context_items
         found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=self._vector)
         found = found._replace(recalled=chosen(found.recalled, limit))

@@ -1,0 +1,161 @@
+"""What is near in meaning is found: exactly, for its owner alone, and never after it was erased."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from insula.errors import InputError
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import new_item
+from insula.memory.store import Store
+from insula.memory.vectors import Neighbourhoods, Vector, cosine, embedded, packed
+from insula.text.analysis import analyse
+from insula.types import Controls
+
+pytestmark = pytest.mark.anyio
+MEANINGS = {"cat": 0, "kitten": 0, "feline": 0, "boat": 1, "ferry": 1}
+
+
+def embed(text: str) -> list[float]:
+    """One dimension for each meaning, and one for what has none."""
+    vector = [0.0, 0.0, 0.01]
+    for word in text.lower().strip(".?").split():
+        if word in MEANINGS:
+            vector[MEANINGS[word]] += 1.0
+    return vector
+
+
+async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> int:
+    place = await store.place(user, "monday")
+    analysis = analyse(text)
+    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    _, memory = await store.say(place, item._replace(vector=embedded(embed, text)))
+    await store.consolidate(place, Controls(consolidation_threshold=threshold))
+    return memory
+
+
+async def ask(store: Store, user: str, text: str) -> list[str]:
+    place = await store.place(user, "tuesday")
+    found = await store.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vector=embedded(embed, text))
+    return [one.memory.content for one in found.recalled]
+
+
+async def test_what_shares_no_word_with_the_question_is_recalled_by_its_meaning(store: Store) -> None:
+    await tell(store, "me", "I adopted a kitten.")
+    await tell(store, "me", "We took the ferry.")
+    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
+
+
+async def test_what_was_said_since_the_last_question_is_found(store: Store) -> None:
+    await tell(store, "me", "We took the ferry.")
+    await ask(store, "me", "Do we own some feline?")
+    await tell(store, "me", "I adopted a kitten.")
+    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
+
+
+async def test_what_was_promoted_since_the_last_question_is_found(store: Store) -> None:
+    await tell(store, "me", "I adopted a kitten.", threshold=1.0)
+    assert await ask(store, "me", "Do we own some feline?") == []
+    await tell(store, "me", "We took the ferry.")
+    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
+
+
+async def test_the_meaning_reaches_no_memory_of_another_user(store: Store) -> None:
+    await tell(store, "other", "I adopted a kitten.")
+    await tell(store, "me", "We took the ferry.")
+    assert "I adopted a kitten." not in await ask(store, "me", "Do we own some feline?")
+
+
+async def test_what_was_erased_is_not_found_by_its_meaning(store: Store) -> None:
+    memory = await tell(store, "me", "I adopted a kitten.")
+    await ask(store, "me", "Do we own some feline?")
+    place = await store.place("me", "tuesday")
+    assert await store.erase(place.user_id, memory)
+    assert await ask(store, "me", "Do we own some feline?") == []
+
+
+async def test_another_file_in_the_place_of_the_first_has_neighbours_of_its_own(tmp_path: Path) -> None:
+    async with await Store.open(tmp_path / "one.db") as one:
+        await tell(one, "me", "We took the ferry.")
+    async with await Store.open(tmp_path / "two.db") as two:
+        await tell(two, "me", "I adopted a kitten.")
+        assert await ask(two, "me", "Do we own some feline?") == ["I adopted a kitten."]
+        for name in ("two.db-wal", "two.db-shm"):
+            (tmp_path / name).unlink()
+        (tmp_path / "one.db").rename(tmp_path / "two.db")
+        assert "I adopted a kitten." not in await ask(two, "me", "Do we own some feline?")
+
+
+async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None:
+    await tell(store, "me", "I adopted a kitten.")
+    place = await store.place("me", "tuesday")
+    longer = embedded(lambda _: [1.0] * 8, "")
+    found = await store.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vector=longer)
+    assert found.recalled == ()
+
+
+UNIT = st.floats(-1, 1, width=16)
+ROWS = st.integers(1, 40).flatmap(lambda count: arrays.arrays(np.float16, (count, 3), elements=UNIT))
+
+
+@given(rows=ROWS, asked=arrays.arrays(np.float32, 3, elements=st.floats(-1, 1, width=32)), data=st.data())
+def test_the_nearest_are_those_of_a_plain_comparison(rows: Vector, asked: Vector, data: st.DataObject) -> None:
+    """However often it was asked in between, and however few are wanted."""
+    limit = data.draw(st.integers(1, 50))
+    stops = sorted({*data.draw(st.lists(st.integers(1, len(rows)), max_size=3)), len(rows)})
+    near = Neighbourhoods()
+    found: list[int] = []
+    for stop in stops:
+        known = [(number + 1, row.tobytes()) for number, row in enumerate(rows[:stop])]
+
+        def read(after: int, size: int, known: list[tuple[int, bytes]] = known) -> list[tuple[int, bytes]]:
+            return [one for one in known if one[0] > after and len(one[1]) == size]
+
+        found = near.nearest(1, asked, limit, read)
+    products = rows.astype(np.float32) @ asked
+    assert len(found) == min(limit, len(rows)) == len(set(found))
+    assert [products[one - 1] for one in found] == pytest.approx(sorted(products, reverse=True)[:limit], abs=1e-5)
+
+
+def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
+    asked, row = embedded(lambda _: [1.0, 0.0], ""), packed(embedded(lambda _: [1.0, 0.0], ""))
+    reads: list[tuple[str, int]] = []
+    near = Neighbourhoods(held_bytes=2 * 2 * 4)
+
+    def ask_of(user: int) -> list[int]:
+        def read(after: int, _: int) -> list[tuple[int, bytes]]:
+            reads.append((f"user {user}", after))
+            return [] if after else [(7, row)]
+
+        return near.nearest(user, asked, 1, read)
+
+    assert [ask_of(user) for user in (1, 2, 1, 3, 1, 2)] == [[7]] * 6
+    assert reads == [("user 1", 0), ("user 2", 0), ("user 1", 7), ("user 3", 0), ("user 1", 7), ("user 2", 0)]
+
+
+def test_a_user_with_more_than_may_be_held_has_no_neighbours() -> None:
+    asked = embedded(lambda _: [1.0, 0.0], "")
+
+    def read(_: int, __: int) -> list[tuple[int, bytes]]:
+        return [(7, packed(asked))]
+
+    assert Neighbourhoods(held_bytes=4).nearest(1, asked, 1, read) == []
+
+
+@pytest.mark.parametrize("made", [[], [float("nan")], [float("inf"), 1.0], [[1.0]], 1.0, None, "text", [1.0, None]])
+def test_what_is_no_vector_is_refused_in_a_sentence(made: object) -> None:
+    with pytest.raises(InputError, match="no vector of numbers but"):
+        embedded(lambda _: made, "Ana")  # pyright: ignore[reportArgumentType, reportReturnType]
+
+
+@given(arrays.arrays(np.float32, 4, elements=st.floats(-1e6, 1e6, width=32)))
+def test_a_vector_is_as_near_to_itself_as_can_be(made: Vector) -> None:
+    vector = embedded(lambda _: made, "")
+    length = float(np.linalg.norm(vector))
+    assert cosine(vector, packed(vector)) == pytest.approx(length * length, abs=5e-3)
+    assert length == pytest.approx(1.0, abs=1e-3) or not made.any()
