@@ -16,10 +16,12 @@ from insula.bench.arms import Arm, arms, latest
 from insula.bench.gsm8k import TOKENS, problems, run
 from insula.bench.gsm8k_figures import alone, confidences, figures, paired
 from insula.bench.gsm8k_report import tables
-from insula.bench.lines import Lines
+from insula.bench.lines import FilePool, Lines
 from insula.bench.page import page
 from insula.errors import InputError, ModelUnavailable
+from insula.llm.client import Generation
 from insula.testing import Request, ScriptedModel
+from insula.types import Usage
 
 Json = dict[str, Any]
 Reply = Callable[[Request], str]
@@ -61,6 +63,19 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         return model, code, json.loads(output.out), output.err
 
     return measured
+
+
+def kept(text: str) -> Generation:
+    return Generation(
+        text=text,
+        value=None,
+        thinking="",
+        usage=Usage(calls=1),
+        logprobs=None,
+        first_token_seconds=None,
+        model="scripted",
+        truncated=False,
+    )
 
 
 def results(tmp_path: Path) -> list[Json]:
@@ -293,6 +308,52 @@ def test_two_methods_are_compared_on_the_problems_that_both_have() -> None:
     assert told["p"] == 0.0625
     assert told["interval"][0] < 0.625 < told["interval"][1]
     assert told["tokens_difference"] == -5.5
+
+
+def test_more_seeds_of_the_same_problems_make_nothing_more_certain() -> None:
+    ours = {(n, seed): line("a", n, n < 8) for n in range(12) for seed in range(4)}
+    theirs = {(n, seed): line("b", n, n < 3) for n in range(12) for seed in range(4)}
+    once, often = (
+        paired("a", "b", *({unit: one for unit, one in of.items() if unit[1] < seeds} for of in (ours, theirs)))
+        for seeds in (1, 4)
+    )
+    assert (once["n"], often["n"]) == (12, 48)
+    assert (once["difference"], once["interval"]) == (often["difference"], often["interval"])
+    assert (once["p"], often["p"]) == (0.0625, None)
+    low, high = alone(list(ours.values()))["interval"]
+    assert high - low > 0.4
+
+
+def test_a_reply_that_could_not_be_kept_is_not_taken_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = Lines.add
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    with closing(FilePool(tmp_path / "replies.jsonl")) as pool:
+        monkeypatch.setattr(Lines, "add", full)
+        with pytest.raises(OSError, match="No space"):
+            pool.put("one", kept("of one"))
+        monkeypatch.setattr(Lines, "add", add)
+        pool.put("other", kept("of the other"))
+        assert pool.get("one") is None
+        assert pool.get("other") == kept("of the other")
+
+
+def test_half_a_surrogate_pair_is_kept(tmp_path: Path) -> None:
+    with closing(FilePool(tmp_path / "replies.jsonl")) as pool:
+        pool.put("one", kept("\ud83d"))
+    with closing(FilePool(tmp_path / "replies.jsonl")) as pool:
+        assert pool.get("one") == kept("\ud83d")
+
+
+def test_data_that_windows_wrote_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "test.jsonl"
+    said = [{"question": f"What is 2 + {n}?\u2028\u0085", "answer": f"#### {n + 2}"} for n in range(2)]
+    path.write_text("\ufeff" + "\r\n".join(json.dumps(one, ensure_ascii=False) for one in said), "utf-8", newline="")
+    assert [one.text for one in problems(path, 0, None)] == [one["question"] for one in said]
 
 
 def test_ours_is_held_against_all_and_the_seeds_method_against_the_baselines() -> None:

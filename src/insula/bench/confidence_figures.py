@@ -123,7 +123,13 @@ def _mean_area(groups: Sequence[Mapping[str, Scores]], kinds: Sequence[str]) -> 
 
 
 def bins(p: Any, known: Any, weight: Any) -> list[tuple[float, float, float]]:
-    """Of ten bins of equal mass: weight, mean probability, share that is known."""
+    """Of ten bins of equal mass: weight, mean probability, share that is known.
+
+    Equal probabilities may lie in two bins. Each such case counts as the mean of all that have its probability, so that
+    the order in which they come makes no difference.
+    """
+    _, alike = np.unique(p, return_inverse=True)
+    known = (np.bincount(alike, weight * known) / np.bincount(alike, weight))[alike]
     order = np.argsort(p, kind="stable")
     ends = np.cumsum(weight[order]) / weight.sum()
     place = np.minimum((ends * BINS - 1e-9).astype(int), BINS - 1)

@@ -95,7 +95,7 @@ def problems(path: Path, offset: int, limit: int | None) -> list[Problem]:
         InputError: it cannot be read, has another form, or has no problem there.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
         every = [_problem(number, line) for number, line in enumerate(lines) if line.strip()]
     except OSError as error:
         raise InputError(f"The problems {str(path)!r} cannot be read ({error.strerror}); check the path.") from error
@@ -136,7 +136,9 @@ def _same(plan: Plan) -> None:
                 )
             return
         plan.out.mkdir(parents=True, exist_ok=True)
-        path.write_text(jsonlib.dumps(terms, indent=2) + "\n", "utf-8")
+        begun = path.with_suffix(".tmp")
+        begun.write_text(jsonlib.dumps(terms, indent=2) + "\n", "utf-8")
+        begun.replace(path)
     except (OSError, ValueError) as error:
         raise InputError(f"The folder {str(plan.out)!r} cannot be used ({error}); name another --out.") from error
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import mean
 from typing import Any
 
@@ -35,14 +35,19 @@ def figures(records: Sequence[Record], *, model: str, tokens: int) -> Figures:
 
 
 def alone(records: Sequence[Record]) -> Figures:
-    """A method by itself. What it abstained from and what failed counts as wrong."""
+    """A method by itself. What it abstained from and what failed counts as wrong.
+
+    The interval is Wilson's where each problem was asked once. Where one was asked with several seeds, whole problems
+    are drawn anew: its answers are not independent.
+    """
+    shares = _by_problem((record["problem"], float(record["correct"])) for record in records)
     n, right = len(records), sum(record["correct"] for record in records)
     given = [record for record in records if record.get("answer") is not None]
     return {
         "n": n,
         "right": right,
         "accuracy": rounded(right / n),
-        "interval": [rounded(end) for end in wilson(right, n)],
+        "interval": [rounded(end) for end in (wilson(right, n) if len(shares) == n else mean_interval(shares))],
         "abstained": sum(bool(record.get("abstained")) for record in records),
         "unanswered": n - len(given) - sum(bool(record.get("abstained")) for record in records),
         "right_when_answered": rounded(right / len(given)) if given else None,
@@ -59,13 +64,16 @@ def alone(records: Sequence[Record]) -> Figures:
 
 
 def paired(one: str, other: str, ours: dict[Unit, Record], theirs: dict[Unit, Record]) -> Figures:
-    """Two methods on the problems that both have: the difference is the first's less the second's."""
+    """Two methods on the problems that both have: the difference is the first's less the second's.
+
+    Problems are drawn anew with all their seeds; the exact test is for one seed, and none is given for several.
+    """
     units = sorted(ours.keys() & theirs.keys())
     pairs = [(ours[unit], theirs[unit]) for unit in units]
     only_one = sum(a["correct"] and not b["correct"] for a, b in pairs)
     only_other = sum(b["correct"] and not a["correct"] for a, b in pairs)
-    right = [float(a["correct"]) - float(b["correct"]) for a, b in pairs]
-    spent = [float(_tokens(a) - _tokens(b)) for a, b in pairs]
+    right = _by_problem((a["problem"], float(a["correct"]) - float(b["correct"])) for a, b in pairs)
+    spent = _by_problem((a["problem"], float(_tokens(a) - _tokens(b))) for a, b in pairs)
     return {
         "one": one,
         "other": other,
@@ -74,13 +82,21 @@ def paired(one: str, other: str, ours: dict[Unit, Record], theirs: dict[Unit, Re
         "only_other": only_other,
         "difference": rounded(mean(right)) if pairs else None,
         "interval": [rounded(end) for end in mean_interval(right)] if pairs else None,
-        "p": rounded(mcnemar(only_one, only_other)) if pairs else None,
+        "p": rounded(mcnemar(only_one, only_other)) if pairs and len(right) == len(pairs) else None,
         "tokens": [rounded(mean(_tokens(a) for a, _ in pairs), 1), rounded(mean(_tokens(b) for _, b in pairs), 1)]
         if pairs
         else None,
         "tokens_difference": rounded(mean(spent), 1) if pairs else None,
         "tokens_interval": [rounded(end, 1) for end in mean_interval(spent)] if pairs else None,
     }
+
+
+def _by_problem(values: Iterable[tuple[int, float]]) -> list[float]:
+    """The mean of each problem over its seeds."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for problem, value in values:
+        found[problem].append(value)
+    return [mean(of) for of in found.values()]
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:

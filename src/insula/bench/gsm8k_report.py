@@ -116,7 +116,7 @@ def _pairs(figures: Figures) -> Rows:
             str(one["only_one"]),
             str(one["only_other"]),
             f"{_points(one['difference'])} [{_points(one['interval'][0])}, {_points(one['interval'][1])}]",
-            f"p = {one['p']:.3f}",
+            "–" if one["p"] is None else f"p = {one['p']:.3f}",
             f"{one['tokens_difference']:+,.0f} [{one['tokens_interval'][0]:+,.0f}, {one['tokens_interval'][1]:+,.0f}]",
         )
         for one in figures["pairs"]

@@ -32,7 +32,8 @@ class Lines:
 
     def add(self, record: Record) -> None:
         """Add a record; when this returns, it survives the process."""
-        self._file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        # A half of a surrogate pair, which a model may send, becomes its escape in JSON.
+        self._file.write(json.dumps(record, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
         self._file.flush()
         self.records.append(record)
 
@@ -68,8 +69,8 @@ class FilePool:
 
     def put(self, key: str, generation: Generation) -> None:
         """Keep a reply."""
-        self._places[key] = len(self._lines.records)
         self._lines.add({"key": key, **pool.record(generation)})
+        self._places[key] = len(self._lines.records) - 1
 
     def close(self) -> None:
         """Close the file."""
