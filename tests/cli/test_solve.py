@@ -20,6 +20,8 @@ Insula = Callable[..., tuple[int, str, str]]
 
 def answers(request: Request) -> Reply:
     """Right about Tom, at odds with itself about Ann, at a loss otherwise."""
+    if "Sue" in request.prompt:
+        return "\ud83d 3 + 4 = 7, so it is 7."
     if "Tom" in request.prompt:
         return "```python\nanswer = 3 * 4 - 2\n```" if "program" in request.prompt else r"12 - 2 = 10 \boxed{10}"
     return rf"\boxed{{{request.settings['seed']}}}" if "Ann" in request.prompt else "I do not know."
@@ -134,6 +136,7 @@ def test_a_file_of_plain_lines_is_a_problem_each(insula: Insula, tmp_path: Path)
         (b'{"question": "a"}\nnot json', "line 2"),
         (b'{"question": 3}', "has no 'question'"),
         (b'{"question": "a"}\n[]', "line 2"),
+        (b'{"question": "a"}\n' + b"[" * 200_000, "line 2"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_before_anything_is_asked(
@@ -144,6 +147,27 @@ def test_a_file_that_cannot_be_used_is_refused_before_anything_is_asked(
     code, out, err = insula("--file", str(file))
     assert (code, out) == (1, "")
     assert problem in err
+
+
+def test_a_file_from_windows_with_any_sign_in_its_texts_is_read(insula: Insula, tmp_path: Path) -> None:
+    file = tmp_path / "problems.jsonl"
+    lines = [json.dumps({"question": PROBLEM + "\u2028\x85", "answer": "10"}, ensure_ascii=False)] * 2
+    file.write_text("\ufeff" + "\r\n".join(lines), "utf-8", newline="")
+    code, out, _ = insula("--file", str(file), "--method", "direct")
+    assert (code, out.splitlines()[-1].partition(";")[0]) == (0, "2 problems: 2 answered, 2 of 2 right")
+
+
+def test_half_a_surrogate_pair_in_a_reply_is_no_trouble(insula: Insula) -> None:
+    code, out, _ = insula("What does Sue say?", "--method", "direct", "--json")
+    assert code == 0
+    assert json.loads(out)["attempts"][0]["reasoning"].startswith("\ufffd 3 + 4")
+
+
+def test_what_is_piped_in_and_no_text_is_refused(insula: Insula, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe 2 + 2"), "utf-8"))
+    code, out, err = insula("-")
+    assert (code, out) == (1, "")
+    assert "cannot be read" in err
 
 
 def test_other_words_that_cannot_be_used_are_said(insula: Insula, tmp_path: Path) -> None:
@@ -202,6 +226,9 @@ def test_preferences_are_written_to_a_new_file_only(insula: Insula, tmp_path: Pa
     code, _, err = insula(PROBLEM, "--export-preferences", str(file))
     assert code == 1
     assert "is there already" in err
+    code, out, err = insula(PROBLEM, "--export-preferences", str(tmp_path / "none" / "pairs.jsonl"))
+    assert (code, out) == (1, "")
+    assert "There is no folder" in err
 
 
 def test_a_person_adds_strategies_and_a_broken_file_is_named(insula: Insula, home: Path) -> None:

@@ -34,6 +34,10 @@ HOSTILE = [
     '{"task_features": null, "difficulty": "hard", "strategy": []}',
     "{problem} {0} %s \\g<1> {unknown.attribute}",
     "\ud800 \x00 \u202e 3 = 4",
+    "①",
+    "2 + 2 = " + "1" * 5_000,
+    "It is 1/" + "3" * 5_000,
+    "answer = 1" + " " * 2_000 + "y",
     ModelMalformed("Nothing usable came."),
     ModelTimeout("Too slow."),
     ModelRefused("No."),
@@ -78,6 +82,20 @@ def test_any_replies_make_a_solution(name: str, replies: list[str]) -> None:
     solved = anyio.run(partial(METHODS[name], "3 boxes of 4?", Models(generator=model), account))
     assert solved.confidence is None or 0 <= solved.confidence <= 1
     assert solved.spent.calls <= 12
+
+
+async def test_a_fault_of_ours_ends_one_problem_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("insula.solve.run.claims", broken)
+    solved = await METHODS["direct"]("What is 2 + 2?", Models(generator=ScriptedModel([r"\boxed{4}"])))
+    assert (solved.answer, solved.ending) == (None, "failed")
+    assert solved.stopped == "Insula failed on it (ZeroDivisionError); the log says more"
+    assert solved.spent.calls == 1
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_time_is_a_budget_too() -> None:

@@ -107,10 +107,39 @@ async def test_attempts_that_differ_call_for_others_in_turn() -> None:
     assert [request.settings["temperature"] for request in model.requests] == snapshot([0.0, 0.0, 0.7, 0.7, 0.7, 0.7])
 
 
-async def test_an_answer_that_cannot_be_speaks_against_itself() -> None:
+async def test_an_answer_that_can_hardly_be_needs_more_for_it() -> None:
     _, solved = await solve(r"\boxed{-2}", "answer = 5 / 2", r"\boxed{-2}", *[RIGHT] * 3)
     assert solved.answer == "10"
     assert not features("What is 3 - 5?").is_count
+
+
+@pytest.mark.parametrize(
+    ("problem", "answer"),
+    [
+        ("How much is 3 - 10?", "-7"),
+        ("At 8 it was 3 degrees, then it fell by 10. How many degrees is it now?", "-7"),
+        ("How many boats are 5 halves?", "2.5"),
+    ],
+)
+async def test_an_answer_that_can_hardly_be_is_given_where_all_attempts_come_to_it(problem: str, answer: str) -> None:
+    said = rf"\boxed{{{answer}}}"
+    _, solved = await solve(said, f"answer = {answer}", *[said] * 8, problem=problem)
+    assert (solved.answer, solved.ending) == (answer, "agreed")
+    assert len(solved.attempts) < 6
+    assert solved.confidence is not None
+    assert solved.confidence > 0.6
+
+
+@pytest.mark.parametrize(
+    "unit", ["grams", "kilometers", "dollars", "more cups", "teaspoons", "litres", "degrees", "hours"]
+)
+def test_what_is_measured_may_be_broken(unit: str) -> None:
+    assert not features(f"She has 5 and gives half away. How many {unit} are left?").is_count
+
+
+def test_what_is_counted_may_not() -> None:
+    assert features("She has 5 eggs and breaks 2. How many eggs are left?").is_count
+    assert features("How many more centurions than 4 came in 2 days?").is_count
 
 
 async def test_after_ten_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
@@ -123,7 +152,7 @@ async def test_after_ten_attempts_without_agreement_the_most_probable_answer_is_
 
 
 async def test_it_abstains_where_it_knows_nothing() -> None:
-    _, solved = await solve(*[r"\boxed{-3}", "no program"] * 4)
+    _, solved = await solve(r"\boxed{-3}", "no program", *[rf"\boxed{{-{number}}}" for number in range(4, 12)])
     assert (solved.answer, solved.abstained) == (None, True)
     assert any(attempt.value == "-3" for attempt in solved.attempts)
     _, solved = await solve(*["I cannot say."] * 8)
@@ -202,10 +231,7 @@ async def test_a_budget_that_ends_gives_the_best_so_far() -> None:
 async def test_a_likely_chain_outweighs_an_unlikely_one() -> None:
     def chance(logprob: float) -> float:
         likelihood = Likelihood(mean=logprob, lowest=logprob, answer=None)
-        return votes.chance(
-            Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), seen, Policy()
-        )
+        return votes.chance(Attempt(number=1, kind="chain", reasoning="", answer=None, likelihood=likelihood), Policy())
 
-    seen = features(PROBLEM)
     assert chance(-0.05) > chance(-0.2) > chance(-0.5)
     assert chance(-9.0) == chance(-99.0)

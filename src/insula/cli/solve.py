@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from insula import settings as settings_module
 from insula.cli.common import DATABASE, LOG_FILE, account_of, counted, log_to
@@ -76,14 +76,22 @@ def run(problem: str | None, file: Path | None, asked: Asked) -> int:
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
     named(asked.method)
-    if asked.export is not None and asked.export.exists():
-        raise InputError(f"The file {str(asked.export)!r} is there already; name a new one for the preferences.")
+    if asked.export is not None:
+        _check_export(asked.export)
     if file is not None:
         if problem is not None:
             raise InputError("A problem and a file of problems were given; give one of them.")
         return asyncio.run(_many(asked, settings, read_problems(file)))
     text = _piped() if problem is None or problem == "-" else problem
     return asyncio.run(_one(asked, settings, Problem(text)))
+
+
+def _check_export(path: Path) -> None:
+    """See that the preferences can be written before anything is asked."""
+    if path.exists():
+        raise InputError(f"The file {str(path)!r} is there already; name a new one for the preferences.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {str(path.parent)!r} for the preferences; make it, or name another file.")
 
 
 def read_problems(path: Path) -> list[Problem]:
@@ -93,7 +101,7 @@ def read_problems(path: Path) -> list[Problem]:
         InputError: the file cannot be read, or a line is no problem; all lines are looked at before anything is asked.
     """
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text("utf-8-sig").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The file {str(path)!r} cannot be read ({error}); name a text file in UTF-8.") from error
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
@@ -107,7 +115,7 @@ def read_problems(path: Path) -> list[Problem]:
 def _problem(line: str, where: str) -> Problem:
     try:
         values = jsonlib.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"The JSON in {where} cannot be read ({error}); mend the line.") from error
     fields = cast("dict[str, object]", values) if isinstance(values, dict) else {}
     text = fields.get("question", fields.get("problem"))
@@ -120,15 +128,20 @@ def _problem(line: str, where: str) -> Problem:
 def _piped() -> str:
     if sys.stdin.isatty():
         raise InputError('There is no problem to solve; write one: insula solve "What is 12 % of 250?"')
-    return sys.stdin.read()
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InputError(f"What is piped in cannot be read ({error}); give text in UTF-8.") from error
 
 
 async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
     columns = width()
-    async with _desk(asked, settings) as desk:
-        on_step = None if asked.json else partial(_show, columns)
-        account = _account(settings, Usage(), 0.0, desk.tokens)
-        solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step)
+    with _bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), transient=True) as waiting:
+        waiting.add_task("waiting for the model")
+        async with _desk(asked, settings) as desk:
+            on_step = None if asked.json else partial(_show, columns)
+            account = _account(settings, Usage(), 0.0, desk.tokens)
+            solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step)
     if asked.json:
         print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
     else:
@@ -234,11 +247,21 @@ def _cost(usage: Usage) -> str:
     return f"{counted(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s{money}"
 
 
-def _bar() -> Progress:
-    """A bar on standard error, where somebody looks; what is printed stays on standard output, above the bar."""
+def _bar(*columns: ProgressColumn, transient: bool = False) -> Progress:
+    """A bar, or what the columns make of it, on standard error, where somebody looks.
+
+    What is printed stays on standard output, above the bar.
+    """
     together = sys.stdout.isatty()
     console = Console(stderr=True)
-    return Progress(console=console, disable=not sys.stderr.isatty(), redirect_stdout=together, redirect_stderr=False)
+    return Progress(
+        *columns,
+        console=console,
+        disable=not sys.stderr.isatty(),
+        redirect_stdout=together,
+        redirect_stderr=False,
+        transient=transient,
+    )
 
 
 def _tell(json: bool, number: int, problem: Problem, solution: Solution) -> None:

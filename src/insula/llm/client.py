@@ -15,6 +15,7 @@ from insula.llm.failures import quoted, translated
 from insula.llm.structured import parse
 from insula.llm.wire import Prompt
 from insula.telemetry import call
+from insula.text.analysis import clean
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -226,9 +227,9 @@ class _Call:
 
     def _generation(self, reply: _Reply, text: str, value: T) -> Generation[T]:
         return Generation(
-            text=text,
+            text=clean(text),
             value=value,
-            thinking=wire.thinking_of(reply.response),
+            thinking=clean(wire.thinking_of(reply.response)),
             usage=reply.usage,
             logprobs=None if self.schema else wire.logprobs_of(reply.response),
             first_token_seconds=reply.first_token_seconds,

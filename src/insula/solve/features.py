@@ -21,8 +21,11 @@ _NUMBER = re.compile(
 _SENTENCE = re.compile(r"[.?!](?:\s|$)")
 _QUANTITY = re.compile(r"\bhow (?:many|much|long|far|old|tall|often|big|fast)\b|\bwhat (?:percent|fraction|number)")
 _COUNTED = re.compile(
-    r"\bhow many\b(?!\s+(?:more\s+)?(?:hours|minutes|miles|pounds|gallons|cups|feet|inches|kilo\w*|lit\w+|times))"
+    r"\bhow many\b(?!\s+(?:more\s+|fewer\s+|total\s+)*(?:seconds|minutes|hours|days|weeks|months|years|miles|feet"
+    r"|inches|yards|acres|\w*met(?:er|re)s|pounds|ounces|tons|\w*grams|kilo\w*|gallons|quarts|pints|cups|\w*spoons|\w*lit(?:er|re)s"
+    r"|dollars|cents|euros|degrees|percent|times)\b)"
 )
+"""What is measured and not counted may be broken: two and a half hours, dollars, cups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

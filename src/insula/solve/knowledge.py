@@ -125,8 +125,9 @@ class Knowledge:
         """The strategy that some words name, also where a model wrote more around the name, or its number."""
         said = " ".join(words.casefold().split())
         listed = said.strip(".#) ")
-        if listed.isdigit() and 1 <= int(listed) <= len(self.repertoire):
-            return self.repertoire[int(listed) - 1]
+        numbered = {str(number): one for number, one in enumerate(self.repertoire, 1)}
+        if listed in numbered:
+            return numbered[listed]
         found = [one for one in self.repertoire if one.name.casefold() in said]
         return max(found, key=lambda one: len(one.name), default=None)
 

@@ -1,5 +1,6 @@
 """How a method is called, and how it ends: always with a Solution, whatever happens."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Protocol
@@ -12,12 +13,14 @@ from insula.solve.solution import End, Solution, Verdict
 from insula.text.analysis import clean
 from insula.types import Usage
 
+log = logging.getLogger(__name__)
+
 PROBLEM_CHARS = 20_000
 """Characters of a problem; the longest of GSM8K has 985."""
 
 
 class Method(Protocol):
-    """A way to solve a problem. It never raises an error of Insula's, and never spends more than the account allows."""
+    """A way to solve a problem. It raises nothing, and never spends more than the account allows."""
 
     async def __call__(
         self,
@@ -105,6 +108,9 @@ async def _worked(run: Run, work: Work) -> End:
         return End("budget", f"the budget is spent ({str(error).rstrip('.')})")
     except InsulaError as error:
         return End("refused" if isinstance(error, ModelRefused) else "failed", str(error).rstrip("."))
+    except Exception as error:  # the edge of law 4: one reply that we cannot read must not end a batch of hours
+        log.exception("The method failed on a problem.")
+        return End("failed", f"Insula failed on it ({type(error).__name__}); the log says more")
 
 
 def _since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:

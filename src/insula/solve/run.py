@@ -31,6 +31,8 @@ SEEDS = 1_000
 """Seeds that one run of a problem may use."""
 LOST = 2
 """Replies that may fail to come, by a time limit, before the method ends with what it has."""
+TRIES = 2
+"""Replies that the client asks for where a form is wanted; a kept reply may be the two together."""
 REPEATED_CHARS = 2_000
 """Characters of an unreadable reply that the second try shows."""
 
@@ -165,7 +167,7 @@ class Run:
         """A reply of a form, greedily; the client asks a second time itself. None, and counted, if neither is one."""
         seed = self.seed * SEEDS + index
         key = pools.key(model.model_name, prompt, max_tokens=max_tokens, temperature=0.0, seed=seed)
-        if (kept := self._kept(stage, prompt, key, max_tokens)) is not None:
+        if (kept := self._kept(stage, prompt, key, TRIES * max_tokens)) is not None:
             with suppress(ValueError):  # a pool may outlive the form
                 return parse(kept.text, schema)
         try:

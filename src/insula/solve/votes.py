@@ -2,7 +2,8 @@
 
 An attempt that is right with probability p names the right answer; a wrong one names one of a few wrong answers. So it
 multiplies the odds of its answer by p / ((1 - p) / alternatives). What is known of it without a model moves p:
-arithmetic that does not hold, an answer that cannot be, the likelihood of its tokens.
+arithmetic that does not hold, the likelihood of its tokens. What is known of an answer, that it can hardly be, counts
+once, however many gave it.
 
 That decides between answers, and when to stop. How sure to be of the leading one is another question: attempts at one
 problem are right or wrong together, and where they disagree much the problem is a hard one. See `confidence`.
@@ -26,7 +27,8 @@ class Policy:
     """The figures that `insula` decides by. Hand-set from what is said at each, not fitted.
 
     Raises:
-        InputError: a plain chain would be right no more often than one of the wrong answers is given.
+        InputError: what is a chance is none, or a plain chain would be right no more often than one of the wrong
+            answers is given.
     """
 
     chain: float = 0.6
@@ -40,7 +42,8 @@ class Policy:
     repaired: float = 0.3
     """Where it was put right and carried to the answer."""
     implausible: float = 0.05
-    """Where an answer is negative, or no whole number of things is counted; then an attempt speaks against it."""
+    """What the odds of an answer are multiplied by that is negative, or no whole number where things are counted: three
+    attempts of two sorts outweigh it, for there are debts, and temperatures."""
     typical_logprob: float = -0.2
     slope: float = 2.0
     most_shift: float = 0.5
@@ -63,6 +66,11 @@ class Policy:
     """Difficulty at first sight from which the Monitor is asked for a strategy; a fifth of GSM8K reaches it."""
 
     def __post_init__(self) -> None:
+        for name in ("chain", "program", "strategy", "wrong_arithmetic", "repaired", "implausible", "alike"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(
+                    f"The figure {name!r} cannot be {getattr(self, name)}; give a chance above 0, below 1."
+                )
         if self.chain * self.alternatives <= 1 - self.chain:
             raise InputError(
                 f"Chains that are right with a chance of {self.chain} say nothing among {self.alternatives:g} wrong "
@@ -107,22 +115,23 @@ def confidence(standing: Sequence[Standing], attempts: Sequence[Attempt], seen: 
     `alternatives` wrong ones and the right one, at least one was given by nobody.
     """
     strength = 1 / policy.alike - 1
+    doubt = [math.log(policy.implausible) if is_implausible(one.answer, seen) else 0.0 for one in standing]
     right, wrong = policy.chain * strength, (1 - policy.chain) * strength
-    made = sum(max(_worth(attempt, seen, policy), 0.0) for attempt in attempts)
-    known = [sum(_worth(attempt, seen, policy) for attempt in one.attempts) for one in standing]
+    made = sum(max(_worth(attempt, policy), 0.0) for attempt in attempts)
+    known = [sum(_worth(attempt, policy) for attempt in one.attempts) for one in standing]
     logs = [
-        _log_beta(right + max(worth, 0.0), wrong + made - max(worth, 0.0)) + worth * math.log(policy.alternatives)
-        for worth in (*known, 0.0)
+        _log_beta(right + max(worth, 0.0), wrong + made - max(worth, 0.0))
+        + worth * math.log(policy.alternatives)
+        + less
+        for worth, less in zip((*known, 0.0), (*doubt, 0.0), strict=True)
     ]
     weights = [math.exp(one - max(logs)) for one in logs]
     unseen = max(1.0, policy.alternatives + 1 - len(standing))
     return weights[0] / (sum(weights[:-1]) + unseen * weights[-1])
 
 
-def chance(attempt: Attempt, seen: Features, policy: Policy) -> float:
+def chance(attempt: Attempt, policy: Policy) -> float:
     """The chance that an attempt is right, by what is known of it alone."""
-    if is_implausible(attempt.value, seen):
-        return policy.implausible
     if attempt.repaired:
         return policy.repaired
     if attempt.wrong:
@@ -146,13 +155,13 @@ def is_implausible(answer: str | None, seen: Features) -> bool:
 
 
 def _support(group: Sequence[Attempt], seen: Features, policy: Policy) -> float:
-    """The logarithm of what the attempts of one answer multiply its odds by."""
-    total = 0.0
+    """The logarithm of what the attempts of one answer multiply its odds by, and what it is itself."""
+    total = math.log(policy.implausible) if is_implausible(group[0].value, seen) else 0.0
     counted: dict[str, int] = {}
     for attempt in group:
         repeats = counted.get(attempt.kind, 0)
         counted[attempt.kind] = repeats + 1
-        total += _evidence(chance(attempt, seen, policy), policy) * (policy.repeated if repeats else 1.0)
+        total += _evidence(chance(attempt, policy), policy) * (policy.repeated if repeats else 1.0)
     return total
 
 
@@ -162,9 +171,9 @@ def _evidence(p: float, policy: Policy) -> float:
     return math.log(p * policy.alternatives / (1 - p))
 
 
-def _worth(attempt: Attempt, seen: Features, policy: Policy) -> float:
+def _worth(attempt: Attempt, policy: Policy) -> float:
     """An attempt in plain chains; below 0 where it speaks against its answer."""
-    return _evidence(chance(attempt, seen, policy), policy) / _evidence(policy.chain, policy)
+    return _evidence(chance(attempt, policy), policy) / _evidence(policy.chain, policy)
 
 
 def _log_beta(a: float, b: float) -> float:
