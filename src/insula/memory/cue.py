@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.encoding import named_in, persons
+from insula.memory.encoding import called, named_in, persons
 from insula.text.analysis import Analysis, stem
 from insula.text.questions import AskKind, asks
 
@@ -90,8 +90,8 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
             if word.term:
                 for language in languages:
                     forms.setdefault(stem(word.text.lower(), language), word.term)
-    owned = frozenset(owner.lower() for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
-    said = frozenset(speaker.lower() for speaker in named | spoken)
+    owned = frozenset(called(owner) for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
+    said = frozenset(called(speaker) for speaker in named | spoken)
     return Cue(
         analysis.text,
         analysis.language,

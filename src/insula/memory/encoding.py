@@ -50,6 +50,12 @@ def terms_of(claims: Iterable[Claim]) -> list[str]:
     return [term for claim in claims for term in claim.terms]
 
 
+def called(name: str) -> str:
+    """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
+    words = name.lower().split()
+    return next((word for word in words if not word.endswith(".")), name.lower())
+
+
 def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:
     """Encode what `speaker` said to `listener`."""
     claims = (
@@ -67,10 +73,10 @@ def claim(sentence: Sentence, language: str, speaker: str, listener: str) -> Cla
     the listener only calls them ("Ana, I moved."). A sentence without either is the speaker's own ("Moved to Lisbon
     last week.").
     """
-    spoken = {person.lower() for person in persons(sentence, language, speaker, listener)}
-    called = {speaker.lower(), listener.lower()} if spoken else set[str]()
-    named = named_in(sentence) - called
-    return Claim(frozenset(spoken | named or {speaker.lower()}), sentence.terms)
+    spoken = {called(person) for person in persons(sentence, language, speaker, listener)}
+    addressed = {called(speaker), called(listener)} if spoken else set[str]()
+    named = named_in(sentence) - addressed
+    return Claim(frozenset(spoken | named or {called(speaker)}), sentence.terms)
 
 
 def named_in(sentence: Sentence) -> set[str]:

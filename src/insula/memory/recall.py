@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from insula.memory.activation import base_level, probability
 from insula.memory.cue import Cue, Statistics, When, content_weights, weights
+from insula.memory.encoding import called
 from insula.text.questions import carries
 
 SATURATION = 0.3
@@ -114,7 +115,7 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
         content: what each term is worth, from `cue.content_weights`.
     """
     asserted = [one for one in items if one.provenance in {"user", "tool"} and one.kind == "semantic"]
-    voices = frozenset(one.speaker.lower() for one in asserted)
+    voices = frozenset(called(one.speaker) for one in asserted)
     if not cue.owners or not any(one.provenance == "user" for one in asserted):
         return Standing()
     mine, theirs = (Side(cue, content, voices, asserted, asked=asked) for asked in (True, False))
@@ -219,7 +220,7 @@ def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
             spoken.setdefault(one.session, set()).update(one.match.frequencies)
     return Scene(
         statistics.mean_length,
-        any(one.speaker.lower() in cue.speakers for one in items),
+        any(called(one.speaker) in cue.speakers for one in items),
         {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()},
     )
 
@@ -236,7 +237,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
     overlap = coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
         return Scored(item, 0.0, {})
-    asserts, spoken = float(item.kind != "episodic"), float(item.speaker.lower() in cue.speakers)
+    asserts, spoken = float(item.kind != "episodic"), float(called(item.speaker) in cue.speakers)
     parts = {
         "overlap": overlap,
         "speaker": spoken,
