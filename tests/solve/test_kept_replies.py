@@ -12,9 +12,10 @@ from insula.llm.client import Generation, Prompt
 from insula.solve import pool
 from insula.solve.baselines import self_consistency
 from insula.solve.likelihood import likelihood
+from insula.solve.mgv import mgv
 from insula.solve.preferences import pairs
 from insula.solve.run import Models
-from insula.testing import ScriptedModel
+from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,22 @@ def test_a_reply_is_kept_under_all_that_it_depends_on() -> None:
     ]
     assert len({key, *others}) == 8
     assert key == pool.key("m", Prompt(prompt="a"), max_tokens=1, temperature=0.0, seed=0)
+
+
+async def test_a_form_that_was_filled_at_the_second_try_is_asked_for_once() -> None:
+    def reply(request: Request) -> Reply:
+        if request.schema is None:
+            return "Coherence: 1\nPlausibility: 1\nConsistency: 1\nGoal-conduciveness: 1\n<answer>5</answer>"
+        filled = {"task_features": "word " * 50, "difficulty": 50, "strategy": "x"}
+        return filled if "cannot be used" in request.prompt else "x " * 70
+
+    model = ScriptedModel(reply)
+    models = Models(generator=model, pool=pool.MemoryPool())
+    first = await mgv(PROBLEM, models)
+    asked = len(model.requests)
+    again = await mgv(PROBLEM, models)
+    assert len(model.requests) == asked
+    assert (again.answer, again.spent.output_tokens) == (first.answer, first.spent.output_tokens)
 
 
 def test_likelihood_is_that_of_all_tokens_of_the_least_likely_and_of_the_answer() -> None:
