@@ -54,8 +54,8 @@ async def test_a_form_that_was_filled_at_the_second_try_is_asked_for_once() -> N
     def reply(request: Request) -> Reply:
         if request.schema is None:
             return "Coherence: 1\nPlausibility: 1\nConsistency: 1\nGoal-conduciveness: 1\n<answer>5</answer>"
-        filled = {"task_features": "word " * 50, "difficulty": 50, "strategy": "x"}
-        return filled if "cannot be used" in request.prompt else "x " * 70
+        filled = {"task_features": "word " * 60, "difficulty": 50, "strategy": "x"}
+        return filled if "cannot be used" in request.prompt else "x " * 150
 
     model = ScriptedModel(reply)
     models = Models(generator=model, pool=pool.MemoryPool())
