@@ -5,7 +5,6 @@ and what stands below each answer does.
 """
 
 import asyncio
-from itertools import combinations
 
 from rich.console import Console
 from rich.text import Text
@@ -14,7 +13,6 @@ from insula import Chat, Metacognition
 from insula.cli.render import quiet_line
 from insula.llm.local import SMOLLM2
 from insula.llm.models import resolve
-from insula.text.similarity import near_duplicate
 
 SAMPLES = 5
 TEMPERATURE = 0.5
@@ -39,15 +37,13 @@ async def main() -> None:
         await say(chat, "tuesday", "Where does Ana live?")
 
         console.rule("2  It was never told: memory says so before the model invents", align="left")
-        await say(chat, "tuesday", "What does Ana do for a living?")
+        await say(chat, "tuesday", "Where does Bob live?")
 
         console.rule(f"3  One question, {SAMPLES} times at temperature {TEMPERATURE}", align="left")
         chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0, temperature=TEMPERATURE)
         question = "What is the capital of Mongolia, and how many people live there?"
         answers = [await say(chat, f"sample {i}", question) for i in range(SAMPLES)]
-        pairs = list(combinations(answers, 2))
-        agreeing = sum(near_duplicate(one, [other]) > 0 for one, other in pairs)
-        console.print(f"{agreeing} of {len(pairs)} pairs of answers agree: the model does not know, it makes up.")
+        console.print(f"{len(set(answers))} different answers out of {SAMPLES}: the model does not know, it makes up.")
 
 
 asyncio.run(main())

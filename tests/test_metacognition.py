@@ -1,5 +1,6 @@
 """The wiring: from a message to the exact text in the request that reaches the model, and back to the user (law 1)."""
 
+import math
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -163,6 +164,43 @@ async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store)
         await chat.reply("me", "monday", attack)
         await chat.reply("me", "tuesday", "What is the name of my cat?")
     assert "previous instructions" not in model.requests[-1].instructions
+
+
+async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_message_is(store: Store) -> None:
+    secret = "ghp_" + "a1B2c3D4" * 5
+    async with chatting(store, "Fine.") as (chat, model):
+        await chat.reply("me", "monday", f"My GitHub token is {secret}. Ana was born in May.")
+        asked = await chat.reply("me", "tuesday", "What is my GitHub token?")
+        await chat.reply("me", "tuesday", "When was Ana born?")
+    assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
+    assert "token" not in model.requests[1].instructions
+    assert "Facts about the user:\n- Ana was born in May. (DATE)" in undated(model.requests[2].instructions)
+
+
+async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_common(store: Store) -> None:
+    def embed(text: str) -> list[float]:
+        return [float("moved" in text or "live" in text), float("cello" in text), 0.1]
+
+    async with chatting(store, "Fine.") as (chat, model):
+        chat.metacognition.embed = embed
+        await chat.reply("me", "monday", "I moved to Lisbon in May.")
+        await chat.reply("me", "monday", "My son plays the cello in Porto.")
+        await chat.reply("me", "tuesday", "Where do I live?")
+        chat.metacognition.embed = None
+        await chat.reply("me", "wednesday", "Where do I live?")
+    facts = "Facts about the user:\n- I moved to Lisbon in May. (DATE)\n\nYour confidence"
+    assert facts in undated(model.requests[2].instructions)
+    assert "Lisbon" not in model.requests[3].instructions
+
+
+async def test_an_embedding_that_fails_costs_nothing_else(store: Store) -> None:
+    async with chatting(store, "In Lisbon.") as (chat, model):
+        chat.metacognition.embed = lambda text: [math.nan * len(text)]
+        await chat.reply("me", "monday", "I live in Lisbon.")
+        reply = await chat.reply("me", "tuesday", "Where do I live?")
+    assert "- I live in Lisbon." in model.requests[1].instructions
+    assert reply.response == "In Lisbon."
+    assert any("no vector of numbers" in trouble for trouble in reply.troubles)
 
 
 async def test_a_secret_is_neither_stored_nor_told_again(store: Store) -> None:

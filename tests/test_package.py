@@ -45,9 +45,15 @@ def example(*words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["library.py", "demo.py"])
-def test_an_example_runs(name: str) -> None:
-    assert "Lisbon" in example(name)
+def test_the_library_example_runs() -> None:
+    assert "Lisbon" in example("library.py")
+
+
+def test_the_demonstration_shows_what_it_says() -> None:
+    told, never, _ = example("demo.py").split("──────────\n")[1:]
+    assert "Where does Ana live?" in told
+    assert "memory low" not in told.partition("Where does Ana live?")[2]
+    assert "memory low 0.00: nothing stored bears on this" in never
 
 
 def test_a_day_ends_in_a_request_that_holds_what_the_night_learned() -> None:

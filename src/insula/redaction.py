@@ -39,6 +39,11 @@ def without_markers(text: str) -> str:
     return re.sub(r"\[REDACTED:[^\]]{1,40}\]", " ", text)
 
 
+def is_redacted(text: str) -> bool:
+    """Whether `redact` took something out of `text`."""
+    return without_markers(text) != text
+
+
 def kinds(text: str) -> tuple[str, ...]:
     """The kinds of secret in `text` (those already redacted among them), each once, in order of appearance."""
     return tuple(dict.fromkeys(_compiled(_MARKER).findall(redact(text))))

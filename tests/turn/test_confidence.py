@@ -90,6 +90,13 @@ def test_no_shipped_weight_is_negative_and_the_file_says_what_it_was_fitted_on()
     assert raw["fitted_on"]
 
 
+def test_the_kind_of_thing_is_named_only_where_it_can_be_told() -> None:
+    told = "it holds the kind of thing asked for"
+    assert told in estimate(ASKED, found(recalled(0.9))).reasons
+    asked = cue(analyse("What is the favourite colour of Ana?"), USER, ASSISTANT)
+    assert told not in estimate(asked, found(recalled(0.9))).reasons
+
+
 def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
     reasons = estimate(ASKED, found(recalled(0.8))).reasons
     assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'

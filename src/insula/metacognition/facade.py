@@ -14,7 +14,7 @@ from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition.mind import Mind
-from insula.metacognition.reading import analysed
+from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import IMPASSE, Turn
 from insula.redaction import redact
 from insula.screening import screen
@@ -200,7 +200,7 @@ class Metacognition(Mind):
         speaker, listener = named.text, heard.text
         place = await self.store.place(user, session)
         content = redact(clean(text))
-        analysis = analysed(content)
+        analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
         vector = embedded(self.embed, analysis.text) if self.embed else None
         found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.store import Said
-from insula.redaction import without_markers
+from insula.redaction import is_redacted, without_markers
 from insula.text.analysis import Analysis, analyse
 from insula.turn.instructions import bears
 from insula.types import Recalled
@@ -18,6 +18,22 @@ USED_TERMS = 2
 def analysed(content: str, default: str = "en") -> Analysis:
     """The analysis of a redacted text: of its beginning, and without the markers of what was taken out."""
     return analyse(without_markers(content[:REMEMBERED_CHARS]), default=default)
+
+
+def memorable(content: str, analysis: Analysis) -> Analysis:
+    """The analysis of what of a redacted text is remembered: not the sentences that a secret was taken out of.
+
+    "My key is" with a hole answers nothing; recalled, it would make the agent sure that it knows the key.
+
+    Args:
+        content: the text.
+        analysis: `analysed` of it, which is returned as it is where nothing was taken out.
+    """
+    if not is_redacted(content[:REMEMBERED_CHARS]):
+        return analysis
+    sentences = analyse(content[:REMEMBERED_CHARS], default=analysis.language).sentences
+    whole = [sentence.text for sentence in sentences if not is_redacted(sentence.text)]
+    return analyse("\n".join(whole), default=analysis.language)
 
 
 def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:

@@ -17,7 +17,7 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
 from insula.metacognition.mind import TURN, Mind
-from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, terms_of
+from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
 from insula.metacognition.regulator import Ended
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
@@ -209,8 +209,8 @@ class Turn:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
         if self._analysis is None or self._place is None:
             return
-        encoding = encode(self._analysis, USER, ASSISTANT)
-        item = new_item(self._analysis, encoding, "user", USER, self.recalled, self._questions_before())
+        kept = memorable(self._content, self._analysis)
+        item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
         self.number, _ = await self._owner.store.say(
             self._place, item._replace(content=self._content, vector=self._vector)
         )
@@ -358,7 +358,8 @@ class Turn:
         asked = self._analysis or analyse("")
         content = redact(result.response)
         analysis = analysed(content, asked.language)
-        item = new_item(analysis, encode(analysis, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
+        kept = memorable(content, analysis)
+        item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
         item = item._replace(content=content)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score

@@ -51,6 +51,11 @@ _OPENING = 200
 _STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
 
 
+def is_told(kind: AskKind) -> bool:
+    """Whether `carries` can tell what could answer a question of this kind; of the others it lets everything pass."""
+    return kind in _CHECKS
+
+
 def carries(kind: AskKind, text: str, language: str) -> bool:
     """Whether `text` holds something that could answer a question of this kind.
 

@@ -13,6 +13,7 @@ from insula.memory.cue import Cue, Statistics
 from insula.memory.recall import Standing
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
+from insula.text.answers import is_told
 from insula.types import Calibration, Confidence, Identity, Level, Recalled
 
 BEST_OF = 5
@@ -133,7 +134,7 @@ def reasons(
         said.append("every content word is stored")
     if said_of and said_of["mentions"] + said_of["near"] < 1.0:
         said.append("it is not about the one asked")
-    if any(one.parts.get("answer") for one in known[:ANSWERS]):
+    if all(map(is_told, cue.kinds)) and any(one.parts.get("answer") for one in known[:ANSWERS]):
         said.append("it holds the kind of thing asked for")
     return tuple(said)
 
