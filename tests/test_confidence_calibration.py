@@ -3,11 +3,12 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from insula.calibration import (
     CURVE,
+    FURTHEST,
     PRIOR_OUTCOMES,
     SPREAD,
     Case,
@@ -23,6 +24,9 @@ from insula.calibration import (
 from insula.types import Calibration
 
 UNIT = st.floats(0, 1)
+NINE = log_odds(0.9)
+MOST_BY_ONE = math.sqrt((1 + NINE**2 / SPREAD) * (1 + FURTHEST**2 / SPREAD)) / (PRIOR_OUTCOMES * CURVE)
+"""What one outcome can move the log-odds of 0.9 by, whatever came before it (Cauchy and Schwarz)."""
 START = Calibration(intercept=0.0, weights={"a": 1.0, "b": 1.0}, whose_intercept=0.0, whose_weights={"w": 1.0})
 
 
@@ -106,6 +110,42 @@ def penalised(calibration: Calibration, outcomes: list[Outcome]) -> float:
     odds = (calibration.shift + calibration.slope * log_odds(one.score) for one in outcomes)
     lost = (math.log1p(math.exp(-abs(z))) + max(z, 0.0) - z * one.held for z, one in zip(odds, outcomes, strict=True))
     return drawn + sum(lost)
+
+
+OUTCOMES = st.lists(st.builds(Outcome, UNIT, st.booleans()), max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OUTCOMES, UNIT, UNIT)
+def test_whatever_the_outcomes_a_refit_is_finite_and_more_confidence_never_means_less(
+    outcomes: list[Outcome], low: float, high: float
+) -> None:
+    found = refit(START, outcomes)
+    assert math.isfinite(found.shift)
+    assert math.isfinite(found.slope)
+    low, high = sorted((low, high))
+    assert adjusted(found, low) <= adjusted(found, high) + 1e-12
+
+
+@settings(max_examples=100, deadline=None)
+@given(OUTCOMES, UNIT, st.booleans())
+@example(outcomes=[], score=0.0, held=True)
+@example(outcomes=[], score=1.0, held=False)
+def test_no_single_outcome_moves_a_confidence_of_nine_in_ten_far(
+    outcomes: list[Outcome], score: float, held: bool
+) -> None:
+    before, after = (refit(START, known) for known in (outcomes, [*outcomes, Outcome(score, held)]))
+    moved = [one.shift + one.slope * NINE for one in (before, after)]
+    # The penalty curves by D = PRIOR_OUTCOMES * CURVE * diag(1, SPREAD), and one loss pulls by at most (1, FURTHEST):
+    # so the least point moves by no more than that over D, which is seen from (1, NINE).
+    assert abs(moved[1] - moved[0]) <= MOST_BY_ONE + 1e-6 < 0.42
+    if not outcomes:
+        assert abs(adjusted(after, 0.9) - 0.9) < 0.05
+
+
+def test_one_outcome_at_the_very_end_weighs_as_one_near_it() -> None:
+    assert refit(START, [Outcome(0.0, held=True)]) == refit(START, [Outcome(0.001, held=True)])
+    assert refit(START, [Outcome(1.0, held=False)]) == refit(START, [Outcome(0.999, held=False)])
 
 
 @pytest.mark.parametrize("share", [0.9, 0.7, 0.5])

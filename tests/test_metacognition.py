@@ -194,8 +194,11 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
 
 
 async def test_an_embedding_that_fails_costs_nothing_else(store: Store) -> None:
+    def embed(_: str) -> list[float]:
+        return [math.nan]
+
     async with chatting(store, "In Lisbon.") as (chat, model):
-        chat.metacognition.embed = lambda text: [math.nan * len(text)]
+        chat.metacognition.embed = embed
         await chat.reply("me", "monday", "I live in Lisbon.")
         reply = await chat.reply("me", "tuesday", "Where do I live?")
     assert "- I live in Lisbon." in model.requests[1].instructions

@@ -41,6 +41,10 @@ CURVE, SPREAD = 0.2, 4.0
 """What one outcome holds the shift by, p (1 - p) for p about 0.7, and how much more the slope, the mean square of the
 log-odds."""
 
+FURTHEST = 4.0
+"""The log-odds of an outcome are cut to this, about as far as the shipped weights reach: a score next to 0 or 1 has
+log-odds without end, and one surprise there would level the slope. So one alone takes a 0.9 no lower than 0.85."""
+
 MISSES = 0.1
 """Share of "high" that may be wrong."""
 PACE = 0.05
@@ -205,7 +209,7 @@ def refit(base: Calibration, outcomes: Sequence[Outcome]) -> Calibration:
     """
     if not outcomes:
         return base
-    odds = np.array([log_odds(one.score) for one in outcomes])
+    odds = np.clip([log_odds(one.score) for one in outcomes], -FURTHEST, FURTHEST)
     held = np.array([one.held for one in outcomes], float)
     x = np.column_stack([np.ones(len(odds)), odds])
     prior = np.array([base.shift, base.slope])

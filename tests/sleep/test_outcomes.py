@@ -1,19 +1,33 @@
 """Confidence learns from what users give for free, for each user by themselves, and a person can take it back."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
+from insula.memory.changes import Revision
 from insula.memory.nights import Line, Noticed
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.outcomes import Own, forget, outcomes, own
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.outcomes import Own, calibrate, forget, outcomes, own
 from insula.types import Provenance
 
 FACT, ASKED, ANSWER = "My sister Ana lives in Lisbon.", "Where does Ana live?", "She lives in Porto."
+EVIDENCE = frozenset({1})
+TALKS = {
+    "en": (ASKED, ANSWER),
+    "es": ("¿Dónde vive Ana?", "Vive en Lisboa."),
+    "fr": ("Où habite Ana ?", "Elle habite à Lisbonne."),
+    "de": ("Wo wohnt Ana?", "Sie wohnt in Lissabon."),
+    "pt": ("Onde mora a Ana?", "Ela mora em Lisboa."),
+    "it": ("Dove abita Ana?", "Abita a Lisbona."),
+    "zh": ("安娜住在哪里？", "她住在里斯本。"),
+    "ja": ("アナはどこに住んでいますか？", "リスボンです。"),
+}
 
 
 def lines(*said: tuple[Provenance, str]) -> list[Line]:
@@ -44,30 +58,83 @@ def turn(number: int, score: float = 0.8, *, shown: bool = True) -> Noticed:
     ],
 )
 def test_a_reaction_says_that_the_answer_held_or_not_or_nothing(reaction: str, held: bool | None) -> None:
-    found = list(outcomes(lines(("user", ASKED), ("assistant", ANSWER), ("user", reaction)), [turn(1)]))
-    assert found == ([] if held is None else [Outcome(0.8, held, said_high=True)])
+    assert became(reaction) == held
 
 
-def test_thanks_are_heard_in_the_language_of_the_talk() -> None:
-    said = lines(("user", "Wo wohnt Ana?"), ("assistant", "Sie wohnt in Lissabon."), ("user", "Danke, perfekt."))
-    assert list(outcomes(said, [turn(1)])) == [Outcome(0.8, held=True, said_high=True)]
+def became(reaction: str, language: str = "en") -> bool | None:
+    """What a reaction says of the answer in a talk."""
+    asked, answer = TALKS[language]
+    said = lines(("user", asked), ("assistant", answer), ("user", reaction))
+    found = list(outcomes(said, [turn(1)], EVIDENCE, name="Insula"))
+    assert found in ([], [Outcome(0.8, True, True)], [Outcome(0.8, False, True)])
+    return found[0].held if found else None
+
+
+CONTENT = {
+    "en": "Thanks|Thank you so much!|Thanks, Insula!|Perfect, thanks a lot.|That’s right.|Thanks for the help 😊|thx :)"
+    "|Oh! Thanks.|THANK YOU!!|Great. That helps.|Thanks! And where does she work?",
+    "es": "Gracias|¡Muchas gracias!|Mil gracias, perfecto.|Exacto.|¡Gracias! ¿Y dónde trabaja?",
+    "fr": "Merci !|Merci beaucoup, c'est parfait.|Super, merci 🙏|Exactement.|Merci ! Et où travaille-t-elle ?",
+    "de": "Danke|Danke, perfekt.|Vielen Dank!|Danke schön, Insula.|Genau.|Danke! Und wo arbeitet sie?",
+    "pt": "Obrigado|Muito obrigada!|Valeu, perfeito.|Isso mesmo.|Obrigado! E onde ela trabalha?",
+    "it": "Grazie|Grazie mille!|Perfetto, grazie.|Esatto.|Grazie! E dove lavora?",
+    "zh": "谢谢|非常感谢！|谢谢你的帮助。|太好了，谢谢|没错。|谢谢！她在哪里工作？",
+    "ja": "ありがとう|ありがとうございます。|助かりました！|完璧です、ありがとう"
+    "|ありがとう！彼女はどこで働いていますか？",
+}
+NOT_CONTENT = {
+    "en": "Thanks, wrong Ana|Thanks, however she lives in Porto|Thanks, though that is Porto.|Thanks, Porto.|Thanks?"
+    "|OK.|Thanks anyway|Thanks for trying.|Thank God it's Friday|Thanks, I'll look it up myself|Thanks 🙄|Thanks, Bo."
+    "|Thanks! She lives in Porto.|Thanks! Are you sure?|Thanks! Why Lisbon?|Thanks! What about Porto?"
+    "|Thanks! But where does Ana really live?|Thanks! Where does she live, then?|Thanks!\nTry again."
+    "|Where does she work? Thanks!|Thanks! Where does she work, I meant?|Thanks! Now check it.",
+    "es": "Gracias, pero vive en Oporto|Gracias, sin embargo vive en Oporto|No, gracias.|Gracias por nada."
+    "|Gracias de todos modos|¡Gracias! ¿Seguro?|Gracias. Vive en Oporto.",
+    "fr": "Merci mais elle habite à Porto|Non merci|Merci pour rien.|Merci quand même|Merci ! Tu es sûr ?",
+    "de": "Danke, aber sie wohnt in Porto|Nein danke|Danke für nichts|Danke trotzdem|Danke! Bist du sicher?",
+    "pt": "Obrigado, mas ela mora no Porto.|Não, obrigado.|Obrigado por nada.|Obrigado pela tentativa"
+    "|Obrigado! Tem certeza?",
+    "it": "Grazie, ma abita a Porto|No grazie.|Grazie di niente.|Grazie lo stesso|Grazie! Sei sicuro?",
+    "zh": "谢谢，但是她住在波尔图|不用了，谢谢|谢谢，不过我自己查|谢谢！你确定吗？|谢谢，波尔图。",
+    "ja": "ありがとう、でも違います|いいえ、ありがとう|結構です、ありがとう|ありがとう！本当ですか？"
+    "|ありがとう、ポルトです",
+}
+
+
+@pytest.mark.parametrize("language", TALKS)
+def test_plain_thanks_say_that_it_held_even_before_a_new_question(language: str) -> None:
+    assert [one for one in CONTENT[language].split("|") if not became(one, language)] == []
+
+
+@pytest.mark.parametrize("language", TALKS)
+def test_thanks_with_anything_else_never_say_that_it_held(language: str) -> None:
+    assert [one for one in NOT_CONTENT[language].split("|") if became(one, language)] == []
 
 
 def test_only_what_memory_had_a_say_in_counts() -> None:
     said = lines(("user", ASKED), ("assistant", ANSWER), ("user", "Thanks!"))
-    assert not list(outcomes(said, [turn(1, shown=False)])), "nothing was shown"
-    assert not list(outcomes(said, [])), "the turn was not recorded"
-    assert not list(outcomes(said, [turn(1)], after=3)), "it was counted in an earlier night"
+    assert not list(outcomes(said, [turn(1, shown=False)], EVIDENCE)), "nothing was shown"
+    assert not list(outcomes(said, [turn(1)], frozenset({2}))), "what was shown is no evidence"
+    assert not list(outcomes(said, [turn(1, 0.0)], EVIDENCE)), "what was shown said nothing"
+    assert not list(outcomes(said, [], EVIDENCE)), "the turn was not recorded"
+    assert not list(outcomes(said, [turn(1)], EVIDENCE, after=3)), "it was counted in an earlier night"
     told = lines(("user", FACT), ("assistant", "Noted."), ("user", "Thanks!"))
-    assert not list(outcomes(told, [turn(1)])), "nothing was asked"
+    assert not list(outcomes(told, [turn(1)], EVIDENCE)), "nothing was asked"
 
 
-@pytest.mark.parametrize(
-    "data", [{}, {"unadjusted": 0.5, "recalled": 3}, {"unadjusted": "x", "recalled": [{"shown": True}]}]
-)
+BROKEN: list[dict[str, object]] = [
+    {},
+    {"unadjusted": 0.5, "recalled": 3},
+    {"unadjusted": 0.5, "recalled": [{"id": [], "shown": True}]},
+    {"unadjusted": "x", "recalled": [{"id": 1, "shown": True}]},
+    {"unadjusted": 7, "recalled": [{"id": 1, "shown": True}]},
+]
+
+
+@pytest.mark.parametrize("data", BROKEN)
 def test_a_broken_record_is_no_outcome(data: dict[str, object]) -> None:
     said = lines(("user", ASKED), ("assistant", ANSWER), ("user", "Thanks!"))
-    assert not list(outcomes(said, [Noticed(1, 1, "meta:turn", data, 0.0)]))
+    assert not list(outcomes(said, [Noticed(1, 1, "meta:turn", data, 0.0)], EVIDENCE))
 
 
 UNIT = st.floats(0, 1)
@@ -162,6 +229,68 @@ async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: 
     assert user_id is not None
     await forget(store, user_id)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
+    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+
+
+@pytest_anyio
+@pytest.mark.parametrize("reaction", ["Thanks, that helps!", "No, that's wrong."])
+async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: Store, reaction: str) -> None:
+    metacognition = Metacognition(store, holdout=0.0)
+    for said, answer in (
+        ("Can you recommend a restaurant in Lisbon?", "Taberna Sal Grosso in Lisbon is an excellent restaurant."),
+        ("What was the name of the restaurant in Lisbon that you recommended?", "Taberna Sal Grosso."),
+        (reaction, "Noted."),
+    ):
+        async with metacognition.turn("ana", "one", said) as turn:
+            turn.finish(answer)
+    user_id = await store.sleeper("ana")
+    assert user_id is not None
+    turns = await store.noticed_in(
+        user_id, ["meta:turn"], [one.id for one in await store.sessions_to_sleep_on(user_id)]
+    )
+    assert any(one["shown"] for one in turns[1].data["recalled"]), "the assistant's words were shown"
+    report = await metacognition.sleep("ana", force=True)
+    assert next(one.state for one in report.phases if one.name == "calibration") == "skipped"
+    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+
+
+@pytest_anyio
+async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_dropped(store: Store) -> None:
+    await _days(store, "Thanks!", 1)
+    user_id = await store.sleeper("ana")
+    assert user_id is not None
+    kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
+    await store.revise(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
+    assert (await own(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
+    await Metacognition(store, holdout=0.0).sleep("ana", force=True)
+    found = await own(store, user_id, shipped())
+    assert (len(found.outcomes), found.calibration.slope) == (2, pytest.approx(1.0, abs=0.1))
+
+
+@pytest_anyio
+@pytest.mark.parametrize("moment", ["noticed_in", "record"])
+async def test_a_reset_while_the_night_is_at_work_stands(
+    store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    await _days(store, "No, that's wrong.", 12)
+    user_id = await store.sleeper("ana")
+    assert user_id is not None
+    former = getattr(Store, moment)
+
+    async def reset_first(self: Store, *args: Any, **named: Any) -> Any:
+        if moment == "noticed_in" or "calibration" in args:
+            await forget(store, user_id)  # `insula memory calibration --reset`, in another process
+        return await former(self, *args, **named)
+
+    monkeypatch.setattr(Store, moment, reset_first)
+    phases = [("calibration", calibrate)]
+    report = await sleep_cycle(store, "ana", phases, force=True)
+    assert await own(store, user_id, shipped()) == Own(shipped(), ())
+    (failed,) = report.failed
+    assert (failed.name, "in the meantime" in failed.why) == ("calibration", True)
+    monkeypatch.undo()
+    again = await sleep_cycle(store, "ana", phases, force=True)
+    assert again.failed == (), "the same night, started again, begins with the reset"
     assert await own(store, user_id, shipped()) == Own(shipped(), ())
 
 

@@ -72,6 +72,9 @@ class Revision(NamedTuple):
     author: str
     content: str
     evidence: Mapping[str, object]
+    after: int | None = None
+    """Id of the state that it was made from, 0 for none: where another one stands by then, the phase has failed, and
+    nothing of it is written. None is written whatever stands."""
 
 
 Change = Summary | Merge | Forget | Insight | Lesson | Lived | Revision

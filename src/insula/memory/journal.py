@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from insula.errors import StoreError
 from insula.memory import index
 from insula.memory.changes import Changes, Forget, Insight, Lesson, Lived, Merge, Revision, Summary
 from insula.memory.encoding import load, terms_of
@@ -185,7 +186,19 @@ def _(change: Lived, connection: sa.Connection, user_id: int, at: float) -> None
 @apply.register
 def _(change: Revision, connection: sa.Connection, user_id: int, at: float) -> None:
     values = change._asdict() | {"evidence": dict(change.evidence)}
+    after = values.pop("after")
+    if after is not None and after != _latest(connection, user_id, change.subject):
+        raise StoreError(
+            f"Somebody changed the {change.subject} in the meantime, and that stands; start the night again, and it "
+            "begins with that."
+        )
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+
+
+def _latest(connection: sa.Connection, user_id: int, subject: str) -> int:
+    """The id of the state of something derived that stands; 0 where there is none."""
+    mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == subject)
+    return connection.execute(sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0)).where(mine)).scalar_one()
 
 
 def _derived(

@@ -1,24 +1,28 @@
 """What users give for free says how sure to be: thanks, a correction, the same question again (K3, law 7).
 
-An outcome belongs to a question to which memory had something to say; the rest the model answered from what it knows.
-Silence is no outcome. The night refits the calibration of confidence from them, drawn to the shipped one by few.
+An outcome belongs to a question to which memory had something to say that a user or a tool had asserted (law 2); the
+rest the model answered from what it knows. Silence is no outcome. The night refits the calibration of confidence from
+them, drawn to the shipped one by few.
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from insula.calibration import OWN, Outcome, calibrated, refit, settle, shipped, written
 from insula.memory.changes import Revision
 from insula.memory.nights import Line, Noticed, Revised
+from insula.memory.shown import named
 from insula.memory.store import Store
 from insula.sleep.cycle import UP_TO, Night, Result
 from insula.sleep.mistakes import TURN, is_users
-from insula.text.analysis import analyse
+from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction
-from insula.text.questions import asks
+from insula.text.pasted import PLAIN_CHARS
+from insula.text.questions import AskKind, asks, asks_in
+from insula.text.thanks import says_no_more, thanks
 from insula.types import Calibration
 from insula.value import is_list, is_number, is_object
 
@@ -30,31 +34,31 @@ AGAIN = 0.95
 """From this likeness on, two questions are the same one."""
 NIGHT, PERSON = "night", "person"
 _FAILED = frozenset({"correction", "rejection", "repair"})
-THANKS_CHARS = 80
-"""A longer message thanks on its way to something else."""
-_COURTEOUS = frozenset({"thanks", "emphasis", "similar"})
-_NO_THANKS = re.compile(r"\b(?:never ?mind|no problem|no worries|thanks to|for nothing|but|not|no)\b", re.IGNORECASE)
-"""What takes thanks back, or was none."""
+_FACTS: frozenset[AskKind] = frozenset({"person", "place", "time", "number", "name"})
+"""What one goes on to ask who is content with an answer; others may doubt it ("Are you sure?", "What about Porto?")."""
+_HARMLESS = frozenset({"emphasis", "similar"})
+"""Cues of a correction that a new question may hold: it is loud, or put like the one before."""
 
 
 async def calibrate(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
-    found, last = await _since(night)
+    past = await night.store.revisions(night.user_id, OWN, 1)
+    found, last = await _since(night, past)
     report = {UP_TO: last, "right": sum(one.held for one in found), "wrong": sum(not one.held for one in found)}
     if not found:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
     base = night.calibration or shipped()
-    before = await own(night.store, night.user_id, base)
+    before = _standing(past, base)
     known = (*before.outcomes, *found)[-KEPT:]
     after = replace(refit(base, known), high=settle(before.calibration, found).high)
-    revision = Revision(OWN, NIGHT, written(after), {"outcomes": [[one.score, one.held] for one in known]})
-    return Result(report | Own(after, known).as_json(), [revision])
+    evidence = {"outcomes": [[one.score, one.held] for one in known]}
+    made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
+    return Result(report | Own(after, known).as_json(), [Revision(OWN, NIGHT, written(after), evidence, made_from)])
 
 
-async def _since(night: Night) -> tuple[list[Outcome], int]:
+async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
-    latest = await night.store.revisions(night.user_id, OWN, 1)
-    since = latest[0].at if latest and latest[0].author == PERSON else 0.0  # a person began anew
+    since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
     sessions = [one for one in await night.store.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
@@ -62,16 +66,30 @@ async def _since(night: Night) -> tuple[list[Outcome], int]:
         turns = await night.store.noticed_in(night.user_id, [TURN], [one.id])
         # What is said while the night looks on is of the next one.
         new = [line for line in lines if line.id <= one.last and line.at >= since]
-        found.extend(outcomes(new, turns, after=night.seen))
+        evidence = await _evidence(night, new, turns)
+        found.extend(outcomes(new, turns, evidence, name=night.identity.name, after=night.seen))
     return found, max((one.last for one in sessions[:SESSIONS]), default=night.seen)
 
 
-def outcomes(lines: Sequence[Line], turns: Sequence[Noticed], *, after: int = 0) -> Iterator[Outcome]:
+async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
+    """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
+    within = {line.turn for line in lines}
+    ids = frozenset[int]().union(*(_shown(turn.data) for turn in turns if turn.turn in within))
+    held = await night.store.run(named, night.user, sorted(ids))
+    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
+    return frozenset(one.id for one in asserted)
+
+
+def outcomes(
+    lines: Sequence[Line], turns: Sequence[Noticed], evidence: Collection[int], *, name: str = "", after: int = 0
+) -> Iterator[Outcome]:
     """What became of the answers in one session.
 
     Args:
         lines: its transcript, oldest first.
         turns: the records of its turns.
+        evidence: ids of the memories that count as evidence.
+        name: of the agent, who may be thanked by it.
         after: messages up to this id were looked at before.
     """
     stated = {turn.turn: turn.data for turn in turns}
@@ -83,26 +101,56 @@ def outcomes(lines: Sequence[Line], turns: Sequence[Noticed], *, after: int = 0)
         elif is_users(line):
             if asked and response and line.id > after:
                 turn = stated.get(asked.turn, {})
-                score, held = _score(turn), _held(line.content, asked.content, response)
+                score, held = _score(turn, evidence), _held(line.content, asked.content, response, name)
                 if score is not None and held is not None and asks(analyse(asked.content)):
                     yield Outcome(score, held, _level(turn) == "high")
             asked, response = line, ""
 
 
-def _held(message: str, question: str, response: str) -> bool | None:
+def _held(message: str, question: str, response: str, name: str) -> bool | None:
     """Whether the next message of the user's says that the response held; None where it says nothing of it."""
-    found = correction(message, question, response)
-    if found.kind in _FAILED or alike(message, question) >= AGAIN:
+    if correction(message, question, response).kind in _FAILED or alike(message, question) >= AGAIN:
         return False
-    thanks = "thanks" in found.cues and _COURTEOUS.issuperset(found.cues) and len(message) <= THANKS_CHARS
-    return True if thanks and not _NO_THANKS.search(message) and not asks(analyse(message)) else None
+    return True if _is_content(message, question, response, name) else None
 
 
-def _score(turn: Mapping[str, Any]) -> float | None:
-    """The confidence of a turn before it was adjusted, where memory had something to show."""
-    score, brought = turn.get("unadjusted"), turn.get("recalled")
-    shown = is_list(brought) and any(is_object(one) and one.get("shown") for one in brought)
-    return float(score) if shown and is_number(score) else None
+def _is_content(message: str, question: str, response: str, name: str) -> bool:
+    """Whether a message thanks and says nothing else, or nothing but what one goes on to ask who is content."""
+    if len(message) > PLAIN_CHARS:
+        return False
+    before = analyse(question)
+    heard = analyse(message, default=before.language)
+    polite = list(takewhile(lambda one: says_no_more(one.text, name), heard.sentences))
+    further = heard.sentences[len(polite) :]
+    return any(thanks(one.text) for one in polite) and all(
+        _goes_on(one, heard.language, before.terms)
+        and _HARMLESS.issuperset(correction(one.text, question, response).cues)
+        for one in further
+    )
+
+
+def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
+    """Whether a sentence asks for facts, each time for one about something that was not asked for before."""
+    found = list(asks_in(sentence, language))
+    return bool(found) and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
+
+
+def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
+    """The confidence of a turn before it was adjusted, where memory had evidence to show."""
+    score = turn.get("unadjusted")
+    return float(score) if is_number(score) and _says(score) and not _shown(turn).isdisjoint(evidence) else None
+
+
+def _says(score: float) -> bool:
+    """Whether a score is one of evidence: without any it is 0, and its log-odds know no end."""
+    return 0.0 < score <= 1.0
+
+
+def _shown(turn: Mapping[str, Any]) -> frozenset[int]:
+    """The ids of the memories that a turn showed to the model."""
+    brought = turn.get("recalled")
+    entries = (one for one in brought if is_object(one) and one.get("shown")) if is_list(brought) else ()
+    return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
 
 
 def _level(turn: Mapping[str, Any]) -> object:
@@ -115,7 +163,7 @@ def _known(past: Sequence[Revised]) -> list[Outcome]:
     """The outcomes that the last calibration rests on; none after a person began anew."""
     pairs = past[0].evidence.get("outcomes") if past else None
     whole = (pair for pair in pairs if is_list(pair) and len(pair) == 2) if is_list(pairs) else ()
-    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score)]
+    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score) and _says(score)]
 
 
 class Own(NamedTuple):
@@ -132,7 +180,11 @@ class Own(NamedTuple):
 
 async def own(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    past = await store.revisions(user_id, OWN, 1)
+    return _standing(await store.revisions(user_id, OWN, 1), base)
+
+
+def _standing(past: Sequence[Revised], base: Calibration) -> Own:
+    """The calibration that the latest revision holds; `base` where there is none."""
     return Own(calibrated(base, past[0].content) if past else base, tuple(_known(past)))
 
 
