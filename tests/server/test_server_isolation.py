@@ -235,7 +235,7 @@ async def test_with_a_token_no_name_opens_anybody_elses(
 async def test_a_stream_tells_one_users_signals_alone_while_others_talk(tmp_path: Path) -> None:
     async with _shared(tmp_path, {}) as (app, service), app.router.lifespan_context(app):
         streams = {
-            user: asyncio.create_task(ask(app, "GET", "/signals", {"user": user, "after": 0}, {}, patience=2.5))
+            user: asyncio.create_task(ask(app, "GET", "/signals", {"user": user, "after": 0}, {}, patience=5))
             for user in ("ana", "ben", "an")
         }
         for number in range(3):

