@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from insula.errors import InputError
 from insula.solve import arithmetic
-from insula.solve.arithmetic import evaluate, run
+from insula.solve.arithmetic import Token, compute, evaluate, number, run, span
 
 GENERATED = 100_000
 
@@ -96,9 +96,9 @@ def test_what_is_no_small_arithmetic_is_refused_in_a_sentence(text: str) -> None
 
 @given(st.text(max_size=120))
 def test_any_text_is_computed_or_refused(text: str) -> None:
-    for compute in (evaluate, run):
+    for read in (evaluate, run, number):
         with suppress(InputError):
-            compute(text)
+            read(text)
 
 
 @given(st.text("0123456789+-*/^%(). eE_,", max_size=500))
@@ -111,6 +111,39 @@ def _seconds(text: str) -> float:
     with suppress(InputError):
         evaluate(text)
     return time.thread_time() - began
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *("answer = 1" + " " * 20_000 + "y", "return 1" + " " * 20_000 + "y", "print(1" + " " * 20_000 + "y"),
+        *("a" + " " * 20_000, "a:" + " " * 20_000, "def a()" + " " * 20_000, "a = " * 5_000, '"' * 20_000 + "x"),
+        "\n".join(["a = " + "(1)" * 150] * 60),
+    ],
+)
+def test_a_long_program_is_refused_in_no_time(program: str) -> None:
+    began = time.thread_time()
+    with pytest.raises(InputError):
+        run(program)
+    assert time.thread_time() - began < 0.5
+
+
+def test_a_long_comment_is_no_long_line() -> None:
+    assert run("answer = 3 * 4;  # " + "twelve " * 1_000).answer == 12
+
+
+@pytest.mark.parametrize("digits", ["1" * 501, "9" * 400, "1" * 5_000, "1/0", "-1", "", "x", "1e9999999"])
+def test_what_is_no_number_of_a_size_to_compute_with_is_refused(digits: str) -> None:
+    with pytest.raises(InputError):
+        number(digits)
+
+
+def test_decimals_may_have_been_rounded_before() -> None:
+    thirds = Token("number", "39.33", Fraction("39.33"), step=Fraction("0.01"))
+    tenths = Token("number", "0.5", Fraction("0.5"), step=Fraction("0.1"))
+    times, three = Token("op", "*"), Token("number", "3", Fraction(3), step=Fraction(1))
+    assert span([three, times, thirds]) == (Fraction("117.975"), Fraction("118.005"))
+    assert span([three, times, tenths]) == (compute([three, times, tenths], {}),) * 2
 
 
 def test_a_program_of_assignments_is_computed() -> None:

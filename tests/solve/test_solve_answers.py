@@ -1,10 +1,12 @@
 """From a reply to its answer, and when two answers are one."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.solve.answers import Answer, extract, is_correct, normalised
+from insula.solve.answers import Answer, as_number, extract, is_correct, normalised, plain
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,18 @@ def test_one_number_has_one_form(text: str) -> None:
         ("", ""),
         ("...", ""),
         ("word " * 100, ""),
+        *((r"2\frac{1}{2}", "2.5"), (r"-2\frac{1}{2}", "-2.5"), (r"\dfrac{-3.5}{2}", "-1.75"), ("3½", "3.5")),
+        *((r"\sqrt{16}", "4"), ("√16", "4"), (r"2\sqrt{9}", "6"), (r"\frac{\sqrt{16}}{8}", "0.5")),
+        *((r"\sqrt{2}", "sqrt(2)"), ("5√2 cm", "5sqrt(2) cm"), (r"\sqrt{" + "9" * 70 + "}", "sqrt(" + "9" * 70 + ")")),
+        *(
+            ("10^3", "1000"),
+            ("10^{-2}", "0.01"),
+            ("10³ dollars", "1000"),
+            (r"1.5 \times 10^{3}", "1500"),
+            ("-5^2", "-25"),
+        ),
+        *((r"12\text{ m}^2", "12"), (r"12 \text{ m}^{2}", "12"), ("12 m²", "12"), ("12 m ^ 2", "12"), ("x^2", "x^2")),
+        *(("1/" + "1" * 60, "1/" + "1" * 60), ("1" * 60, "1" * 60), ("9^99", "9^99")),
     ],
 )
 def test_other_answers_have_a_form_too(text: str, value: str) -> None:
@@ -60,6 +74,9 @@ def test_other_answers_have_a_form_too(text: str, value: str) -> None:
         ("**Final Answer:** $18", "18"),
         ("the answer is: **$18.50** per day.", "18.5"),
         ("Answer: yes", "yes"),
+        ("The answer is 5. No, the answer is 6. So it is", "6"),
+        ("The answer is:\n\n**3.5 apples**. Or 4", "3.5"),
+        ("Answer: is .5", "0.5"),
     ],
 )
 def test_a_marked_answer_is_found(reply: str, value: str) -> None:
@@ -72,6 +89,8 @@ def test_without_a_mark_the_last_number_stands_in_unless_the_reply_was_cut_off()
     assert extract("There are 3, then 4 apples") == Answer("4", "4", marked=False)
     assert extract("There are 3, then 4", truncated=True) is None
     assert extract(r"\boxed{4} and then", truncated=True) == Answer("4", "4")
+    assert extract(r"There are 3, so \boxed{4", truncated=True) is None
+    assert extract(r"So she has \frac{1}{2}") == Answer("0.5", "1/2", marked=False)
     assert extract("I cannot help with that.") is None
     assert extract("") is None
 
@@ -94,3 +113,76 @@ def test_any_reply_has_an_answer_or_none_and_its_form_is_stable(text: str) -> No
 def test_a_number_is_read_however_it_is_written(number: int) -> None:
     for text in (f"{number}", f"{number:,}", f"{number}.00", f"the answer is {number:,} cats", f"= {number}"):
         assert normalised(text) == str(number)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(
+                    "1",
+                    "16",
+                    "1.5",
+                    "1,200",
+                    "9" * 30,
+                    "1" * 5_000,
+                    " ",
+                    "\n",
+                    "/",
+                    "^",
+                    "×",
+                    "-",
+                    "$",
+                    "%",
+                    "(",
+                    ")",
+                    "{",
+                    "}",
+                ),
+                *(
+                    "\\frac{1}{2}",
+                    "\\sqrt{16}",
+                    "√",
+                    "²",
+                    "½",
+                    "m",
+                    "k",
+                    "\\boxed{",
+                    "<answer>",
+                    "####",
+                    "answer is ",
+                    ".",
+                ),
+                *("1e99", "e5", ":", "**", "=", "sqrt("),
+            ]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+def test_no_reply_is_too_odd_to_be_read(text: str) -> None:
+    for truncated in (False, True):
+        found = extract(text, truncated=truncated)
+        assert found is None or (found.number, is_correct(found.value, text)) is not None
+    as_number(normalised(text))
+    plain(text)
+    as_number(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "answer: a" + " " * 20_000 + "b c",
+            "<answer>5<" + " " * 20_000 + "b",
+            "answer is" + "\n" * 20_000,
+            " " * 20_000,
+        ),
+        *("answer " + ":" * 20_000, "answer is " * 2_000, "<answer>" * 2_500, "1/" + "1" * 20_000 + "/", "1^" * 10_000),
+        *("1 x 10^1" * 2_500, "√" + " " * 20_000, "x" + " " * 20_000 + "^", "\\boxed{" * 2_800, "1" * 20_000),
+    ],
+)
+def test_a_long_reply_takes_no_time(text: str) -> None:
+    for read in (extract, normalised):
+        began = time.thread_time()
+        read(text)
+        assert time.thread_time() - began < 0.5

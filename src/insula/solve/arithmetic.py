@@ -1,7 +1,7 @@
 """A calculator for text that nobody trusts: expressions and straight-line assignments, exact, bounded, never executed.
 
 Nothing here reaches Python's own evaluation: a text becomes tokens, tokens become fractions. Length, depth, exponents
-and the size of numbers are capped, so that no text costs more than a few milliseconds.
+and the size of numbers are capped before anything is matched, so that no text costs more than a few milliseconds.
 """
 
 import math
@@ -23,16 +23,21 @@ EXPONENT = 64
 """The greatest exponent, in either direction."""
 BITS = 512
 """Bits of a numerator or denominator, about 154 digits: nothing that is counted or paid comes near."""
+ROUNDED_DECIMALS, ROUNDED_DIGITS = 2, 3
+"""Decimals and digits from which a number may have been rounded before: 39.33 and 0.667, but not 0.5, 0.25 or 2.50."""
+NOISE = Fraction(1, 10**9)
+"""The share by which a result may be off because a program printed it: 0.30000000000000004."""
 
+_NUMBER = re.compile(r"\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d{1,3})?|\.\d+")
 _TOKEN = re.compile(
-    r"(?P<number>\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d{1,3})?|\.\d+)"
+    rf"(?P<number>{_NUMBER.pattern})"
     r"|(?P<name>[A-Za-z_][A-Za-z_0-9.]*)"
     r"|(?P<op>\*\*|//|[-+*/%^(),])"
     r"|(?P<blank>\s+)"
 )
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w{0,63})\s*(\*\*|//|[-+*/%])?=(?!=)\s*(.+?)\s*;?\s*$")
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w{0,63})\s*(\*\*|//|[-+*/%])?=(?!=)(.+)")
 _TYPED = re.compile(r"^(\s*[A-Za-z_]\w*)\s*:\s*\w+\s*(?==)")
-_RESULT = re.compile(r"\s*(?:return\s+(.+?)|print\((.+)\))\s*;?\s*$")
+_RESULT = re.compile(r"\s*(?:return\s(.+)|print\((.+)\)$)")
 _PASSED_OVER = re.compile(
     r"\s*(?:$|#|def \w+\(\)\s*(?:->\s*\w+\s*)?:|import math\b|from math import\b|[\"']{3}.*[\"']{3}\s*$)"
 )
@@ -58,6 +63,8 @@ class Token(NamedTuple):
     value: Fraction = Fraction(0)
     percent: bool = False
     """Whether a number was followed by a percent sign; its value is divided by 100 already."""
+    step: Fraction = Fraction(0)
+    """What the last digit of a number is worth, where that is of interest."""
 
 
 def evaluate(expression: str, names: Mapping[str, Fraction] | None = None) -> Fraction:
@@ -83,6 +90,39 @@ def compute(tokens: Sequence[Token], names: Mapping[str, Fraction]) -> Fraction:
     return _Parser(tokens, names).whole()
 
 
+def span(tokens: Sequence[Token]) -> tuple[Fraction, Fraction]:
+    """The least and the greatest value of an expression, as some of its decimals may have been rounded before.
+
+    Raises:
+        InputError: the tokens are no expression, or it is too large to be computed.
+    """
+    low, high = (compute([_moved(token, share) for token in tokens], {}) for share in (-1, 1))
+    return min(low, high), max(low, high)
+
+
+def is_rounded(value: Fraction, written: Fraction, step: Fraction, loosely: bool) -> bool:
+    """Whether a value was written down as it is, or with fewer digits than it has.
+
+    Args:
+        value: what it is.
+        written: what was written.
+        step: what the last digit of that is worth.
+        loosely: whether fewer digits were written than could have been: "≈".
+    """
+    difference = abs(value - written)
+    if difference <= abs(value) * NOISE:
+        return True
+    return difference < step and (loosely or (value / step).denominator != 1)
+
+
+def _moved(token: Token, share: int) -> Token:
+    """A number that is half of its last digit higher or lower, if it may have been rounded."""
+    decimals, digits = token.text.partition(".")[2], token.text.replace(".", "").strip("0")
+    if len(decimals) < ROUNDED_DECIMALS or len(digits) < ROUNDED_DIGITS:
+        return token
+    return token._replace(value=token.value + share * token.step / 2)
+
+
 def run(program: str) -> Ran:
     """Compute a straight-line program: assignments, comments, and at most a `def f():` with `return` around them.
 
@@ -99,6 +139,8 @@ def run(program: str) -> Ran:
         code = _uncommented(line)
         if _PASSED_OVER.match(code):
             continue
+        if len(code) > EXPRESSION_CHARS:
+            raise InputError(f"A line has {len(code)} characters and at most {EXPRESSION_CHARS} are computed.")
         if result := _RESULT.match(code):
             said = _told(result[1] or result[2], values)
         else:
@@ -137,7 +179,7 @@ def _assign(code: str, values: dict[str, Fraction]) -> Fraction:
 
 
 def _uncommented(line: str) -> str:
-    return line.split("#", 1)[0].rstrip()
+    return line.split("#", 1)[0].rstrip().removesuffix(";").rstrip()
 
 
 def _tokens(expression: str) -> list[Token]:
@@ -157,13 +199,24 @@ def _scan(expression: str) -> Iterator[Token]:
         at = found.end()
         match found.lastgroup:
             case "number":
-                yield Token("number", found[0], bounded(Fraction(found[0].replace("_", ""))))
+                yield Token("number", found[0], number(found[0]))
             case "name":
                 yield Token("name", found[0])
             case "op":
                 yield Token("op", "**" if found[0] == "^" else found[0])
             case _:
                 pass
+
+
+def number(digits: str) -> Fraction:
+    """The value of a number as Python writes it, without a sign.
+
+    Raises:
+        InputError: it is no such number, or not of a size that is computed with.
+    """
+    if len(digits) > EXPRESSION_CHARS or not _NUMBER.fullmatch(digits):
+        raise InputError(f"{digits[:40]!r} is no number that can be computed with.")
+    return bounded(Fraction(digits.replace("_", "")))
 
 
 def bounded(value: Fraction) -> Fraction:

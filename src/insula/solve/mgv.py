@@ -44,7 +44,7 @@ _PARTS = ("coherence", "plausibility", "consistency", "goal.conduciveness")
 _SCALE = r"(?:\(\s*0(?:\.0)?\s*[-–]\s*1(?:\.0)?[^)\n]*\)[^\n\w]*?)?"
 _SCORE = r"{part}[^\n\w]*?" + _SCALE + r"(?:score[^\n\w]*?)?(?<!-)(\d+(?:\.\d+)?|\.\d+)(?!\w)\s*(?:/\s*(\d+)|(%))?"
 _EVALUATION = re.compile(r"evaluation[\s*_]*[:\-][\s*_\[]*(.+?)(?:</?\s*evaluate|\Z)", re.S | re.I)
-_THINK = re.compile(r"<\s*think(?:ing)?\s*>(.*?)(?=<\s*/?\s*(?:think(?:ing)?|answer)\s*>|\Z)", re.S | re.I)
+_THINK = re.compile(r"<\s*think(?:ing)?\s*>(.*?)(?=<\s*(?:/\s*)?(?:think(?:ing)?|answer)\s*>|\Z)", re.S | re.I)
 _ANSWER_TAG = re.compile(r"<\s*answer\s*>", re.I)
 
 

@@ -26,7 +26,7 @@ MASKS = 8
 """Numbers of a problem that are masked at most; theirs had six or fewer."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w])")
-_QUESTION = re.compile(r"[^.?!]*\?")
+_QUESTION = re.compile(r"(?:^|(?<=[.?!]))[^.?!]*\?")
 
 
 def recovered(run: Run) -> Verdict:
