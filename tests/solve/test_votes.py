@@ -89,19 +89,19 @@ def test_where_attempts_are_independent_it_approaches_the_share_of_the_votes() -
 
 
 def test_among_easy_and_hard_problems_it_tells_right_from_wrong_better_than_the_share_of_the_votes() -> None:
-    ended = [_ended(answers) for answers in _world(1_000)]
+    ended = [_ended(answers) for answers in _world(3_000)]
     shares, chances = np.array([(one.share, sure(answers)) for one, answers in ended]).T
     right = np.array([one.answer == RIGHT for one, _ in ended])
     assert ranked(chances, right) > ranked(shares, right) + 0.05
-    assert shares.mean() - 0.05 > right.mean() > chances.mean(), "rather too careful than too sure"
+    assert shares.mean() - 0.03 > right.mean() > chances.mean(), "rather too careful than too sure"
     assert right.mean() - chances.mean() < 0.08
 
 
-def test_its_attempts_cost_what_those_of_adaptive_self_consistency_do() -> None:
+def test_its_attempts_cost_no_more_than_those_of_adaptive_self_consistency() -> None:
     world = _world(1_000)
     ours = sum(len(_ended(answers)[1]) for answers in world)
     theirs = sum(next(wave for wave in WAVES if _share(answers[:wave]) >= AGREED or wave == 8) for answers in world)
-    assert 0.95 < ours / theirs < 1.05
+    assert 0.95 < ours / theirs <= 1.0
 
 
 RIGHT = "1"

@@ -59,9 +59,9 @@ class Policy:
     on ASDiv (Llama 3.1 8B), 0.41 for the small reasoner on 25 problems of GSM8K."""
     abstain: float = 0.02
     """Confidence below which no answer is given: all that was found speaks against itself."""
-    attempts: int = 10
-    """Two more than adaptive self-consistency has: what is saved on what is easy is spent on what is hard, so that both
-    cost the same where attempts are `alike` (docs/benchmarks/gsm8k.md)."""
+    attempts: int = 9
+    """One more than adaptive self-consistency has, as what is saved on what is easy is spent on what is hard: the most
+    with which it costs no more than that where attempts are `alike` (docs/benchmarks/gsm8k.md)."""
     monitor_from: float = 0.6
     """Difficulty at first sight from which the Monitor is asked for a strategy; a fifth of GSM8K reaches it."""
 
