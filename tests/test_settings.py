@@ -45,6 +45,39 @@ def test_a_bad_setting_is_named_with_what_to_do(home: Path, text: str, said: str
         settings.load()
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('modle = "test"', "There is no setting 'modle'; did you mean 'model'? Change it in "),
+        ("colour = 1", "There is no setting 'colour'; take it out of "),
+        ('[users.ana]\ntime_zoen = "UTC"', "There is no setting 'users.ana.time_zoen'; did you mean 'time_zone'?"),
+    ],
+)
+def test_of_a_setting_that_there_is_not_the_one_that_was_meant_is_named(home: Path, text: str, said: str) -> None:
+    (home / "insula.toml").write_text(text)
+    with pytest.raises(SettingsError) as raised:
+        settings.load()
+    assert str(raised.value).startswith(said)
+    assert str(home / "insula.toml") in str(raised.value)
+    assert "INSULA_" not in str(raised.value)
+
+
+def test_an_unknown_setting_is_looked_for_in_the_file_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "insula.toml").write_text("timeot = 3")
+    with pytest.raises(SettingsError, match=f"'timeout'. Change it in '{tmp_path}/insula.toml'"):
+        settings.load(tmp_path)
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_home_that_is_no_folder_is_named_before_any_file_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("INSULA_HOME", str(tmp_path / "file" / below))
+    with pytest.raises(SettingsError, match=r"^The folder '.*file.*' cannot be used: .* point INSULA_HOME at a folder"):
+        settings.load()
+
+
 def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_TIMEOUT", "soon")
     with pytest.raises(SettingsError, match="INSULA_TIMEOUT"):
@@ -85,7 +118,7 @@ def test_users_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ('[users.ana]\ntoken = "0123456789abcdéf"', "a token has 16 or more ASCII characters"),
         ('[users]\nana = "0123456789abcdef"', "'users.ana' cannot be used"),
         ("users = 3", "'users' cannot be used"),
-        ('[users.ana]\ntokens = "0123456789abcdef"', "'users.ana.tokens' cannot be used"),
+        ('[users.ana]\ntokens = "0123456789abcdef"', "There is no setting 'users.ana.tokens'; did you mean 'token'?"),
         (f'[users.ana]\ntoken = "{TOKEN}"\n[users.ben]\ntoken = "{TOKEN}"', "'ana' and 'ben' have the same token"),
         ('[users.ana]\ntime_zone = "Europe/Atlantis"', "knows no time zone 'Europe/Atlantis'; give an IANA name"),
     ],

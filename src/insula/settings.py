@@ -6,7 +6,9 @@ cannot choose the model, the identity or where memory lives (law 10).
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
@@ -22,6 +24,8 @@ from insula.types import Controls
 FILE = "insula.toml"
 TOKEN_CHARS = 16
 """The fewest characters of a token; `insula serve --new-token` makes longer ones."""
+ALIKE = 0.65
+"""Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
     {
         *("model", "assessor_model", "identity", "weights", "holdout", "users"),
@@ -182,20 +186,33 @@ def load(here: Path | None = None) -> Settings:
     Raises:
         SettingsError: a file or variable cannot be read; the message names it and what to do.
     """
-    local = (here or Path.cwd()) / FILE
-    values = _read(home() / FILE)
-    if local.resolve() != (home() / FILE).resolve():
-        values |= _trusted(_read(local), local)
+    own, local = home() / FILE, (here or Path.cwd()) / FILE
+    _check_home(own.parent)
+    values = _read(own)
+    files = dict.fromkeys(values, own)
+    if local.resolve() != own.resolve():
+        theirs = _trusted(_read(local), local)
+        values, files = values | theirs, files | dict.fromkeys(theirs, local)
     values.pop("home", None)
     try:
         return Settings(**values)
     except ValidationError as error:
-        raise SettingsError(_sentence(error)) from error
+        raise SettingsError(_sentence(error, files)) from error
     except Unparsable as error:
         raise SettingsError(
             "The variable INSULA_USERS cannot be read: it is no JSON; give it as one object, or leave it out and "
             f"write [users.NAME] into {str(home() / FILE)!r}."
         ) from error
+
+
+def _check_home(folder: Path) -> None:
+    """See that Insula's folder is one, or may become one: of a file, each command would name another part."""
+    for one in (folder, *folder.absolute().parents):
+        with suppress(OSError):  # what may not be looked at, the store says so of
+            if one.is_file():
+                raise SettingsError(
+                    f"The folder {str(folder)!r} cannot be used: {str(one)!r} is a file; point INSULA_HOME at a folder."
+                )
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -217,12 +234,24 @@ def _trusted(values: dict[str, Any], path: Path) -> dict[str, Any]:
     return values
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     first = error.errors()[0]
-    name, why = ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
-    if first["loc"][0] == "users":  # what stands there may be a token, which no message repeats
+    loc = [str(part) for part in first["loc"]]
+    name, why = ".".join(loc), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        return _unknown(loc, files.get(loc[0], home() / FILE))
+    if loc[0] == "users":  # what stands there may be a token, which no message repeats
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
         f"The setting {name!r} cannot be {first.get('input')!r} ({why}); "
         f"change it in {FILE} or in the variable INSULA_{name.upper()}."
     )
+
+
+def _unknown(loc: Sequence[str], file: Path) -> str:
+    """What to do about a setting that there is not."""
+    known = Settings.model_fields if len(loc) == 1 else User.model_fields
+    said, meant = f"There is no setting {'.'.join(loc)!r}", get_close_matches(loc[-1], known, 1, ALIKE)
+    if meant:
+        return f"{said}; did you mean {meant[0]!r}? Change it in {str(file)!r}."
+    return f"{said}; take it out of {str(file)!r}, or name one of {', '.join(known)}."

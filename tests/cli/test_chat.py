@@ -17,7 +17,7 @@ from typing import Any, get_args
 import pytest
 
 from insula.cli import chat as command
-from insula.cli import common
+from insula.cli import common, render
 from insula.testing import Behaviour, FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -100,6 +100,21 @@ def test_why_shows_what_was_recalled_and_what_the_monitor_saw(talk: Talk) -> Non
         "/session",
     ):
         assert shown in out
+
+
+def test_what_was_spent_is_counted_as_people_count(talk: Talk) -> None:
+    _, out, _ = talk("Hello there.\n/status\nAnd you?\n/status\n", json=False)
+    assert "  1 call, " in out
+    assert "  2 calls, " in out
+
+
+def test_on_a_narrow_terminal_what_belongs_together_stands_together(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "width", lambda: 40)
+    _, out, _ = talk("/help\n/status\n", json=False)
+    assert "/why      what was recalled and learned\n          for the last message, and what\n" in out
+    assert "user, session  me,\n               20" in out
 
 
 CORRECTED = """Are wind tunnels useful in the design of airplanes?
@@ -297,6 +312,19 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         terminal.types("\x04")
         assert terminal.leaves() == 0
     assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+
+
+def test_ctrl_c_on_an_empty_line_says_how_to_leave(home: Path) -> None:
+    terminal = Terminal("chat", "--model", "test")
+    assert terminal.sees("> "), terminal.seen
+    told = False
+    for _ in range(5):  # what comes in the instant in which the prompt is printed, CPython hears with the next key
+        terminal.types("\x03")
+        if told := terminal.sees("(/quit or Ctrl-D leaves)", 3):
+            break
+    assert told
+    terminal.types("\x04")
+    assert terminal.leaves() == 0
 
 
 def test_a_night_that_is_due_is_offered_at_the_end_and_run_on_a_yes(home: Path) -> None:

@@ -93,6 +93,7 @@ def test_before_the_first_night_there_is_nothing_and_that_is_said(insula: Insula
     ):
         code, _, err = insula(*words)
         assert (code, reason in err) == (1, True)
+        assert ("`insula soul history`" in err, "/agent/" in err) == (True, False)
 
 
 def test_what_the_night_wrote_is_shown_with_its_history(slept: Path, insula: Insula) -> None:

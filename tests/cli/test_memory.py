@@ -161,3 +161,45 @@ def test_how_sure_memory_makes_is_shown_and_begun_anew(
     code, said, _ = insula(monkeypatch, capsys, "calibration", "--reset")
     assert code == 0
     assert "what everybody begins with" in said
+
+
+@pytest.fixture
+def many(home: Path) -> Path:
+    """A home in which much was said."""
+
+    async def talk() -> None:
+        async with await Store.open(home / "insula.db") as store:
+            for number in range(30):
+                async with Metacognition(store).turn("ana", "monday", f"My sister {number} lives in Porto.") as turn:
+                    turn.finish(f"Noted, number {number}.")
+
+    asyncio.run(talk())
+    return home
+
+
+def test_what_is_not_listed_is_counted_and_can_be_listed(
+    many: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said, err = insula(monkeypatch, capsys, "--user", "ana")
+    assert said.splitlines()[-1] == "… and 10 older; insula memory --all --user ana shows them"
+    assert (len(said.splitlines()), "sister 0 " in said, err) == (51, False, "")
+    _, said, _ = insula(monkeypatch, capsys, "--user", "ana", "--all")
+    assert (len(said.splitlines()), "sister 0 " in said) == (60, True)
+
+
+def test_a_program_that_is_given_the_latest_is_told_so_beside_its_json(
+    many: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said, err = insula(monkeypatch, capsys, "--user", "ana", "--json")
+    assert (len(json.loads(said)), err) == (50, "… and 10 older; insula memory --all --user ana shows them\n")
+    _, said, err = insula(monkeypatch, capsys, "--user", "ana", "--json", "--all")
+    assert (len(json.loads(said)), err) == (60, "")
+
+
+def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("insula.cli.lines.width", lambda: 40)
+    _, said, _ = insula(monkeypatch, capsys)
+    assert [line for line in said.splitlines() if len(line) > 40] == []
+    assert {"operation", "brother"} <= set(said.split())

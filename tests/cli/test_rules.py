@@ -12,8 +12,10 @@ from typer.testing import CliRunner, Result
 
 from insula.cli import lines, listing
 from insula.cli.rules import app
-from insula.errors import InputError, StoreFull
+from insula.errors import InputError, SettingsError, StoreFull
 from insula.guidance import Decision
+from insula.hosts import install
+from insula.hosts.places import HOSTS
 from insula.screening import screen
 from insula.step import digest, evidence, trace
 from insula.step.patterns import BY_ID
@@ -23,9 +25,12 @@ OTHER = "b" * 16
 
 
 @pytest.fixture(autouse=True)
-def endless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No limit to the length of lines."""
+def endless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No limit to the length of lines, and no agent that has hooks."""
     monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    for host in HOSTS.values():
+        monkeypatch.delenv(host.variable, raising=False)
 
 
 def call(*words: str, fails: type[Exception] | None = None, text: str | None = None) -> Result:
@@ -77,7 +82,9 @@ def test_an_empty_home_says_that_nothing_was_learned_and_how_to_change_the_holdo
     out = call().stdout
     assert "Nothing has been learned yet" in out
     assert "Holdout: in 10 % of sessions" in out
-    assert f"`holdout` in {home / 'insula.toml'}, or INSULA_HOLDOUT; then run `insula install` again." in out
+    assert f"`holdout` in {home / 'insula.toml'}, or INSULA_HOLDOUT; then run `insula install cl" in out
+    install.install(HOSTS["gemini"])
+    assert "run `insula install gemini` again." in call().stdout
     assert shown() == {}
 
 
@@ -108,7 +115,7 @@ Holdout: in 10 % of sessions a rule is withheld by lot, to
   see whether it works. In the newest session: none.
 To change it, or switch it off: set `holdout` in
   /home/dev/.insula/insula.toml, or INSULA_HOLDOUT; then run
-  `insula install` again.
+  `insula install claude-code` again.
 """)
 WIDE = snapshot("""\
 reread: retired, in this project; no effect worth while
@@ -131,7 +138,7 @@ error-loop: proposed, in this project; not enough evidence (0 of 30 per arm)
 Holdout: in 10 % of sessions a rule is withheld by lot, to see whether it works. In the newest
   session: none.
 To change it, or switch it off: set `holdout` in /home/dev/.insula/insula.toml, or INSULA_HOLDOUT;
-  then run `insula install` again.
+  then run `insula install claude-code` again.
 """)
 
 
@@ -384,3 +391,10 @@ def test_a_file_that_is_not_there_or_not_text_is_an_error() -> None:
     assert "cannot be read" in str(call("import", "none.json", fails=InputError).exception)
     Path("binary").write_bytes(b"\xff\xfe\x00")
     assert "is no JSON" in str(call("import", "binary", fails=InputError).exception)
+
+
+@pytest.mark.parametrize("share", ["abc", "2"])
+def test_a_holdout_that_the_hook_would_pass_over_is_refused(share: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", share)
+    for words in ((), ("--json",)):
+        assert f"'holdout' cannot be '{share}'" in str(call(*words, fails=SettingsError).exception)

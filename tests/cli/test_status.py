@@ -16,6 +16,7 @@ import pytest
 from insula.cli import standing
 from insula.cli.main import main
 from insula.cli.status import run
+from insula.cli.terminal import PIPE_WIDTH
 from insula.errors import InputError
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
@@ -272,3 +273,14 @@ def test_a_server_that_says_nothing_is_not_waited_for_long(monkeypatch: pytest.M
         assert standing.of_server(None) is None
         with pytest.raises(InputError):
             standing.of_server(f"http://127.0.0.1:{mute.getsockname()[1]}")
+
+
+def test_through_a_pipe_it_is_as_wide_as_a_look_back_and_nothing_trails(
+    status: Status, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    with answering(answers()) as url:
+        assert run(user="me", url=url, json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert 80 < max(map(len, lines)) <= PIPE_WIDTH

@@ -205,8 +205,46 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
     ]
     (house / "failures.jsonl").write_text("\n".join(["cut sh", "[1]", '{"t": "x"}', *map(json.dumps, lines)]))
     said = [check.says for check in found("failures", examine())]
-    assert [text.split(" in ")[0] for text in said] == ["3 × OSError", "1 × KeyError"]
+    assert [text.split(" in ")[0] for text in said] == ["1 × KeyError of Codex", "3 × OSError"]
     assert len(found("failures", examine(HOSTS["claude-code"]))) == 1
+
+
+def test_each_host_has_one_section_and_what_is_of_none_comes_first(house: Path) -> None:
+    for name in ("claude-code", "gemini"):
+        install.install(HOSTS[name])
+    failed = [
+        {"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost", "claude-code", "")
+    ]
+    (house / "failures.jsonl").write_text("\n".join(map(json.dumps, failed)))
+    headings = [*dict.fromkeys(check.host for check in examine())]
+    assert headings == ["", "claude-code", "gemini"]
+    said = CliRunner().invoke(app, ["doctor"]).output
+    assert [line for line in said.splitlines() if line and line[0].isalpha()] == ["Claude Code", "Gemini CLI"]
+    assert "1 × OSError of 'nohost' in 7 days" in said
+    assert "1 × OSError in 7 days" in said
+
+
+@pytest.mark.usefixtures("house")
+def test_what_other_projects_have_stands_before_the_hosts(user: Path) -> None:
+    install.install(HOSTS["codex"], user / "project")
+    install.install(HOSTS["claude-code"])
+    names = [(check.host, check.name) for check in examine(folder=user)]
+    assert names.index(("", "elsewhere")) < min(i for i, (host, _) in enumerate(names) if host)
+    checks = examine(HOSTS["codex"], user)
+    assert [(check.host, check.name) for check in checks] == [("codex", "hooks"), ("codex", "elsewhere")]
+
+
+def test_every_remedy_that_installs_names_what_to_install(house: Path, user: Path) -> None:
+    install.install(HOSTS["gemini"], user / "project")
+    lose_code(house)
+    assert found("code", examine())[0].remedy == "run insula install gemini --project again"
+    failed = [{"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost")]
+    (house / "failures.jsonl").write_text("\n".join(map(json.dumps, failed)))
+    remedies = [check.remedy for check in found("failures", examine())]
+    assert all("run insula install gemini --project again" in remedy for remedy in remedies)
+    install.install(HOSTS["gemini"])
+    shutil.rmtree(house / "hook")
+    assert found("code", examine())[0].remedy == "run insula install gemini again"
 
 
 def test_a_file_of_failures_that_was_full_still_counts(house: Path) -> None:
@@ -415,7 +453,9 @@ def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatc
         asked.append((name, client))
         return Proof(reached=len(asked) == 1, reason="the reason")
 
-    assert "not on PATH" in troubles(examine(prove=prove))["live"]
+    checks = examine(prove=prove)
+    assert "not on PATH" in troubles(checks)["live"]
+    assert doctor.status(checks) == 1  # a proof was asked for, and there is none
     (user / "bin").mkdir()
     (user / "bin/claude").write_text("#!/bin/sh\n")
     (user / "bin/claude").chmod(0o755)

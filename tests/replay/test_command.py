@@ -50,7 +50,11 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     assert "error-loop" in said
     assert "2 of 2" in said
     assert "insula replay --learn" in said
-    assert "insula install" in said
+    assert "insula install claude-code" in said
+
+
+def test_the_agent_to_install_for_is_the_one_whose_sessions_were_seen() -> None:
+    assert "insula install codex " in call(RECORDED / "codex.jsonl").output
 
 
 def test_a_healthy_week_is_told_in_a_few_lines(tmp_path: Path) -> None:

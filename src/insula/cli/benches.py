@@ -11,7 +11,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")
 @app.command("turn")
 def bench_turn(
     data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
-    memories: Annotated[int, typer.Option(help="Memories of the one user whose recall is timed.")] = 100_000,
+    memories: Annotated[int, typer.Option(help="Memories of the one user whose recall is timed.", min=1)] = 100_000,
     json: Json = False,
 ) -> None:
     """What a turn costs: recall at 10^5 memories, confidence, the monitor, and a whole turn without its model."""
@@ -22,7 +22,7 @@ def bench_turn(
 
 @app.command("hook")
 def bench_hook(
-    rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.")] = 60,
+    rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.", min=1)] = 60,
     json: Json = False,
 ) -> None:
     """What the hook of a coding agent costs per call, and whether hooks at once lose an action."""
@@ -44,7 +44,7 @@ def bench_stuck(
 
 @app.command("night")
 def bench_night(
-    users: Annotated[int, typer.Option(help="Users with a session each.")] = 1_000,
+    users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,
     model: Annotated[bool, typer.Option("--model/--no-model", help="With a scripted model, or without any.")] = True,
     json: Json = False,
 ) -> None:

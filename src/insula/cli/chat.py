@@ -39,15 +39,18 @@ YES = ("y", "yes")
 OFFER = "A night is due: run `insula sleep`, or type y to do it now [y/N] "
 SHOWING = ("/why", "/memory", "/status", "/lessons", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
-HELP = """/why       what was recalled and learned for the last message, and what the monitor saw in the response
-/memory    what is remembered of you, latest first
-/status    the session, the model, and what was spent
-/lessons   what was learned from your corrections and wishes
-/soul      SOUL.md: what was learned about how to be
-/sleep     runs the night now: what happened today becomes lessons and guidelines
-/session   /session NAME begins or goes on with a session
-/help      this list
-/quit      leave (also Ctrl-D)"""
+HELP = (
+    ("/why", "what was recalled and learned for the last message, and what the monitor saw in the response"),
+    ("/memory", "what is remembered of you, latest first"),
+    ("/status", "the session, the model, and what was spent"),
+    ("/lessons", "what was learned from your corrections and wishes"),
+    ("/soul", "SOUL.md: what was learned about how to be"),
+    ("/sleep", "runs the night now: what happened today becomes lessons and guidelines"),
+    ("/session", "/session NAME begins or goes on with a session"),
+    ("/help", "this list"),
+    ("/quit", "leave (also Ctrl-D)"),
+)
+LEAVING = "(/quit or Ctrl-D leaves)"
 
 
 @dataclass
@@ -134,6 +137,7 @@ def _converse(talk: Conversation) -> None:
 
 def _typed(talk: Conversation) -> Iterator[str]:
     """Lines from a person, with editing and history; Ctrl-C clears the line, Ctrl-D ends."""
+    hints = iter((LEAVING,))
     path = settings_module.home() / HISTORY_FILE
     with suppress(ImportError):
         import readline
@@ -146,7 +150,7 @@ def _typed(talk: Conversation) -> Iterator[str]:
             try:
                 yield input("> ")
             except KeyboardInterrupt:
-                talk.console.print()
+                talk.console.print(f"\n{next(hints, '')}".rstrip(), style="dim")
     except EOFError:
         return
     finally:
@@ -194,7 +198,7 @@ def _command(talk: Conversation, line: str) -> bool:
             kept = talk.runner.run(talk.chat.metacognition.store.remembered(talk.user, 20))
             talk.console.print(render.memories(kept))
         case "/status":
-            talk.console.print(talk.runner.run(_status(talk)))
+            talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
         case "/lessons":
             talk.console.print(talk.runner.run(_lessons(talk)))
         case "/soul":
@@ -202,7 +206,7 @@ def _command(talk: Conversation, line: str) -> bool:
         case "/sleep":
             _sleep(talk)
         case "/help":
-            talk.console.print(HELP)
+            talk.console.print(render.listed(HELP), soft_wrap=True)
         case _:
             raise InputError(f"There is no command {name!r}; /help lists them.")
     return True

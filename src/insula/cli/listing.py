@@ -2,11 +2,14 @@
 
 import os
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from insula import guidance
 from insula.cli.lines import fold, percent, width
+from insula.errors import InsulaError
 from insula.guidance import CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
 from insula.hosts.places import home
 from insula.settings import FILE
@@ -173,7 +176,7 @@ def _where(scope: str) -> str:
 
 def _disclosure() -> list[str]:
     share, newest = digest.holdout(str(home())), _newest()
-    change = f"`holdout` in {settings_home() / FILE}, or INSULA_HOLDOUT; then run `insula install` again."
+    change = f"`holdout` in {settings_home() / FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
     if not share:
         return [f"Holdout is off: no rule is withheld, and none can be shown to work. To change it: set {change}"]
     return [
@@ -181,6 +184,15 @@ def _disclosure() -> list[str]:
         f"session: {', '.join(newest.withheld) or 'none'}.",
         f"To change it, or switch it off: set {change}",
     ]
+
+
+def _install() -> str:
+    """The command that hands the holdout to the hooks."""
+    from insula.hosts import doctor, places
+
+    with suppress(InsulaError, OSError):  # the folder is gone, or a host's settings cannot be read: it names any host
+        return doctor.again(Path.cwd())
+    return f"insula install {next(iter(places.HOSTS))}"
 
 
 def _day(at: float) -> str:

@@ -8,7 +8,10 @@ import typer
 
 from insula.cli.address import HOST, PORT
 from insula.cli.benches import app as bench
+from insula.cli.kept import memory, soul
+from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
+from insula.cli.streams import prepare
 
 app = typer.Typer(
     name="insula",
@@ -48,7 +51,6 @@ def chat(
 
 _HOSTS = "claude-code, codex, gemini, copilot, qwen or opencode; experimental: cline, cursor or droid."
 Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 
@@ -140,8 +142,8 @@ def replay(
 
 
 app.add_typer(rules, name="rules")
-
-User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER")]
+app.add_typer(soul, name="soul")
+app.add_typer(memory, name="memory")
 
 
 @app.command()
@@ -194,129 +196,6 @@ def status(
     from insula.cli.status import run
 
     raise typer.Exit(run(user=user, url=url, json=json))
-
-
-soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
-app.add_typer(soul, name="soul")
-Revision = Annotated[int | None, typer.Argument(help="A revision of `insula soul history`; by default the one before.")]
-
-
-@soul.callback(invoke_without_command=True)
-def soul_show(context: typer.Context, user: User = "me", json: Json = False) -> None:
-    """SOUL.md as it stands."""
-    if context.invoked_subcommand is None:
-        from insula.cli.soul import show
-
-        raise typer.Exit(show(user, json))
-
-
-@soul.command("show")
-def soul_shown(user: User = "me", json: Json = False) -> None:
-    """SOUL.md as it stands."""
-    from insula.cli.soul import show
-
-    raise typer.Exit(show(user, json))
-
-
-@soul.command("diff")
-def soul_diff(revision: Revision = None, user: User = "me") -> None:
-    """What changed since the revision before, or since the one named."""
-    from insula.cli.soul import diff
-
-    raise typer.Exit(diff(user, revision))
-
-
-@soul.command("history")
-def soul_history(user: User = "me", json: Json = False) -> None:
-    """Every revision, newest first."""
-    from insula.cli.soul import history
-
-    raise typer.Exit(history(user, json))
-
-
-@soul.command("undo")
-def soul_undo(revision: Revision = None, user: User = "me") -> None:
-    """Go back to the revision before, or to the one named."""
-    from insula.cli.soul import undo
-
-    raise typer.Exit(undo(user, revision))
-
-
-@soul.command("propose")
-def soul_propose(user: User = "me") -> None:
-    """The change that waits for you, if any."""
-    from insula.cli.soul import propose
-
-    raise typer.Exit(propose(user))
-
-
-@soul.command("accept")
-def soul_accept(user: User = "me") -> None:
-    """Accept the change that waits."""
-    from insula.cli.soul import decide
-
-    raise typer.Exit(decide(user, True))
-
-
-@soul.command("reject")
-def soul_reject(user: User = "me") -> None:
-    """Reject the change that waits."""
-    from insula.cli.soul import decide
-
-    raise typer.Exit(decide(user, False))
-
-
-memory = typer.Typer(help="What is remembered: list it, bring it back, erase it.")
-app.add_typer(memory, name="memory")
-
-
-@memory.callback(invoke_without_command=True)
-def memory_list(context: typer.Context, user: User = "me", json: Json = False) -> None:
-    """The latest memories, newest first."""
-    if context.invoked_subcommand is None:
-        from insula.cli.memory import listing
-
-        raise typer.Exit(listing(user, json))
-
-
-@memory.command("show")
-def memory_show(number: int, user: User = "me", json: Json = False) -> None:
-    """One memory, where it is from and what became of it."""
-    from insula.cli.memory import show
-
-    raise typer.Exit(show(user, number, json))
-
-
-@memory.command("restore")
-def memory_restore(number: int, user: User = "me") -> None:
-    """Bring back a memory that the night merged or forgot."""
-    from insula.cli.memory import restore
-
-    raise typer.Exit(restore(user, number))
-
-
-@memory.command("erase")
-def memory_erase(
-    number: int, user: User = "me", yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
-) -> None:
-    """Erase a memory for good, with the line it came from and what quotes it."""
-    from insula.cli.memory import erase
-
-    raise typer.Exit(erase(user, number, yes))
-
-
-@memory.command("calibration")
-def memory_calibration(
-    user: User = "me",
-    reset: Annotated[
-        bool, typer.Option("--reset", help="Go back to the calibration that everybody begins with.")
-    ] = False,
-    json: Json = False,
-) -> None:
-    """How sure what is stored makes the agent, as your thanks and corrections have it."""
-    from insula.cli.memory import calibration
-
-    raise typer.Exit(calibration(user, reset, json))
 
 
 model_app = typer.Typer(help="The embedded weights: list them, bring them here.", no_args_is_help=True)
@@ -390,6 +269,7 @@ def main() -> None:
     """Run the command; an error of ours is one sentence on standard error."""
     from insula.errors import InsulaError
 
+    prepare(json="--json" in sys.argv)
     try:
         app()
     except InsulaError as error:

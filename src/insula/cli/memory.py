@@ -2,11 +2,13 @@
 
 import asyncio
 import json as jsonlib
+import shlex
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from insula import settings
+from insula.cli import lines
 from insula.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,26 +16,53 @@ if TYPE_CHECKING:
     from insula.types import Memory
 
 T = TypeVar("T")
+ME = "me"
+"""The user whom no option names."""
 SHOWN = 50
+COUNTED = 10_000
+"""Older ones that are counted: that takes a moment, and no more is needed to know that there are many."""
+ALL = 1 << 62
+"""More than a database holds."""
+NARROW = 72
+"""Columns from which on a memory has room beside its number, its date and whom it is from."""
+NUMBER = 8
+"""Columns of a number."""
 LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
 
-def listing(user: str, json: bool) -> int:
-    """The latest memories, newest first."""
-    rows = _with(lambda store: store.remembered(user, SHOWN))
+def listing(user: str, everything: bool, json: bool) -> int:
+    """The latest memories, newest first, and how many older ones there are; or all of them."""
+    found = _with(lambda store: store.remembered(user, ALL if everything else SHOWN + COUNTED))
+    rows = found if everything else found[:SHOWN]
+    older = len(found) - len(rows)
+    whose = "" if user == ME else f" --user {shlex.quote(user)}"
+    more = f"… and {older:,}{' or more' if older == COUNTED else ''} older; insula memory --all{whose} shows them"
     if json:
         from insula.memory.views import record
 
         print(jsonlib.dumps([record(memory, "long-term" if held else "working") for memory, held in rows], indent=2))
+        if older:  # what a program reads is a list of memories and nothing else
+            print(more, file=sys.stderr)
         return 0
     if not rows:
         print(f"Nothing is remembered of {user!r} yet.")
     for memory, held in rows:
-        said = memory.line or memory.content[:LINE]
-        line = said if held else f"(working) {said}"
-        print(f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  {line}")
+        _print(memory, held)
+    if older:
+        print("\n".join(lines.fold(more, lines.width(), "", "  ")))
     return 0
+
+
+def _print(memory: "Memory", held: bool) -> None:
+    """A memory on a line; where there is no room for that, it stands below its number."""
+    said = memory.line or memory.content[:LINE]
+    said = said if held else f"(working) {said}"
+    head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.width()
+    if columns < NARROW:
+        print(head.rstrip())
+        head = " " * NUMBER
+    print("\n".join(lines.fold(said, columns, head, " " * len(head))))
 
 
 def show(user: str, number: int, json: bool) -> int:

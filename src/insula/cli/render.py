@@ -7,6 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.agent.chat import Reply
+from insula.cli.common import counted
+from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
 from insula.guidance import Evidence, live
 from insula.llm.budget import Account
@@ -121,16 +123,19 @@ def status(
     model: str, user: str, session: str, path: str, counts: Mapping[str, int], account: Account
 ) -> RenderableType:
     """Where one stands: session, store, model, and what was spent on what."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_row("model", model)
-    table.add_row("user, session", Text(f"{user}, {session}"))
-    table.add_row("memory", path)
-    table.add_row("", ", ".join(f"{name.replace('_', '-')} {number}" for name, number in counts.items()))
+    kept = ", ".join(f"{name.replace('_', '-')} {number}" for name, number in counts.items())
+    rows = [("model", model), ("user, session", f"{user}, {session}"), ("memory", path), ("", kept)]
     for purpose, spent in account.by_purpose.items():
         tokens = f"{spent.input_tokens} + {spent.output_tokens} tokens"
         cost = f", {spent.cost:.4f} in money" if spent.cost else ""
-        table.add_row(f"spent on {purpose}", f"{spent.calls} calls, {tokens}, {spent.seconds:.1f} s{cost}")
-    return table
+        rows.append((f"spent on {purpose}", f"{counted(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s{cost}"))
+    return listed(rows)
+
+
+def listed(rows: Sequence[tuple[str, str]]) -> Text:
+    """What goes by a name, in two columns: the further lines of a row stand below its first."""
+    columns, names = width(), max(len(name) for name, _ in rows) + 2
+    return Text("\n".join(line for name, said in rows for line in fold(said, columns, name.ljust(names), " " * names)))
 
 
 def _short(text: str) -> str:

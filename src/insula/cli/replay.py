@@ -1,11 +1,9 @@
 """`insula replay`: look back at past sessions of coding agents, and found rules on them."""
 
 import json as jsonlib
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from insula.cli import replay_text
+from insula.cli.terminal import say, tell
 from insula.errors import InputError, InsulaError
 from insula.hosts import places
 from insula.replay import learn as learning
@@ -55,7 +54,7 @@ def run(
     except InsulaError as error:
         if not json:
             raise
-        _say(jsonlib.dumps({"v": 1, "error": str(error)}, indent=2) + "\n")
+        say(jsonlib.dumps({"v": 1, "error": str(error)}, indent=2) + "\n")
         return NOTHING_READ
 
 
@@ -74,7 +73,7 @@ def _run(paths: Sequence[str], json: bool, html: Path | None, learn: bool, yes: 
     if json:
         _print_json(gathered.totals, planned, trust)
     else:
-        _tell(lambda console: replay_text.show(gathered, console, html, learn))
+        tell(lambda console: replay_text.show(gathered, console, html, learn))
         if planned is not None:
             _learn(planned, yes, trust)
     return _status(gathered.totals)
@@ -145,28 +144,6 @@ def _page(path: Path, gathered: Gathered) -> None:
     page.write(path, gathered.sessions, gathered.totals)
 
 
-# The terminal.
-
-
-def _tell(show: Callable[[Console], None]) -> None:
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else replay_text.PIPE_WIDTH)
-    with console.capture() as told:
-        show(console)
-    _say(told.get())
-
-
-def _say(text: str) -> None:
-    """Print it; whoever reads it may have gone (`| head`), and what else there is to do is done all the same."""
-    if not sys.stdout.isatty():
-        text = "\n".join(line.rstrip() for line in text.split("\n"))
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _status(totals: Totals) -> int:
     if not totals.sessions:
         return NOTHING_READ
@@ -184,7 +161,7 @@ def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
     if planned is not None:
         learning.write(str(places.home()), planned)
         record["learned"] = _learned(planned, trust)
-    _say(jsonlib.dumps(record, indent=2) + "\n")
+    say(jsonlib.dumps(record, indent=2) + "\n")
 
 
 def _learned(planned: Plan, trust: bool) -> dict[str, Any]:
@@ -227,12 +204,12 @@ def _agreed(question: str) -> bool:
 
 
 def _learn(planned: Plan, yes: bool, trust: bool) -> None:
-    _tell(lambda console: replay_text.plan(planned, console, trust))
+    tell(lambda console: replay_text.plan(planned, console, trust))
     if not planned.sessions:
         return
     if not yes and not _agreed("Learn from them? [y/N] "):
-        _say("Nothing was learned.\n")
+        say("Nothing was learned.\n")
         return
     learning.write(str(places.home()), planned)
     many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
-    _say(f"Learned from {many}. See: insula rules. To undo for a rule: insula rules forget ID\n")
+    say(f"Learned from {many}. See: insula rules. To undo for a rule: insula rules forget ID\n")

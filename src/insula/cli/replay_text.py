@@ -21,8 +21,6 @@ from insula.replay.visible import visible
 from insula.step.senses import NOCICEPTION
 from insula.step.wording import SIGN
 
-PIPE_WIDTH = 140
-"""Columns where nobody looks at a terminal."""
 NAMED = 8
 """Names of a list that are spelled out."""
 NARROW = 100
@@ -255,7 +253,13 @@ def _next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
     if not learns and any(one.state == "active" for one in totals.failures):
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
-        yield "insula install                     have the agent told while it happens"
+        yield f"{f'insula install {_installable(totals)}':<34} have the agent told while it happens"
+
+
+def _installable(totals: Totals) -> str:
+    """The agent whose sessions were seen most, of those that there are hooks for; else any."""
+    seen = (host for host, _ in totals.hosts.most_common() if host in places.HOSTS)
+    return next(seen, next(iter(places.HOSTS)))
 
 
 # Learning.

@@ -5,11 +5,11 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from insula import guidance
+from insula import guidance, settings
 from insula.cli import lines, listing
 from insula.errors import InputError, StoreFull
 from insula.guidance import EVERYWHERE, MUTED, PINNED, Decision
@@ -19,9 +19,6 @@ from insula.step import evidence
 from insula.step.evidence import ADVICE_LIMIT, DECISIONS
 from insula.step.fingerprint import digest as fingerprint
 from insula.step.patterns import BY_ID
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(help="What coding agents are told at the start of a session: look, decide, share.")
 
@@ -53,6 +50,7 @@ def show(
     """The rules as they stand in the project of the working folder."""
     if context.invoked_subcommand is not None:
         return
+    settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
     if json:
         print(jsonlib.dumps(listing.as_json(everything), indent=2))
     else:
@@ -107,8 +105,8 @@ def export_rules(
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
     rules = [listing.exported(rule) for rule in listing.rules() if rule.life.tally.records or rule.source]
-    text = jsonlib.dumps({"v": 1, "kind": KIND, "rules": rules}, indent=2, ensure_ascii=False) + "\n"
-    if file == "-":
+    text = jsonlib.dumps({"v": 1, "kind": KIND, "rules": rules}, indent=2, ensure_ascii=file == "-") + "\n"
+    if file == "-":  # where no encoding is sure to be that of JSON
         sys.stdout.write(text)
         return
     try:

@@ -14,6 +14,7 @@ from rich.text import Text
 from insula import settings
 from insula.cli.common import counted
 from insula.cli.standing import Held, Standing, gathered
+from insula.cli.terminal import tell
 from insula.session.adaptation import Adaptation, Cause, Effect, Lever, Stage
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Snapshot
@@ -44,8 +45,12 @@ def run(*, user: str, url: str | None, json: bool) -> int:
     if json:
         print(jsonlib.dumps(_record(standing, user, held), indent=2))
         return 0
+    tell(lambda console: _show(console, standing, user, held))
+    return 0
+
+
+def _show(console: Console, standing: Standing, user: str, held: Held | None) -> None:
     zone, now = settings.load().zone_of(user), time.time()
-    console = Console(highlight=False)
     console.print(_where(standing), style="dim")
     for title, rows in (
         ("How it is doing", _service(standing, now)),
@@ -54,7 +59,6 @@ def run(*, user: str, url: str | None, json: bool) -> int:
     ):
         console.print(Text(f"\n{title}", style="bold"))
         console.print(_table(rows))
-    return 0
 
 
 def _table(rows: Iterator[tuple[str, str]]) -> Table:

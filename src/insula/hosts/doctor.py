@@ -21,6 +21,7 @@ from insula.hosts import install, jsonc, places, present, probe, projects, recor
 from insula.hosts.consent import Check, State, leave
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
+from insula.hosts.present import Present
 
 DAYS = 7
 """How far back failures are counted."""
@@ -69,17 +70,51 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
     """
     house, here = places.home(), folder or Path.cwd()
     _sweep(house)
-    found = {one: present.find(one, here) for one in ([host] if host else HOSTS.values())}
-    if any(one.here for one in found.values()):
-        yield from (*_house(house), *_code(house), *_switches(house, here), *_failures(house, host))
+    found = _found(here, host)
+    failures = _failures(house, host)
+    ours = {one.id for one, files in found.items() if files.here}
+    if ours:
+        yield from (*_house(house, _again(found)), *_code(house, _again(found)), *_switches(house, here))
+        yield from _failed("", failures, ours, _again(found))
     else:
         wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
         yield Check(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
+    elsewhere = [*_elsewhere(host.id if host else "", found)]
+    yield from () if host else elsewhere
     for one, files in found.items():
         if files.here:  # of a check that two files lead to, one is enough
             yield from _once(_examine_host(one, files.here, house, projects.root(here), prove))
+            yield from _failed(one.id, failures, ours, _again({one: files}))
+    yield from elsewhere if host else ()
+
+
+def again(folder: Path) -> str:
+    """The command that puts the hooks in once more, as a person would type it in a folder.
+
+    Raises:
+        SettingsError: a settings file cannot be read.
+    """
+    return _again(_found(folder))
+
+
+def _found(folder: Path, host: Host | None = None) -> dict[Host, Present]:
+    return {one: present.find(one, folder) for one in ([host] if host else HOSTS.values())}
+
+
+def _again(found: Mapping[Host, Present]) -> str:
+    """Into the first host that has the hooks; where none has, into the first of all."""
+    where = ((host, file) for host, files in found.items() for file in files.here)
+    host, file = next(where, (next(iter(HOSTS.values())), None))
+    return f"insula install {host.id}{_in_project(host, file) if file else ''}"
+
+
+def _in_project(host: Host, file: Path) -> str:
+    return " --project" if present.project_of(host, file) else ""
+
+
+def _elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
     if others := [str(file) for one in found.values() for file in one.elsewhere]:
-        yield Check("", "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
+        yield Check(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
 def _sweep(house: Path) -> None:
@@ -155,19 +190,18 @@ def _entries(host: Host, file: Path, there: Set[str]) -> Check:
     if not missing:
         return Check(host.id, "settings", "ok", f"{len(there)} events in {file}")
     says = f"{file} lacks {', '.join(missing)}" if there else f"{file} has no hook of Insula's any more"
-    here = " --project" if present.project_of(host, file) else ""
-    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{here}")
+    return Check(host.id, "settings", "broken", says, f"insula install {host.id}{_in_project(host, file)}")
 
 
 # What all hooks share.
 
 
-def _house(house: Path) -> Iterator[Check]:
+def _house(house: Path, again: str) -> Iterator[Check]:
     """Whether the folder of hook state can be written, by its owner alone."""
     try:
         about = house.stat()
     except OSError as error:
-        yield Check("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", "insula install HOST")
+        yield Check("", "folder", "broken", f"{house} cannot be looked at ({error.strerror})", again)
         return
     if about.st_uid != os.geteuid():
         yield Check("", "folder", "broken", f"{house} belongs to another user", f"chown -R $USER {house}")
@@ -191,9 +225,9 @@ def _open_to_others(house: Path) -> list[str]:
     return []
 
 
-def _code(house: Path) -> Iterator[Check]:
+def _code(house: Path, again: str) -> Iterator[Check]:
     """Whether the hook's code is there, whole, and that of this version."""
-    remedy = "run insula install again for any host"
+    remedy = f"run {again} again"
     lib, condition = runtime.installed_lib(house), runtime.condition(house)
     where = house / "hook" / lib if lib else house / places.SHIM
     if condition == "whole":
@@ -218,8 +252,8 @@ def _switches(house: Path, here: Path) -> Iterator[Check]:
         yield Check("", "switch", "ok", "on")
 
 
-def _failures(house: Path, host: Host | None) -> Iterator[Check]:
-    """What the hook noted of its own failures, lately."""
+def _failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
+    """What the hook noted of its own failures lately: how often which kind, and in which host."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
     for line in (line for name in FAILURES for line in _lines(house / name)):
@@ -227,12 +261,19 @@ def _failures(house: Path, host: Host | None) -> Iterator[Check]:
             at, failed, kind = _failure(line)
             if at >= since and (host is None or failed == host.id):
                 kinds[kind, failed] += 1
-    if not kinds:
+    return kinds
+
+
+def _failed(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[Check]:
+    """The failures of a host that has a section of its own; in the general one those of all others, or that none is."""
+    if not kinds and not section:
         yield Check("", "failures", "ok", f"none in {DAYS} days")
-    for (kind, failed), number in kinds.most_common(5):
+    mine = {key: number for key, number in kinds.items() if (key[1] if key[1] in ours else "") == section}
+    for (kind, failed), number in Counter(mine).most_common(5):
+        where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed and not section else ""
         yield Check(
-            failed, "failures", "warn", f"{number} × {kind} in {DAYS} days; the host's work went on",
-            "run insula install again; if it goes on, report it with the output of insula doctor --json",
+            section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the host's work went on",
+            f"run {again} again; if it goes on, report it with the output of insula doctor --json",
         )  # fmt: skip
 
 
@@ -309,7 +350,8 @@ def _live(host: Host, prove: Prover, allowed: bool) -> Check:
         return Check(host.id, "live", "warn", says, _canary(host))
     client = shutil.which(host.binary)
     if client is None:
-        return Check(host.id, "live", "warn", f"{host.binary} is not on PATH, so nothing was proven", "install it")
+        says = f"{host.binary} is not on PATH, so nothing was proven"
+        return Check(host.id, "live", "broken", says, f"install {host.name}, or put {host.binary} on PATH")
     try:
         proof = prove(host.id, Path(client))
     except (InsulaError, OSError) as error:

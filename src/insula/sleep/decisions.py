@@ -11,7 +11,8 @@ from insula.memory.store import Store
 from insula.sleep import guidelines, soul_file
 from insula.sleep.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
 
-HISTORY = "the history (`insula soul history`, /agent/soul/revisions)"
+HISTORY = "the history (at a terminal: `insula soul history`)"
+"""In the messages of the command, the API and the page alike."""
 
 
 class State(NamedTuple):

@@ -1,0 +1,145 @@
+"""The commands of `insula memory` and `insula soul`; each imports what it does when it runs."""
+
+from typing import Annotated
+
+import typer
+
+from insula.cli.options import Json, User, numbered
+
+soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
+Revision = Annotated[
+    int | None,
+    typer.Argument(
+        parser=numbered("revision", "insula soul history"),
+        metavar="NUMBER",
+        help="A revision of `insula soul history`; by default the one before.",
+    ),
+]
+
+
+@soul.callback(invoke_without_command=True)
+def soul_show(context: typer.Context, user: User = "me", json: Json = False) -> None:
+    """SOUL.md as it stands."""
+    if context.invoked_subcommand is None:
+        from insula.cli.soul import show
+
+        raise typer.Exit(show(user, json))
+
+
+@soul.command("show")
+def soul_shown(user: User = "me", json: Json = False) -> None:
+    """SOUL.md as it stands."""
+    from insula.cli.soul import show
+
+    raise typer.Exit(show(user, json))
+
+
+@soul.command("diff")
+def soul_diff(revision: Revision = None, user: User = "me") -> None:
+    """What changed since the revision before, or since the one named."""
+    from insula.cli.soul import diff
+
+    raise typer.Exit(diff(user, revision))
+
+
+@soul.command("history")
+def soul_history(user: User = "me", json: Json = False) -> None:
+    """Every revision, newest first."""
+    from insula.cli.soul import history
+
+    raise typer.Exit(history(user, json))
+
+
+@soul.command("undo")
+def soul_undo(revision: Revision = None, user: User = "me") -> None:
+    """Go back to the revision before, or to the one named."""
+    from insula.cli.soul import undo
+
+    raise typer.Exit(undo(user, revision))
+
+
+@soul.command("propose")
+def soul_propose(user: User = "me") -> None:
+    """The change that waits for you, if any."""
+    from insula.cli.soul import propose
+
+    raise typer.Exit(propose(user))
+
+
+@soul.command("accept")
+def soul_accept(user: User = "me") -> None:
+    """Accept the change that waits."""
+    from insula.cli.soul import decide
+
+    raise typer.Exit(decide(user, True))
+
+
+@soul.command("reject")
+def soul_reject(user: User = "me") -> None:
+    """Reject the change that waits."""
+    from insula.cli.soul import decide
+
+    raise typer.Exit(decide(user, False))
+
+
+memory = typer.Typer(help="What is remembered: list it, bring it back, erase it.")
+Number = Annotated[
+    int,
+    typer.Argument(
+        parser=numbered("memory", "insula memory"), metavar="NUMBER", help="Of a memory, as `insula memory` lists it."
+    ),
+]
+
+
+@memory.callback(invoke_without_command=True)
+def memory_list(
+    context: typer.Context,
+    user: User = "me",
+    everything: Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")] = False,
+    json: Json = False,
+) -> None:
+    """The latest memories, newest first."""
+    if context.invoked_subcommand is None:
+        from insula.cli.memory import listing
+
+        raise typer.Exit(listing(user, everything, json))
+
+
+@memory.command("show")
+def memory_show(number: Number, user: User = "me", json: Json = False) -> None:
+    """One memory, where it is from and what became of it."""
+    from insula.cli.memory import show
+
+    raise typer.Exit(show(user, number, json))
+
+
+@memory.command("restore")
+def memory_restore(number: Number, user: User = "me") -> None:
+    """Bring back a memory that the night merged or forgot."""
+    from insula.cli.memory import restore
+
+    raise typer.Exit(restore(user, number))
+
+
+@memory.command("erase")
+def memory_erase(
+    number: Number, user: User = "me", yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Erase a memory for good, with the line it came from and what quotes it."""
+    from insula.cli.memory import erase
+
+    raise typer.Exit(erase(user, number, yes))
+
+
+@memory.command("calibration")
+def memory_calibration(
+    user: User = "me",
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Go back to the calibration that everybody begins with.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """How sure what is stored makes the agent, as your thanks and corrections have it."""
+    from insula.cli.memory import calibration
+
+    raise typer.Exit(calibration(user, reset, json))

@@ -1,0 +1,114 @@
+"""The command as a whole: terminals of any encoding, and options that cannot be used."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from insula.cli.main import main
+from insula.hosts import install
+from insula.hosts.places import HOSTS
+
+INSULA = [sys.executable, "-m", "insula.cli"]
+ENCODINGS = {
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "ascii": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+}
+Insula = Callable[..., subprocess.CompletedProcess[bytes]]
+"""Runs the command in an encoding, with some words and perhaps some input."""
+
+
+@pytest.fixture
+def insula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Insula:
+    """A user with the hooks of an agent, without a transcript of one."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    for host in HOSTS.values():
+        monkeypatch.delenv(host.variable, raising=False)
+
+    def run(encoding: str, *words: str, text: str = "") -> subprocess.CompletedProcess[bytes]:
+        env = os.environ | ENCODINGS[encoding]
+        return subprocess.run([*INSULA, *words], input=text.encode(), env=env, capture_output=True, check=False)
+
+    return run
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula, encoding: str) -> None:
+    install.install(HOSTS["gemini"])
+    told = [insula(encoding, "chat", "--model", "test", text="Where does Zoë live? ✓\n/why\n/memory\n/status\n")]
+    told += [insula(encoding, *words) for words in (("memory",), ("doctor",), ("status",), ("sleep", "--force"))]
+    assert [(one.returncode, one.stderr) for one in told] == [(0, b"")] * 5
+    assert b"> Where does Zo" in told[0].stdout
+
+
+def test_without_their_characters_what_is_well_is_told_from_what_is_broken(insula: Insula) -> None:
+    install.install(HOSTS["gemini"])
+    assert b"+ settings" in insula("ascii", "doctor").stdout
+    HOSTS["gemini"].settings().write_text("{}")
+    assert b"x settings" in insula("ascii", "doctor").stdout
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_a_program_reads_stays_json_and_loses_no_character(insula: Insula, encoding: str) -> None:
+    said = "Where does Zoë live? ✓ 😀"
+    told = insula(encoding, "chat", "--model", "test", "--json", text=f"{said}\n")
+    assert json.loads(told.stdout)["message"] == said
+    assert [one["content"] for one in json.loads(insula(encoding, "memory", "--json").stdout)][1:] == [said]
+
+
+def test_a_file_whose_name_is_no_text_can_be_named(insula: Insula, tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.jsonl")
+    (tmp_path / name).write_text('{"rows": 3}\n')
+    told = subprocess.run([*INSULA, "replay", os.fsencode(tmp_path / name)], capture_output=True, check=False)
+    assert b"Traceback" not in told.stderr
+    assert told.returncode == 1
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What a command that cannot be run says."""
+    monkeypatch.setattr("sys.argv", ["insula", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    return " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("night", "--users", "0"),
+        ("hook", "--rounds", "0"),
+        ("hook", "--rounds", "-1"),
+        ("turn", "--data", "x", "--memories", "0"),
+        ("load", "--sessions", "0"),
+        ("load", "--seconds", "0"),
+        ("gsm8k", "--data", "x", "--out", "y", "--tokens", "0"),
+    ],
+)
+def test_a_measurement_of_nothing_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    assert "greater than or equal to 1" in refused(monkeypatch, capsys, "bench", *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("memory", "show"), "`insula memory` lists them"),
+        (("memory", "restore"), "`insula memory` lists them"),
+        (("memory", "erase"), "`insula memory` lists them"),
+        (("soul", "diff"), "`insula soul history` lists them"),
+        (("soul", "undo"), "`insula soul history` lists them"),
+    ],
+)
+def test_what_is_no_number_is_named_with_where_the_numbers_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], remedy: str
+) -> None:
+    said = refused(monkeypatch, capsys, *words, "abc")
+    assert "'abc' is no number of a" in said
+    assert remedy in said
