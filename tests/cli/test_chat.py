@@ -323,6 +323,8 @@ def test_ctrl_c_on_an_empty_line_says_how_to_leave(home: Path) -> None:
         if told := terminal.sees("(/quit or Ctrl-D leaves)", 3):
             break
     assert told
+    assert terminal.sees("> "), terminal.seen
+    time.sleep(0.3)  # a Ctrl-D that comes before the terminal is set for the line is lost
     terminal.types("\x04")
     assert terminal.leaves() == 0
 
