@@ -16,15 +16,14 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from insula.errors import InputError, StoreError, StoreFull, StoreNewer
-from insula.memory import erasure, index, journal, lock, nights, statements
+from insula.errors import InputError, StoreError
+from insula.memory import erasure, file, index, journal, lock, nights, statements
 from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
 from insula.memory.lessons import Cited, Version, cited, version
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
-from insula.memory.schema import VERSION
 from insula.memory.statements import Consolidated, Place, Said
 from insula.memory.vectors import Neighbourhoods, Vector, cosine
 from insula.redaction import redact
@@ -59,7 +58,7 @@ class Store:
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
         self.path = str(path)
         self.now = now
-        self._engine = _engine(self.path)
+        self._engine = file.engine_of(self.path)
         self._thread = ThreadPoolExecutor(1, "insula-store")
         self._places: dict[tuple[str, str], Place] = {}
         self._file: tuple[int, int] | None = None
@@ -78,7 +77,7 @@ class Store:
         store = cls(path, now)
         try:
             if store.path != ":memory:":
-                _make_file(Path(store.path))
+                file.make(Path(store.path))
             await store.run(_nothing)
         except BaseException:
             await store.close()
@@ -118,18 +117,18 @@ class Store:
         Raises:
             StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
         """
-        file = _file_at(self.path)
-        if file != self._file and self._file is not None:
+        found = file.identity(self.path)
+        if found != self._file and self._file is not None:
             self._engine.dispose()
             self._places.clear()
             self._neighbourhoods.forget()
             self._file = None
-        if file is None:
+        if found is None:
             raise StoreError(f"The memory at {self.path!r} is gone; put the file back, or start anew without it.")
         if self._file is None:
             with self._engine.begin() as connection:
-                _upgrade(connection, self.path)
-            self._file = file
+                file.upgrade(connection, self.path)
+            self._file = found
 
     async def place(self, user: str, session: str) -> Place:
         """The ids of a user and a session, made when they are new.
@@ -376,70 +375,8 @@ def check_names(user: str, session: str) -> None:
             raise InputError(f"The {what} name {shown!r} cannot be used; give 1 to {NAME_CHARS} plain characters.")
 
 
-def _make_file(path: Path) -> None:
-    """Make the file and its folder, for their owner's eyes alone."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-    except OSError as error:
-        raise StoreFull(
-            f"The folder {str(path.parent)!r} for the memory cannot be made ({error.strerror}); "
-            f"make it, or point INSULA_HOME elsewhere."
-        ) from error
-
-
-def _file_at(path: str) -> tuple[int, int] | None:
-    """What tells a file from any other, whatever its name; None where there is none."""
-    if path == ":memory:":
-        return 0, 0
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _nothing(_: sa.Connection) -> None:
     """The unit of work that only opens."""
-
-
-def _engine(name: str) -> sa.Engine:
-    """An engine of one connection, used by the store's thread alone."""
-    url = sa.URL.create("sqlite+pysqlite", database=name)
-    engine = sa.create_engine(
-        url, poolclass=sa.StaticPool, hide_parameters=True, connect_args={"check_same_thread": False}
-    )
-    index.configure(engine)
-    return engine
-
-
-def _upgrade(connection: sa.Connection, path: str) -> None:
-    """Bring the schema up to date in one transaction: a kill leaves the old one, or the new.
-
-    Alembic (0.1 s) is imported only when there is something to do.
-    """
-    found = None
-    index.begin(connection)
-    if sa.inspect(connection).has_table("alembic_version"):
-        found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
-    if found == VERSION:
-        return
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found is not None and found not in known:
-        raise StoreNewer(
-            f"The memory at {path!r} was written by a newer version of Insula (schema {found}, this one knows "
-            f"{VERSION}); upgrade with: pip install --upgrade insula"
-        )
-    config.attributes["connection"] = connection
-    command.upgrade(
-        config, "head"
-    )  # in the transaction that `_upgrade` began: a kill leaves the old schema, or the new
 
 
 def _items(
