@@ -20,8 +20,9 @@ def test_importing_insula_loads_nothing_but_itself() -> None:
     assert not imported_by("import insula") & third_party
 
 
-def test_the_help_of_the_command_loads_no_model_and_no_database() -> None:
-    assert not imported_by("import insula.cli.main") & {"pydantic_ai", "openai", "sqlalchemy", "numpy", "xllamacpp"}
+def test_the_help_of_the_command_loads_no_model_no_database_and_no_settings() -> None:
+    heavy = {"pydantic", "pydantic_settings", "pydantic_ai", "openai", "sqlalchemy", "numpy", "xllamacpp"}
+    assert not imported_by("import insula.cli.main") & heavy
 
 
 def test_redaction_and_screening_need_the_standard_library_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 from typer.testing import CliRunner, Result
 
-from insula.cli import lines, listing
+from insula.cli import lines
 from insula.cli.rules import app
 from insula.errors import InputError, SettingsError, StoreFull
 from insula.guidance import Decision
@@ -148,7 +148,7 @@ def test_a_rule_is_shown_in_lines_that_fit(
 ) -> None:
     measured(home)
     monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(listing, "settings_home", lambda: Path("/home/dev/.insula"))
+    monkeypatch.setattr("insula.settings.home", lambda: Path("/home/dev/.insula"))
     out = re.sub(r"\d{4}-\d\d-\d\d", "2026-11-20", call().stdout)
     assert out == expected
     assert max(map(len, out.splitlines())) <= columns

@@ -12,8 +12,6 @@ from insula.cli.lines import fold, percent, width
 from insula.errors import InsulaError
 from insula.guidance import CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
 from insula.hosts.places import home
-from insula.settings import FILE
-from insula.settings import home as settings_home
 from insula.step import digest, evidence, trace
 from insula.step.digest import PROJECT, Rule
 from insula.step.evidence import Marker
@@ -175,8 +173,10 @@ def _where(scope: str) -> str:
 
 
 def _disclosure() -> list[str]:
+    from insula import settings  # half of what `insula --help` would take
+
     share, newest = digest.holdout(str(home())), _newest()
-    change = f"`holdout` in {settings_home() / FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
+    change = f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
     if not share:
         return [f"Holdout is off: no rule is withheld, and none can be shown to work. To change it: set {change}"]
     return [

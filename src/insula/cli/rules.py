@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from insula import guidance, settings
+from insula import guidance
 from insula.cli import lines, listing
 from insula.errors import InputError, StoreFull
 from insula.guidance import EVERYWHERE, MUTED, PINNED, Decision
@@ -50,6 +50,8 @@ def show(
     """The rules as they stand in the project of the working folder."""
     if context.invoked_subcommand is not None:
         return
+    from insula import settings  # half of what `insula --help` would take
+
     settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
     if json:
         print(jsonlib.dumps(listing.as_json(everything), indent=2))
