@@ -193,6 +193,20 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
     assert "Lisbon" not in model.requests[3].instructions
 
 
+async def test_what_a_secret_was_taken_out_of_is_not_found_by_its_meaning_either(store: Store) -> None:
+    def embed(text: str) -> list[float]:
+        return [float("key" in text or "credential" in text), 0.1]
+
+    secret = "ghp_" + "a1B2c3D4" * 5
+    async with chatting(store, "Fine.") as (chat, model):
+        chat.metacognition.embed = embed
+        await chat.reply("me", "monday", f"I live in Rome. My key is {secret}.")
+        await chat.reply("me", "monday", secret)
+        asked = await chat.reply("me", "tuesday", "What is my credential?")
+    assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
+    assert "Facts" not in model.requests[-1].instructions
+
+
 async def test_an_embedding_that_fails_costs_nothing_else(store: Store) -> None:
     def embed(_: str) -> list[float]:
         return [math.nan]

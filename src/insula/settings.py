@@ -39,7 +39,12 @@ folder."""
 def home() -> Path:
     """The folder that holds Insula's data: `INSULA_HOME`, else the platform's own."""
     named = os.environ.get("INSULA_HOME")
-    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("insula"))
+    try:
+        return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("insula"))
+    except RuntimeError as error:
+        raise SettingsError(
+            f"The folder {named!r} cannot be found ({error}); point INSULA_HOME at a folder."
+        ) from error
 
 
 def _zone(name: str) -> str:
@@ -187,7 +192,7 @@ def load(here: Path | None = None) -> Settings:
         SettingsError: a file or variable cannot be read; the message names it and what to do.
     """
     own, local = home() / FILE, (here or Path.cwd()) / FILE
-    _check_home(own.parent)
+    check_home(own.parent)
     values = _read(own)
     files = dict.fromkeys(values, own)
     if local.resolve() != own.resolve():
@@ -205,8 +210,12 @@ def load(here: Path | None = None) -> Settings:
         ) from error
 
 
-def _check_home(folder: Path) -> None:
-    """See that Insula's folder is one, or may become one: of a file, each command would name another part."""
+def check_home(folder: Path) -> None:
+    """See that Insula's folder is one, or may become one: of a file, each command would name another part.
+
+    Raises:
+        SettingsError: it is a file, or lies below one.
+    """
     for one in (folder, *folder.absolute().parents):
         with suppress(OSError):  # what may not be looked at, the store says so of
             if one.is_file():
@@ -239,7 +248,7 @@ def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     loc = [str(part) for part in first["loc"]]
     name, why = ".".join(loc), first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        return _unknown(loc, files.get(loc[0], home() / FILE))
+        return _unknown(loc, repr(str(files[loc[0]])) if loc[0] in files else f"the variable INSULA_{loc[0].upper()}")
     if loc[0] == "users":  # what stands there may be a token, which no message repeats
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
@@ -248,10 +257,10 @@ def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     )
 
 
-def _unknown(loc: Sequence[str], file: Path) -> str:
+def _unknown(loc: Sequence[str], where: str) -> str:
     """What to do about a setting that there is not."""
     known = Settings.model_fields if len(loc) == 1 else User.model_fields
     said, meant = f"There is no setting {'.'.join(loc)!r}", get_close_matches(loc[-1], known, 1, ALIKE)
     if meant:
-        return f"{said}; did you mean {meant[0]!r}? Change it in {str(file)!r}."
-    return f"{said}; take it out of {str(file)!r}, or name one of {', '.join(known)}."
+        return f"{said}; did you mean {meant[0]!r}? Change it in {where}."
+    return f"{said}; take it out of {where}, or name one of {', '.join(known)}."

@@ -46,6 +46,13 @@ def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula, encoding: str) 
     assert b"> Where does Zo" in told[0].stdout
 
 
+@pytest.mark.parametrize("words", ["status", "memory", "rules export -"])
+def test_with_standard_output_closed_a_command_says_nothing_and_breaks_nothing(words: str) -> None:
+    command = ["sh", "-c", f'exec "$0" -m insula.cli {words} >&-', sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_without_their_characters_what_is_well_is_told_from_what_is_broken(insula: Insula) -> None:
     install.install(HOSTS["gemini"])
     assert b"+ settings" in insula("ascii", "doctor").stdout

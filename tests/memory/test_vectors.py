@@ -65,6 +65,14 @@ async def test_what_was_promoted_since_the_last_question_is_found(store: Store) 
     assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
 
 
+async def test_a_fact_is_found_however_often_it_was_asked_for(store: Store) -> None:
+    """Questions are nearest to questions, and are kept with their meaning, too."""
+    await tell(store, "me", "I adopted a kitten.")
+    for _ in range(100):
+        await tell(store, "me", "Do we own some feline?", threshold=1.0)
+    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
+
+
 async def test_the_meaning_reaches_no_memory_of_another_user(store: Store) -> None:
     await tell(store, "other", "I adopted a kitten.")
     await tell(store, "me", "We took the ferry.")
@@ -100,13 +108,12 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
 
 
 UNIT = st.floats(-1, 1, width=16)
-ROWS = st.integers(1, 40).flatmap(lambda count: arrays.arrays(np.float16, (count, 3), elements=UNIT))
+ROWS = st.integers(1, 150).flatmap(lambda count: arrays.arrays(np.float16, (count, 3), elements=UNIT))
 
 
 @given(rows=ROWS, asked=arrays.arrays(np.float32, 3, elements=st.floats(-1, 1, width=32)), data=st.data())
 def test_the_nearest_are_those_of_a_plain_comparison(rows: Vector, asked: Vector, data: st.DataObject) -> None:
-    """However often it was asked in between, and however few are wanted."""
-    limit = data.draw(st.integers(1, 50))
+    """However often it was asked in between."""
     stops = sorted({*data.draw(st.lists(st.integers(1, len(rows)), max_size=3)), len(rows)})
     near = Neighbourhoods()
     found: list[int] = []
@@ -116,10 +123,10 @@ def test_the_nearest_are_those_of_a_plain_comparison(rows: Vector, asked: Vector
         def read(after: int, size: int, known: list[tuple[int, bytes]] = known) -> list[tuple[int, bytes]]:
             return [one for one in known if one[0] > after and len(one[1]) == size]
 
-        found = near.nearest(1, asked, limit, read)
+        found = [one for batch in near.nearest(1, asked, read) for one in batch]
     products = rows.astype(np.float32) @ asked
-    assert len(found) == min(limit, len(rows)) == len(set(found))
-    assert [products[one - 1] for one in found] == pytest.approx(sorted(products, reverse=True)[:limit], abs=1e-5)
+    assert len(found) == len(rows) == len(set(found))
+    assert [products[one - 1] for one in found] == pytest.approx(sorted(products, reverse=True), abs=1e-5)
 
 
 def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
@@ -132,19 +139,26 @@ def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
             reads.append((f"user {user}", after))
             return [] if after else [(7, row)]
 
-        return near.nearest(user, asked, 1, read)
+        return [one for batch in near.nearest(user, asked, read) for one in batch]
 
     assert [ask_of(user) for user in (1, 2, 1, 3, 1, 2)] == [[7]] * 6
     assert reads == [("user 1", 0), ("user 2", 0), ("user 1", 7), ("user 3", 0), ("user 1", 7), ("user 2", 0)]
 
 
-def test_a_user_with_more_than_may_be_held_has_no_neighbours() -> None:
+def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_nothing() -> None:
     asked = embedded(lambda _: [1.0, 0.0], "")
+    reads: list[tuple[int, int]] = []
+    near = Neighbourhoods(held_bytes=2 * 2 * 4)
 
-    def read(_: int, __: int) -> list[tuple[int, bytes]]:
-        return [(7, packed(asked))]
+    def ask_of(user: int, count: int) -> list[list[int]]:
+        def read(after: int, _: int) -> list[tuple[int, bytes]]:
+            reads.append((user, after))
+            return [(number, packed(asked)) for number in range(after + 1, count + 1)]
 
-    assert Neighbourhoods(held_bytes=4).nearest(1, asked, 1, read) == []
+        return list(near.nearest(user, asked, read))
+
+    assert [ask_of(1, 1), ask_of(2, 3), ask_of(2, 3), ask_of(1, 1)] == [[[1]], [], [], [[1]]]
+    assert reads == [(1, 0), (2, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("made", [[], [float("nan")], [float("inf"), 1.0], [[1.0]], 1.0, None, "text", [1.0, None]])

@@ -85,8 +85,9 @@ CONTENT = {
 NOT_CONTENT = {
     "en": "Thanks, wrong Ana|Thanks, however she lives in Porto|Thanks, though that is Porto.|Thanks, Porto.|Thanks?"
     "|OK.|Thanks anyway|Thanks for trying.|Thank God it's Friday|Thanks, I'll look it up myself|Thanks 🙄|Thanks, Bo."
-    "|Thanks! She lives in Porto.|Thanks! Are you sure?|Thanks! Why Lisbon?|Thanks! What about Porto?"
-    "|Thanks! But where does Ana really live?|Thanks! Where does she live, then?|Thanks!\nTry again."
+    "|Thanks! She lives in Porto.|Thanks! Are you sure?|Thanks! Why Lisbon?|Great. Where did you hear?"
+    "|Thanks! Who says so?|Thanks! What about Porto?|Thanks! But where does Ana really live?"
+    "|Thanks! Where does she live, then?|Thanks!\nTry again."
     "|Where does she work? Thanks!|Thanks! Where does she work, I meant?|Thanks! Now check it.",
     "es": "Gracias, pero vive en Oporto|Gracias, sin embargo vive en Oporto|No, gracias.|Gracias por nada."
     "|Gracias de todos modos|¡Gracias! ¿Seguro?|Gracias. Vive en Oporto.",

@@ -177,8 +177,11 @@ def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
     from insula.cli.common import DATABASE
     from insula.memory.store import Store
 
+    home = settings.home()
+    settings.check_home(home)
+
     async def run() -> T:
-        async with await Store.open(settings.home() / DATABASE) as store:
+        async with await Store.open(home / DATABASE) as store:
             return await work(store)
 
     return asyncio.run(run())

@@ -1,8 +1,10 @@
 """Standard output and error, whatever their encoding: what it has no character for is said in another way."""
 
 import codecs
+import os
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 
 _LIKE, _ESCAPED = "insula.like", "insula.escaped"
 _ALIKE = dict(zip("✓✗○·•→›×–—−“”’", '+xo-*>>x---""\'', strict=True)) | {"…": "...", "\N{NO-BREAK SPACE}": " "}
@@ -15,6 +17,9 @@ def prepare(json: bool) -> None:
     Args:
         json: whether a program reads standard output: there what is lacking is escaped as JSON has it.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed: what is said is said to nobody
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 to the end
     codecs.register_error(_LIKE, _like)
     codecs.register_error(_ESCAPED, _escaped)
     for stream in (sys.stdout, sys.stderr):

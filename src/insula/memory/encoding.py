@@ -53,7 +53,7 @@ def terms_of(claims: Iterable[Claim]) -> list[str]:
 def called(name: str) -> str:
     """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
     words = name.lower().split()
-    return next((word for word in words if not word.endswith(".")), name.lower())
+    return next((word for word in words if not word.endswith(".")), words[-1] if words else "")
 
 
 def encode(analysis: Analysis, speaker: str, listener: str) -> Encoding:

@@ -25,8 +25,8 @@ CANDIDATES = 64
 
 NEAREST = 16
 """How many more are proposed for their meaning alone, where there are embeddings."""
-LOOKED_AT = 4 * NEAREST
-"""How many of the nearest are looked at for that: some are in the working memory of another session, or retired."""
+BATCHES = 5
+"""Batches of the nearest, 4,064 memories, among which they are looked for."""
 
 POSTINGS = 2_500
 """Occurrences that one search reads at most (2 ms at 10^5 memories): common words are left out before rare ones."""
@@ -34,9 +34,10 @@ POSTINGS = 2_500
 BUSY_MS = 4_000
 
 _SEARCH = sa.text("SELECT rowid AS id FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
-_NEAR = sa.text("""
-SELECT memories.id FROM json_each(:near) AS near JOIN memories ON memories.id = near.value
-WHERE memories.user_id = :user AND promoted_at IS NOT NULL AND retired_at IS NULL ORDER BY near.key LIMIT :nearest""")
+_NEAR = sa.text("SELECT value AS id FROM json_each(:near)")
+_LONG_TERM = sa.text("""
+SELECT memories.id FROM json_each(:ids) AS one JOIN memories ON memories.id = one.value
+WHERE memories.user_id = :user AND promoted_at IS NOT NULL AND retired_at IS NULL ORDER BY one.key""")
 
 
 def _proposals(searched: bool, near: bool) -> sa.Select[Any]:
@@ -135,15 +136,20 @@ def candidates(
     """The memories worth scoring, and the turns around them.
 
     Proposed are those that share the rarest of the given terms, best first by BM25, the session's working memory, and
-    the first in long-term memory of those that are `near` in meaning.
+    those that are `near` in meaning.
     """
     query = _query(user_id, containing)
     values: dict[str, object] = {"user": user_id, "session": session_id}
     if query:
         values |= {"match": query, "limit": CANDIDATES}
     if near:
-        values |= {"near": json.dumps(list(near)), "nearest": NEAREST}
+        values["near"] = json.dumps(list(near))
     return connection.execute(_PROPOSALS[bool(query), bool(near)], values).all()
+
+
+def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[int]:
+    """Those of some ids, in their order, that are in a user's long-term memory."""
+    return list(connection.execute(_LONG_TERM, {"user": user_id, "ids": json.dumps(list(ids))}).scalars())
 
 
 def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int], limit: int) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -224,8 +225,14 @@ class Store:
         return Recollection(recalled, statistics, standing(cue, items, content), said)
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
-        read = partial(statements.vectors, connection, user_id)
-        return self._neighbourhoods.nearest(user_id, vector, index.LOOKED_AT, read)
+        """The memories nearest to a vector that may be proposed."""
+        found: list[int] = []
+        batches = self._neighbourhoods.nearest(user_id, vector, partial(statements.vectors, connection, user_id))
+        for batch in islice(batches, index.BATCHES):
+            found += index.long_term(connection, user_id, batch)
+            if len(found) >= index.NEAREST:
+                break
+        return found[: index.NEAREST]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""

@@ -1,6 +1,6 @@
 """Optional embeddings: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from insula.errors import InputError
 
 _BYTES = np.dtype(np.float16).itemsize
+_MORE = 1_000
 
 Array = npt.NDArray[np.float32]
 Vector = Array
@@ -20,6 +21,8 @@ Read = Callable[[int, int], Iterable[tuple[int, bytes]]]
 
 HELD_BYTES = 512 * 2**20
 """What may be held of all users: 340,000 vectors of 384 dimensions. Beyond that go those who were not asked longest."""
+BATCH = 64
+"""The nearest come in batches: this many, and where they do not do, a thousand at a time."""
 
 
 def embedded(embed: Embed, text: str) -> Vector:
@@ -62,24 +65,36 @@ class Neighbourhoods:
     def __init__(self, held_bytes: int = HELD_BYTES) -> None:
         self._held_bytes = held_bytes
         self._users: dict[int, _Neighbourhood] = {}
+        self._too_many: set[int] = set()
 
-    def nearest(self, user_id: int, vector: Vector, limit: int, read: Read) -> list[int]:
-        """The ids of the memories nearest to a vector, nearest first; none where a user's are too many to be held."""
+    def nearest(self, user_id: int, vector: Vector, read: Read) -> Iterator[list[int]]:
+        """The ids of a user's memories, nearest to a vector first, in batches; none where they are too many to be held.
+
+        In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
+        questions that are nearest to a question, and hide what answers it.
+        """
+        if user_id in self._too_many:
+            return
         here = self._users.pop(user_id, None)
         if here is None or here.dimensions != vector.size:
             here = _Neighbourhood(vector.size)
         here.extend(read(here.last, vector.size * _BYTES))
+        if here.size > self._held_bytes:
+            self._too_many.add(user_id)
+            return
         self._users[user_id] = here
-        while self._users and sum(one.size for one in self._users.values()) > self._held_bytes:
+        while sum(one.size for one in self._users.values()) > self._held_bytes:
             del self._users[next(iter(self._users))]
-        return here.nearest(vector, limit) if user_id in self._users else []
+        yield from here.nearest(vector)
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
         if user_id is None:
             self._users.clear()
+            self._too_many.clear()
         else:
             self._users.pop(user_id, None)
+            self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
@@ -94,7 +109,7 @@ class _Neighbourhood:
 
     @property
     def size(self) -> int:
-        return self._rows.nbytes
+        return self._rows[: self._count].nbytes
 
     def extend(self, found: Iterable[tuple[int, bytes]]) -> None:
         new = list(found)
@@ -111,10 +126,14 @@ class _Neighbourhood:
         )
         self._count, self.last = count, new[-1][0]
 
-    def nearest(self, vector: Vector, limit: int) -> list[int]:
-        closeness = self._rows[: self._count] @ vector
-        best = np.argpartition(-closeness, limit)[:limit] if limit < self._count else np.arange(self._count)
-        return self._ids[best[np.argsort(-closeness[best], kind="stable")]].tolist()
+    def nearest(self, vector: Vector) -> Iterator[list[int]]:
+        distance = -(self._rows[: self._count] @ vector)
+        best = np.argpartition(distance, BATCH)[:BATCH] if self._count > BATCH else np.arange(self._count)
+        yield self._ids[best[np.argsort(distance[best], kind="stable")]].tolist()
+        distance[best] = np.inf
+        rest = np.argsort(distance, kind="stable")[: self._count - len(best)]
+        for at in range(0, len(rest), _MORE):
+            yield self._ids[rest[at : at + _MORE]].tolist()
 
 
 def _longer(array: npt.NDArray[Any], by: int) -> npt.NDArray[Any]:

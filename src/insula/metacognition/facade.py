@@ -202,7 +202,7 @@ class Metacognition(Mind):
         content = redact(clean(text))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
-        vector = embedded(self.embed, analysis.text) if self.embed else None
+        vector = embedded(self.embed, analysis.text) if self.embed and analysis.text else None
         found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
         replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)

@@ -182,7 +182,7 @@ class Turn:
             self._regulate()
         with self.kept_from_host("embed"):
             embed = None if "embedding" in self.skipped else owner.embed
-            self._vector = embedded(embed, self._analysis.text) if embed else None
+            self._vector = embedded(embed, self._analysis.text) if embed and self._analysis.text.strip() else None
         limit = self.controls.max_context_items
         found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=self._vector)
         found = found._replace(recalled=chosen(found.recalled, limit))
@@ -210,10 +210,10 @@ class Turn:
         if self._analysis is None or self._place is None:
             return
         kept = memorable(self._content, self._analysis)
+        # What is not remembered must not be found by its meaning either.
+        vector = self._vector if kept is self._analysis else None
         item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(
-            self._place, item._replace(content=self._content, vector=self._vector)
-        )
+        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
         self._owner.saw(self._place, self._analysis.language)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:

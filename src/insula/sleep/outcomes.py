@@ -22,7 +22,7 @@ from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction
 from insula.text.pasted import PLAIN_CHARS
 from insula.text.questions import AskKind, asks, asks_in
-from insula.text.thanks import says_no_more, thanks
+from insula.text.thanks import doubts, says_no_more, thanks
 from insula.types import Calibration
 from insula.value import is_list, is_number, is_object
 
@@ -130,9 +130,16 @@ def _is_content(message: str, question: str, response: str, name: str) -> bool:
 
 
 def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
-    """Whether a sentence asks for facts, each time for one about something that was not asked for before."""
+    """Whether a sentence asks for facts, each time for one about something that was not asked for before.
+
+    "Where did you get that?" asks for none: it doubts.
+    """
     found = list(asks_in(sentence, language))
-    return bool(found) and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
+    return (
+        bool(found)
+        and not doubts(sentence.text)
+        and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
+    )
 
 
 def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:

@@ -106,7 +106,7 @@ def is_rounded(value: Fraction, written: Fraction, step: Fraction, loosely: bool
     Args:
         value: what it is.
         written: what was written.
-        step: what the last digit of that is worth.
+        step: what the last digit of that is worth; 0 where it is no single number, and so not rounded.
         loosely: whether fewer digits were written than could have been: "≈".
     """
     difference = abs(value - written)

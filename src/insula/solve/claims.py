@@ -43,7 +43,7 @@ _CURRENCIES = {"$": "dollar", "€": "euro", "£": "sterling"}
 _CLOCK = _words("am pm o'clock noon midnight")
 
 _PIECE = re.compile(
-    r"(?P<number>(?:[$€£][ ]?)?(?:\d{1,2}/\d{1,2}/\d{4}(?!\d)|\d+(?:[.,:]\d+)*|\.\d+))"
+    r"(?P<number>(?:[$€£][ ]?)?(?:\d{1,2}/\d{1,2}/\d{4}(?!\d)|\d+(?:[.,:'’]\d+)*|\.\d+))"
     r"|(?P<end>[\n,;.:!?。，：；！？\"“”«»‘’'`\[{<>$&\\—→⇒…•]|=+>|(?<=\s)\|(?=\s))"
     r"|(?P<equal>=+|≈|~=|≃|≅)"
     r"|(?P<op>\*\*|[-+*/×÷·∙⋅−–^()%])"
@@ -127,8 +127,9 @@ class _Side:
 
     @property
     def step(self) -> Fraction:
-        """What the last digit of its last number is worth, which says how finely it was rounded."""
-        return next((token.step for token in reversed(self.tokens) if token.kind == "number"), Fraction(1))
+        """What the last digit of its number is worth, which says how finely it was rounded; 0 of more than one."""
+        steps = [token.step for token in self.tokens if token.kind == "number"]
+        return steps[0] if len(steps) == 1 else Fraction(0)
 
 
 def claims(reasoning: str) -> tuple[Claim, ...]:
@@ -223,7 +224,7 @@ def _are_converted(one: frozenset[str], other: frozenset[str]) -> bool:
 def _after(pieces: Sequence[_Piece], at: int) -> _Side | None:
     """The side to the right of a sign of equality; None if it goes on in a way that cannot be read."""
     begin = at + 1
-    while begin < len(pieces) and pieces[begin].text.lower() in _SKIPPED:
+    while begin < len(pieces) and pieces[begin].kind == "word" and pieces[begin].text.lower() in _SKIPPED:
         begin += 1
     side = _side(pieces, begin, _border(pieces, begin))
     return side if side is not None and _closes(pieces, side.after) else None

@@ -1,7 +1,8 @@
 """Whether a sentence thanks, or says that something is right, and says nothing else.
 
 What may be said stands in `thanks.json`, as alternatives of a regular expression in each language: under "thanks" what
-thanks or agrees, under "beside" what may stand around it. It is what is let pass, and not what is forbidden, since
+thanks or agrees, under "beside" what may stand around it; under
+"pointing" words for what was just said and for who said it. It is what is let pass, and not what is forbidden, since
 there are few ways to thank and no end of ways to go on ("Thanks, but …", "Thanks anyway", "Thanks for nothing").
 """
 
@@ -42,12 +43,17 @@ def says_no_more(sentence: str, name: str = "") -> bool:
     return not _FREE.sub("", left)
 
 
+def doubts(sentence: str) -> bool:
+    """Whether a question is about what was just said, or who said it ("Who says so?", "Where did you get that?")."""
+    return bool(_pattern("pointing").search(_plain(sentence)))
+
+
 def _plain(sentence: str) -> str:
     return sentence.replace("’", "'")
 
 
 @cache
-def _pattern(kind: Literal["thanks", "beside"]) -> re.Pattern[str]:
+def _pattern(kind: Literal["thanks", "beside", "pointing"]) -> re.Pattern[str]:
     """The phrases of all languages in one: thanks are short, and often not in the language of the talk."""
     data: dict[str, str] = json.loads((files("insula.text") / "thanks.json").read_text("utf-8"))[kind]
     spaced = "|".join(phrases for language, phrases in data.items() if language not in UNSPACED)
