@@ -14,7 +14,6 @@ from insula.errors import SettingsError
 from insula.memory.strategies import Tally
 
 FILE = "strategies.toml"
-GENERAL = "general"
 NAME_CHARS, WHEN_CHARS, HOW_CHARS, MOST = 40, 160, 600, 100
 """Limits of a strategy and of a repertoire: all of it stands in a prompt."""
 FITTING, OTHER = (2.0, 1.0), (1.0, 1.0)

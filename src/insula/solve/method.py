@@ -20,7 +20,7 @@ PROBLEM_CHARS = 20_000
 
 
 class Method(Protocol):
-    """A way to solve a problem. It raises nothing, and never spends more than the account allows."""
+    """A way to solve a problem. What fails on the way is why it ended; it never spends more than the account allows."""
 
     async def __call__(
         self,
