@@ -126,9 +126,7 @@ def bench_confidence(
     data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
     plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
     fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
-    embed: Annotated[
-        str | None, typer.Option(help="MODULE:FUNCTION from a text to its embedding, which recall then uses.")
-    ] = None,
+    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
     json: Json = False,
 ) -> None:
     """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0005"
+VERSION = "0006"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -60,6 +60,9 @@ messages = sa.Table(
 )
 """The transcript, word for word; `score` is the assessment of a response."""
 
+UNEMBEDDED = "vector IS NULL AND retired_at IS NULL AND provenance != 'derived'"
+"""The memories whose vector is to come: of an older store, without an embedding at hand, or after an erasure."""
+
 memories = sa.Table(
     "memories",
     metadata,
@@ -87,10 +90,11 @@ memories = sa.Table(
     sa.Column("retired_at", sa.Double),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
     sa.Index("ix_memories_embedded", "user_id", sqlite_where=sa.text("vector IS NOT NULL")),
+    sa.Index("ix_memories_unembedded", "user_id", sqlite_where=sa.text(UNEMBEDDED)),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
 `line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a
-JSON list; `vector` is float16, when an embedder is at hand."""
+JSON list; `vector` is float16, empty where nothing of the text is remembered, and NULL until it is made."""
 
 
 def in_working_memory() -> sa.ColumnElement[bool]:

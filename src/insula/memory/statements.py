@@ -49,9 +49,10 @@ class Said(NamedTuple):
     """The assessment of a response."""
 
 
-def _last(column: sa.Column[int]) -> sa.ScalarSelect[int]:
+def _last(column: sa.Column[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
     """The greatest value of a column in a session, which is bound as "here"."""
-    return sa.select(sa.func.max(column)).where(column.table.c.session_id == sa.bindparam("here")).scalar_subquery()
+    here = column.table.c.session_id == sa.bindparam("here")
+    return sa.select(sa.func.max(column)).where(here, *where).scalar_subquery()
 
 
 # What every turn runs is put together once: that costs SQLAlchemy more than running it.
@@ -68,7 +69,8 @@ _LINES = (
 )
 _MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
 _NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages.c.turn), 0) + 1)
-_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id)).returning(memories.c.id)
+_SAID = memories.c.provenance != "derived"
+_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id, _SAID)).returning(memories.c.id)
 _PROMOTED = (
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
@@ -200,20 +202,15 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         connection.execute(sa.insert(signals), rows)
 
 
-def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
-    """The embeddings of a user's memories after an id, of a size in bytes, with their ids, in the order of the ids."""
-    query = (
-        sa.select(memories.c.id, memories.c.vector)
-        .where(memories.c.user_id == user_id, memories.c.id > after, memories.c.vector.is_not(None))
-        .where(sa.func.length(memories.c.vector) == size)
-        .order_by(memories.c.id)
-    )
-    return [(row.id, row.vector) for row in connection.execute(query)]
-
-
 def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
     """The languages of what is remembered of a user."""
     query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+def speakers(connection: sa.Connection, here: Place) -> frozenset[str]:
+    """Who talks in what is remembered of a user."""
+    query = sa.select(memories.c.speaker).where(memories.c.user_id == here.user_id).distinct()
     return frozenset(connection.execute(query).scalars())
 
 

@@ -18,15 +18,16 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreError
-from insula.memory import erasure, file, index, journal, lock, nights, statements
+from insula.memory import erasure, file, index, journal, lock, meanings, nights, statements
 from insula.memory.changes import Changes, Revision
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import NewItem
 from insula.memory.lessons import Cited, Version, cited, version
+from insula.memory.meanings import Unembedded
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Neighbourhoods, Vector, cosine
+from insula.memory.vectors import Neighbourhoods, Vector, nearness
 from insula.redaction import redact
 from insula.text.analysis import clean
 from insula.types import Controls, Memory, Recalled, Signal
@@ -227,7 +228,7 @@ class Store:
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
         found: list[int] = []
-        batches = self._neighbourhoods.nearest(user_id, vector, partial(statements.vectors, connection, user_id))
+        batches = self._neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
             found += index.long_term(connection, user_id, batch)
             if len(found) >= index.NEAREST:
@@ -246,6 +247,20 @@ class Store:
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages of what is remembered of a user."""
         return await self.run(statements.languages, place)
+
+    async def speakers(self, place: Place) -> frozenset[str]:
+        """Who talks in what is remembered of a user."""
+        return await self.run(statements.speakers, place)
+
+    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Write the vectors of memories that had none, but of what has changed since; returns how many."""
+
+        def work(connection: sa.Connection) -> int:
+            written = meanings.embed(connection, user_id, made)
+            self._neighbourhoods.add(user_id, written)
+            return len(written)
+
+        return await self.run(work)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
@@ -406,7 +421,7 @@ def _items(
             said_at=row.said_at,
             uses=row.uses,
             used_at=row.used_at,
-            cosine=cosine(vector, row.vector) if vector is not None and row.vector else 0.0,
+            cosine=nearness(vector, row.vector) if vector is not None and row.vector else 0.0,
             session=row.session_id,
         )
         for row in rows
