@@ -156,3 +156,19 @@ def bench_likelihood(
     from insula.bench.likelihood import run
 
     raise typer.Exit(run(model, json, fit))
+
+
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))

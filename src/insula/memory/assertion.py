@@ -31,6 +31,7 @@ MAX_STATEMENTS = 24
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
+_OF_NOBODY = frozenset({NOBODY})
 _MARKS = re.compile(r"\s*[;:—–]\s+|\s*,\s+")
 _MARKS_UNSPACED = re.compile("[，、；。！？,;…]+")
 
@@ -80,9 +81,7 @@ class _Context(NamedTuple):
     """What they were asked since."""
 
 
-def statements(
-    analysis: Analysis, speaker: str, listener: str, before: Sequence[Said] = ()
-) -> tuple[Statement, ...]:
+def statements(analysis: Analysis, speaker: str, listener: str, before: Sequence[Said] = ()) -> tuple[Statement, ...]:
     """What a text asserts.
 
     Args:
@@ -168,9 +167,7 @@ def _corrected(text: str, language: str, context: _Context) -> Statement | None:
     terms = frozenset(sentence(text, language).terms)
     if said is None or "corrects" not in signs or len(terms) > MOST_TERMS:
         return None
-    return Statement(
-        f"{said.text} {text}", language, said.subjects, said.mentions, "fact", signs, terms | said.terms
-    )
+    return Statement(f"{said.text} {text}", language, said.subjects, said.mentions, "fact", signs, terms | said.terms)
 
 
 def _brief(clause: str, language: str, times: int = 1) -> bool:
@@ -180,13 +177,13 @@ def _brief(clause: str, language: str, times: int = 1) -> bool:
 
 
 def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: bool) -> Iterator[str]:
-    """The clauses of a sentence: it is parted where somebody else, or the same one anew, is the subject of what follows."""
+    """The clauses of a sentence: it is parted where somebody is the subject of what follows."""
     start = 0
     for joint in _apart(language).finditer(text):
         rest = _leads(language).sub("", text[joint.end() :].strip())
         head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
         about = whose(head, language, speaker, listener)
-        if about.mentions and about.subjects != {NOBODY} and sentence(text[start : joint.start()], language).terms:
+        if about.mentions and about.subjects != _OF_NOBODY and sentence(text[start : joint.start()], language).terms:
             yield text[start : joint.start()].strip()
             start = joint.end()
     if rest := text[start:].strip():
@@ -212,7 +209,10 @@ def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question
     for piece in analysis.sentences:
         asked = tuple(asks_in(piece, analysis.language))
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
-        found += (_question(ask, piece.text if alone else ask.text, piece.text, analysis.language, speaker, listener) for ask in asked)
+        found += (
+            _question(ask, piece.text if alone else ask.text, piece.text, analysis.language, speaker, listener)
+            for ask in asked
+        )
     return tuple(found[:MAX_STATEMENTS])
 
 

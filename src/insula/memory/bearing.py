@@ -5,22 +5,22 @@ kind asked for. A newer statement on the same matter, of the same one, that says
 wrong, stands in the place of the older, which is history with its dates.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
 from insula.memory.matter import matters_asked, matters_told, nearness, shared
+from insula.memory.modality import UPDATES
 from insula.memory.slots import filled
-from insula.memory.subject import fits
+from insula.memory.subject import fits, names_of
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.02
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 FOLLOWS = 0.12
 """Nearness of a newer statement to an older one from which it may take its place."""
-UPDATES = frozenset({"negated", "ended", "corrects", "changes"})
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
 SURE = 0.6
 """Chance from which a head is believed that a statement is on another matter."""
@@ -46,6 +46,10 @@ class Judged(NamedTuple):
     since: float | None = None
     until: float | None = None
     """Until when it held, where a newer one took its place."""
+    taken_by: tuple[int, ...] = ()
+    """The memories that took its place."""
+    took: tuple[int, ...] = ()
+    """Those whose place it took, the latest first."""
 
 
 class _Match(NamedTuple):
@@ -70,10 +74,10 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     return best
 
 
-def aliases(statements: "Sequence[Statement] | object") -> dict[str, frozenset[str]]:
+def aliases(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
     """Who else a name or a path may mean: "my sister Ana" makes them one."""
     found: dict[str, set[str]] = {}
-    for one in statements:  # type: ignore[attr-defined]
+    for one in statements:
         names = {path for path in one.subjects if path and "/" not in path}
         paths = {path for path in one.subjects if "/" in path}
         if len(names) == 1 and len(paths) == 1 and "user" not in names:
@@ -83,7 +87,7 @@ def aliases(statements: "Sequence[Statement] | object") -> dict[str, frozenset[s
 
 
 def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]]) -> dict[int, Judged]:
-    about = question.subjects.union(*(named.get(path, frozenset()) for path in question.subjects))
+    about = _meant(question.subjects, named)
     asked = question._replace(subjects=about)
     near = _nearness(asked, told)
     matches = [_match(asked, one, fit, apart) for one, (fit, apart) in zip(told, near, strict=True)]
@@ -93,6 +97,12 @@ def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[
         if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
             best[match.told.memory] = match
     return _succeeded(asked, best, matches)
+
+
+def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Those asked about under all their names; who is asked about by name is nobody of another name."""
+    others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
+    return subjects | (others if not names_of(subjects) else frozenset(path for path in others if "/" in path))
 
 
 def _nearness(question: Question, told: Sequence[Told]) -> list[tuple[float, bool]]:
@@ -147,29 +157,28 @@ def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence
     """The memories with those that a newer one took the place of as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
-    until: dict[int, float] = {}
-    after: set[int] = set()
-    for old in holds:
-        if old.fit < NEAR and old.fit < top:
-            continue
-        for new in _newer(question, old, matches):
-            until[old.told.memory] = min(until.get(old.told.memory, new.told.said_at), new.told.said_at)
-            after.add(new.told.memory)
-    return {memory: _standing(question, one, until.get(memory), memory in after) for memory, one in best.items()}
+    old_ones = [one for one in holds if one.fit >= NEAR or one.fit == top]
+    newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
+    found: dict[int, Judged] = {}
+    for memory, one in best.items():
+        after = newer.get(memory, [])
+        took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
+        found[memory] = _standing(question, one, after, sorted(took, reverse=True))
+    return found
 
 
-def _standing(question: Question, match: _Match, until: float | None, took_over: bool) -> Judged:
-    since = match.told.said_at
+def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:
     bearing, reason = match.bearing, match.reason
     wants_past = "before" in question.marks
-    if until is not None:
+    until = min((one.told.said_at for one in after), default=None)
+    if after:
         bearing = "answers" if wants_past else "history"
-    elif took_over:
-        bearing = "bears" if wants_past else "answers"
-        reason = ""
+    elif took:
+        bearing, reason = "bears" if wants_past else "answers", ""
     elif wants_past and bearing == "answers" and "ended" not in match.told.statement.marks:
         bearing, reason = "bears", "present"
-    return Judged(bearing, match.fit, reason, since, until)
+    taken_by = tuple(sorted({one.told.memory for one in after}))
+    return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
 
 
 def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_Match]:

@@ -22,6 +22,8 @@ SCALE = 8.0
 """What its vectors are multiplied by before the heads."""
 HEAD, FLOOR = 0.05, 0.001
 """What the logarithm of the chance of a matter in common weighs beside the cosine, and its least chance."""
+HEADLESS = -0.17
+"""The same of another embedding, of which there are no heads: what they give to what has little in common."""
 WORDS = 0.35
 """What the share of a question's words weighs where there is no vector, beside that of its meaning."""
 
@@ -61,7 +63,7 @@ def nearness(cosine: float | None, common: float | None, shared: float) -> float
     """
     if cosine is None:
         return WORDS * (2 * shared - 0.5)
-    return cosine + (HEAD * math.log(common + FLOOR) if common is not None else 0.0)
+    return cosine + (HEAD * math.log(common + FLOOR) if common is not None else HEADLESS)
 
 
 def shared(question: Question, statement: Statement) -> float:

@@ -15,10 +15,11 @@ from insula.text.grammar import UNSPACED
 Modality = Literal["fact", "plan", "wish", "hypothetical", "fiction", "joke", "question"]
 Mark = Literal["negated", "ended", "corrects", "changes", "before", "still"]
 """What a clause says beside its matter: that it is not so, no longer so, wrong before, new; asked of the past."""
+UPDATES: frozenset[Mark] = frozenset({"negated", "ended", "corrects", "changes"})
+"""Marks of what may take the place of an older statement."""
 EVERYWHERE = frozenset({"fiction", "real", "joke"})
 """Devices that are looked for in the words of all languages at once."""
 MARKS: tuple[Mark, ...] = ("negated", "ended", "corrects", "changes", "before", "still")
-
 
 
 def modality(clause: str, language: str) -> Modality:
@@ -45,7 +46,9 @@ def _pattern(device: str, language: str) -> re.Pattern[str]:
     words: str = raw.get(device) or raw[language].get(device, "(?!)")
     flags = re.IGNORECASE | re.MULTILINE
     if device in EVERYWHERE:
-        unspaced = "|".join(word for word in words.split("|") if not word.isascii() and re.search("[\u3040-\u9fff]", word))
+        unspaced = "|".join(
+            word for word in words.split("|") if not word.isascii() and re.search("[\u3040-\u9fff]", word)
+        )
         return re.compile(rf"(?<!\w)(?:{words})(?!\w)|{unspaced}", flags)
     if language in UNSPACED:
         return re.compile(words, flags)

@@ -5,7 +5,7 @@ The words of eight languages stand in `slots.json`. What cannot be told of a sta
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -16,14 +16,12 @@ from insula.text.analysis import LANGUAGES, fold
 from insula.text.answers import carries, names_in
 from insula.text.grammar import UNSPACED
 
-WEEKDAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
-    "sonntag".split()
-)
+WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+"""Elsewhere they are written small, or every noun is not."""
 
 
 def filled(question: Question, statement: Statement) -> bool | None:
-    """Whether a statement holds what a question asks for; None where the question asks for no value that can be told."""
+    """Whether a statement holds what a question asks for; None where it asks for no value that can be told."""
     told = [_TOLD[slot](question, statement) for slot in _slots(question)]
     if question.ask.kind in {"number", "time"}:
         told.append(carries(question.ask.kind, statement.text, statement.language))
@@ -47,7 +45,12 @@ def _new_names(question: Question, statement: Statement) -> set[str]:
     asked = {fold(word) for word in re.findall(r"\w+", question.text.lower())}
     common = people(statement.language if statement.language in LANGUAGES else "en").words.get("names", frozenset())
     words = re.findall(r"[^\W\d_][\w'-]*", statement.text)
-    found = {fold(name) for name in names_in(statement.text, statement.language)} - asked - WEEKDAYS - months(statement.language)
+    found = (
+        {fold(name) for name in names_in(statement.text, statement.language)}
+        - asked
+        - WEEKDAYS
+        - months(statement.language)
+    )
     if statement.language == "de":
         return {name for name in found if name in common}
     first = fold(words[0].lower()) if words else ""
@@ -74,13 +77,17 @@ def _says(slot: str, statement: Statement) -> bool:
     return pattern is None or bool(pattern.search(statement.text.replace("’", "'")))
 
 
-_TOLD = {
+def _saying(slot: str) -> Callable[[Question, Statement], bool]:
+    return lambda question, statement: _says(slot, statement)
+
+
+_TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
     "name": _named,
-    "colour": lambda _, statement: _says("colour", statement),
-    "hour": lambda _, statement: _says("hour", statement),
+    "colour": _saying("colour"),
+    "hour": _saying("hour"),
     "amount": _amount,
     "which": _which,
-    "reason": lambda _, statement: _says("reason", statement),
+    "reason": _saying("reason"),
     "who": _who,
 }
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.encoding import called
+from insula.memory.encoding import ASSISTANT, USER, called
 from insula.text.analysis import LANGUAGES, fold, words_of
 from insula.text.grammar import UNSPACED
 
@@ -93,7 +93,10 @@ def people(language: str) -> People:
 def joints(language: str) -> str:
     """Words that join clauses, as alternatives of a regular expression."""
     raw = json.loads((files("insula.memory") / "people.json").read_text("utf-8"))
-    return "|".join(re.escape(word).replace("_", " ") for word in raw[language if language in LANGUAGES else "en"].get("joints", "").split())
+    return "|".join(
+        re.escape(word).replace("_", " ")
+        for word in raw[language if language in LANGUAGES else "en"].get("joints", "").split()
+    )
 
 
 def whose(text: str, language: str, speaker: str, listener: str, before: Sequence[str] = ()) -> Whose:
@@ -114,13 +117,30 @@ def whose(text: str, language: str, speaker: str, listener: str, before: Sequenc
 
 def fits(asked: frozenset[str], said: frozenset[str]) -> bool:
     """Whether what is said of some may be of those asked about; of nobody in particular it always may."""
-    return not asked or not said or any(same(one, other) for one in asked for other in said)
+    if not asked or not said:
+        return True
+    names, others = names_of(asked), names_of(said)
+    if names and others and names.isdisjoint(others):  # my sister Ana is not my sister Eva
+        return False
+    return any(same(one, other) for one in asked for other in said)
+
+
+def names_of(paths: frozenset[str]) -> frozenset[str]:
+    """Those of some paths that are names."""
+    return frozenset(path for path in paths if "/" not in path) - {NOBODY, SOMEBODY, USER, ASSISTANT}
 
 
 def same(one: str, other: str) -> bool:
     """Whether two paths may mean the same being: "my partner" and "my wife"."""
     first, second = one.split("/"), other.split("/")
     return len(first) == len(second) and all(map(_kin, first, second))
+
+
+def meant_by(path: str) -> frozenset[str]:
+    """A path and those that may mean the same: of "my partner" also "my wife"."""
+    owner, slash, last = path.rpartition("/")
+    others = {*GROUPS.get(last, ()), *(group for group, kinds in GROUPS.items() if last in kinds)}
+    return frozenset({path, *(f"{owner}/{other}" for other in others)}) if slash else frozenset({path})
 
 
 def _kin(one: str, other: str) -> bool:
@@ -163,7 +183,9 @@ def _subjects(
     if subject.path == me:  # "I have a dog called Rex" says of the dog, too
         has = next((at for at, (low, _) in enumerate(tokens) if low in words["has"]), None)
         if has is not None:
-            subjects |= {one.path for one in found if one.at > has and one.path.startswith(f"{me}/") and not one.oblique}
+            subjects |= {
+                one.path for one in found if one.at > has and one.path.startswith(f"{me}/") and not one.oblique
+            }
     return {path for path in subjects if path != you} or subjects
 
 
@@ -185,15 +207,12 @@ def _reported(tokens: Sequence[tuple[str, str]], found: Sequence[Mention], known
     return 0
 
 
-def _mentions(
-    tokens: Sequence[tuple[str, str]], known: People, me: str, you: str, they: str
-) -> Iterator[Mention]:
+def _mentions(tokens: Sequence[tuple[str, str]], known: People, me: str, you: str, they: str) -> Iterator[Mention]:
     """The beings of a clause in order, each once."""
     words, beings = known.words, known.beings
     found: list[Mention] = []
     last, first_verbs = they, words.get("first_verbs", frozenset[str]())
     for at, (low, written) in enumerate(tokens):
-        before = tokens[at - 1][0] if at else ""
         oblique = at > 0 and _governed(tokens, at - 1, words)
         if low in first_verbs and not any(one.path == me for one in found):
             found.append(Mention(me, at, pronoun=True))
@@ -219,7 +238,7 @@ def _mentions(
 
 
 def _governed(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a word is a preposition; not the "a" that opens a clause ("a mi hermana le gusta", "a minha irmã tem")."""
+    """Whether a word is a preposition; not the "a" that opens a clause ("a mi hermana le gusta")."""
     low = tokens[at][0]
     return low in words["prepositions"] and not (at == 0 and low == "a")
 
@@ -270,9 +289,13 @@ def _being(
         return found
     if previous is not None and previous.path != me:
         between = [low for low, _ in tokens[previous.at + 1 : at]]
-        if between[:1] == ["s"] and "mine" in words["first_own"] and len(between) <= _REACH and begin == at:  # "my boss's dog"
+        if (
+            between[:1] == ["s"] and "mine" in words["first_own"] and len(between) <= _REACH and begin == at
+        ):  # "my boss's dog"
             return [*found[:-1], Mention(f"{previous.path}/{kind}", at, previous.oblique)]
-        genitive = between and (between[0] in words["of"] or between[0] in {"des", "der", "meines", "meiner", "unseres"})
+        genitive = between and (
+            between[0] in words["of"] or between[0] in {"des", "der", "meines", "meiner", "unseres"}
+        )
         if genitive and len(between) <= _REACH and previous.path.count("/") == 1 and not previous.pronoun:
             inner = previous.path.rpartition("/")[2]  # "el perro de mi jefe"
             return [*found[:-1], Mention(f"{root}/{kind}/{inner}", at, previous.oblique)]
@@ -303,7 +326,12 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     if before in known.beings and len(written) > 1:
         return not _german(known) or after in words["verbs"] or not after
     if before in words["determiners"] or before in words["prepositions"] or low in words["say"]:
-        return before in words["prepositions"] and before in {"a", "to", "than"} and at + 1 < len(tokens) and after in words["that"]
+        return (
+            before in words["prepositions"]
+            and before in {"a", "to", "than"}
+            and at + 1 < len(tokens)
+            and after in words["that"]
+        )
     joins = not at or before in words["and"] or before in words["that"]
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))
 
@@ -343,12 +371,11 @@ def before_article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[st
 
 
 def _unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:
-    assert known.pattern is not None
     words = known.words
     found: list[Mention] = []
     ends: list[int] = []
     last = they
-    for match in known.pattern.finditer(text):
+    for match in known.pattern.finditer(text) if known.pattern else ():
         kind, word = match.lastgroup or "", match.group()
         start, end = match.span()
         gap = text[ends[-1] : start] if ends else None
@@ -388,11 +415,18 @@ def _unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[l
 
 def _relative(gap: str | None, after: str, words: Mapping[str, frozenset[str]]) -> bool:
     """Japanese: whether what stands between two beings makes the second the first one's ("友達が飼っている犬は")."""
-    return bool(gap) and "の" in words["of"] and bool(re.fullmatch("[がの][^、。はが]{1,8}(?:る|た)", gap)) and after[:1] in "はがの"
+    return (
+        bool(gap)
+        and "の" in words["of"]
+        and bool(re.fullmatch("[がの][^、。はが]{1,8}(?:る|た)", gap))
+        and after[:1] in "はがの"
+    )
 
 
 def _oblique(text: str, start: int, end: int, words: Mapping[str, frozenset[str]], *, japanese: bool) -> bool:
     if japanese:
         after = text[end : end + 2]
-        return any(after.startswith(mark) for mark in words["oblique"]) and not after.startswith(("には", "では", "から「"))
+        return any(after.startswith(mark) for mark in words["oblique"]) and not after.startswith(
+            ("には", "では", "から「")
+        )
     return any(text[:start].endswith(mark) for mark in words["oblique"])

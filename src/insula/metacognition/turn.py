@@ -12,6 +12,7 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
@@ -185,7 +186,13 @@ class Turn:
             self._regulate()
         vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
         limit = self.controls.max_context_items
-        found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector)
+        questions = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.questions(self._analysis, USER, ASSISTANT)
+        ]
+        found = await owner.store.recall(
+            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
+        )
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
@@ -224,8 +231,15 @@ class Turn:
             return
         kept = memorable(self._content, self._analysis)
         vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
-        item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
+        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
+        stated = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.statements(kept, USER, ASSISTANT, before)
+        ]
+        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
+        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
+        item = item._replace(content=self._content, vector=vector)
+        self.number, _ = await self._owner.store.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:

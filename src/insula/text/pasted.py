@@ -77,7 +77,7 @@ def _pattern(name: Literal["carriers", "outsiders", "errands"]) -> re.Pattern[st
 def spoken(message: str) -> str:
     """What of a message its writer says: quotations, code and what follows "Translate this:" are others' words.
 
-    Unlike `told_words` it lets a long message or several lines pass: what is stated in them is weighed clause by clause.
+    Unlike `told_words` it lets a long message or several lines pass: what they state is weighed clause by clause.
     """
     left = _unquoted(message, ELLIPSIS)
     opened = _OPENED.search(left)

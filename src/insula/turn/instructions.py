@@ -1,6 +1,7 @@
 """The text that metacognition puts before the model, stable parts first so that a provider can cache them (K4)."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from insula.types import Confidence, Identity, Level, Recalled
 
@@ -76,12 +77,25 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     for one in recalled:
         if not bears(one):
             continue
-        said_at = one.memory.said_at
-        line = f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
+        line = rendered(one)
         if len(line) <= room:
             lines.append((one.memory.id, line))
             room -= len(line)
     return lines
+
+
+def rendered(one: Recalled) -> str:
+    """The line of a memory with its dates: since when it holds and what held until then, or until when it held."""
+    said = _day(one.memory.said_at)
+    if one.until is not None:
+        return f"- {who(one)}{one.memory.line} ({said}; no longer since {_day(one.until)})"
+    if one.before:
+        return f"- {who(one)}{one.memory.line} (since {said}; until then: {one.before.rstrip('.')})"
+    return f"- {who(one)}{one.memory.line} ({said})"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def bears(one: Recalled) -> bool:
@@ -92,6 +106,8 @@ def bears(one: Recalled) -> bool:
     """
     memory = one.memory
     if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
+        return False
+    if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
         return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
