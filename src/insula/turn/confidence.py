@@ -26,6 +26,8 @@ QUOTED = 60
 ANSWERS = 3
 """Memories that are looked at for the kind of thing asked for."""
 
+ANSWERED = 0.75
+"""The least chance where a line answers."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
 BEARING = 0.05
@@ -87,7 +89,7 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) 
         return stored
     answers = max((one.fit or 0.0 for one in judged if one.bearing == "answers"), default=None)
     if answers is not None:
-        return max(stored, calibration.high + (1 - calibration.high) * min(max(answers, 0.0), 1.0))
+        return max(stored, ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
     if not all(one.memory.speaker == USER for one in judged):
         return min(stored, below_high)
