@@ -1,4 +1,4 @@
-"""From a name to an embedding: the shipped one, MiniLM, or a function of a person's own.
+"""From a name to an embedding: the shipped one, or a function of a person's own.
 
 The shipped one is Google's multilingual Universal Sentence Encoder (16 languages, 512 dimensions) as a forward pass in
 NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.7 s and 123 MB, once per process.
