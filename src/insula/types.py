@@ -12,12 +12,23 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 """Tulving's kinds, and two of our own. Semantic memories assert something; episodic ones only happened."""
 
 Level = Literal["high", "medium", "low"]
+Outcome = Literal["passed", "doubtful", "unclear"]
+"""What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
+which tells too little to doubt it."""
+
 Voice = Literal["plain", "formal", "warm"]
 
 Flag = Literal[
     "empty",
     "off_topic",
     "incomplete",
+    "ignored_memory",
+    "declined",
+    "other_person",
+    "unsupported",
+    "constraint",
+    "leak",
+    "echo",
     "wrong_language",
     "forbidden_pattern",
     "off_tone",
@@ -135,6 +146,17 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that a response lacks or does wrong."""
+
+    flag: Flag
+    about: str = ""
+    """What shows it: the line of memory that should have been used, or the demand of the message that is not kept."""
+    certain: bool = True
+    """Whether it may bring the score below `HEDGE_THRESHOLD`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """A judgement of one response, after it was made."""
 
@@ -143,11 +165,20 @@ class Assessment:
     parts: Parts
     unanswered: tuple[str, ...] = ()
     """The questions and requests of the message that no part of the response matches, verbatim."""
+    faults: tuple[Fault, ...] = ()
+    """The flags that something shows, each with what does."""
+    unclear: bool = False
+    """Whether nothing speaks against the response but that it shares too little with the words of the message."""
 
     @property
     def passed(self) -> bool:
         """Whether the score reaches `PASS_THRESHOLD`."""
         return self.score >= PASS_THRESHOLD
+
+    @property
+    def outcome(self) -> Outcome:
+        """Passed, doubtful, or what could not be told: that is neither hedged nor learned from."""
+        return "passed" if self.passed else "unclear" if self.unclear else "doubtful"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
