@@ -169,6 +169,10 @@ class Assessment:
     """The flags that something shows, each with what does."""
     unclear: bool = False
     """Whether nothing speaks against the response but that it shares too little with the words of the message."""
+    used: bool = False
+    """Whether it says something that memory held on what was asked."""
+    modest: bool = False
+    """Whether it says that it does not know, or asks back."""
 
     @property
     def passed(self) -> bool:
@@ -191,6 +195,8 @@ class Controls:
     """Salience from which a working-memory item is promoted (seed 003: 0.55)."""
     stm_capacity: int = 32
     """Items a session's working memory holds."""
+    retry: int = 0
+    """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

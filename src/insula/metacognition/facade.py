@@ -57,7 +57,8 @@ class Metacognition(Mind):
         embed: makes an embedding of a text, so that what is near in meaning is recalled without a word in common; none
             is needed.
         telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
+            the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
     """
 

@@ -171,6 +171,8 @@ def assess(
         unanswered=() if far else turn.unanswered,
         faults=faults,
         unclear=far and not faults and meaning is None,
+        used=use.used,
+        modest=turn.declined,
     )
 
 
