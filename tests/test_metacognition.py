@@ -167,12 +167,12 @@ async def test_the_session_so_far_is_sent_along_and_no_other(store: Store) -> No
     assert model.requests[2].history == ()
 
 
-async def test_a_response_that_was_flagged_is_no_example_for_the_next(store: Store) -> None:
+async def test_a_response_stays_in_history_whatever_the_monitor_made_of_it(store: Store) -> None:
     replies = ["Nem, para esta vida, parem com a Santa Maria e a luzieira.", "In Lisbon."]
     async with chatting(store, replies) as (chat, model):
         await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
         await chat.reply("me", "s", "Where does Ana live?")
-    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."),)
+    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."), ("assistant", replies[0]))
 
 
 async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store) -> None:
@@ -615,7 +615,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded
+    assert set(signal.data) == recorded | {"verdict", "quoted"}
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:

@@ -18,7 +18,7 @@ from insula.sleep import soul
 from insula.sleep.told import prompt_text
 from insula.telemetry import Telemetry
 from insula.turn import impasse, lessons, monitor
-from insula.types import Assessment, Calibration, Controls, Identity, Signal
+from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,18 @@ class Mind:
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
         if not self.regulator.knows(key):
             self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
+
+    def assessed(
+        self, said: tuple[str, str], recent: Sequence[str], memory: Sequence[Recalled | str], level: Level | None
+    ) -> Assessment:
+        """A response to a message judged by the self-monitor with what memory held, or by what replaces it (K10)."""
+        if self.assess is monitor.assess:
+            return monitor.assess(*said, recent, self.identity, memory=memory, level=level)
+        return self.assess(*said, recent, self.identity)
+
+    def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
+        """What is kept of the last turn of a session that was answered."""
+        return self._judged.get(key)
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
