@@ -284,9 +284,7 @@ async def test_one_session_teaches_nothing_but_a_standing_wish(store: Store) -> 
     await sleep_cycle(store, "me", NIGHT, force=True)
     async with chatting(store, "Canberra.") as (chat, model):
         await chat.reply("me", "tuesday", CORRECTED[0])
-    assert (
-        'Lessons:\n- The user always wants this: "always answer in metric units"\n\n' in model.requests[0].instructions
-    )
+    assert "From now on, always answer in metric units." in model.requests[0].instructions
     assert "they corrected" not in model.requests[0].instructions
 
 

@@ -11,11 +11,13 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.guidance import SHOWN
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
+from insula.memory.wishes import is_all, wished
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
 from insula.metacognition.regulator import Ended
@@ -28,7 +30,8 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons
+from insula.text.wishing import Wish
+from insula.turn import confidence, impasse, lessons, wishes
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose, memories
 from insula.turn.likelihood import Logprobs, weighed
@@ -40,6 +43,7 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
+WISHED = "The user always wants this: "
 PASSED = {True: "pass", False: "fail"}
 CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
 
@@ -71,6 +75,8 @@ class Turn:
         recalled: what was recalled, best first.
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
+        wishes: the user's standing wishes that this turn is told, what matters most first.
+        heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -89,6 +95,8 @@ class Turn:
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions = compose(owner.identity, self.confidence, ())
         self.number = 0
@@ -188,6 +196,8 @@ class Turn:
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
+        with self.kept_from_host("wishes"):
+            self.heard = self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     def _regulate(self) -> None:
@@ -202,8 +212,18 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
+
+    def _wished(self) -> tuple[Wish, ...]:
+        """What the message wishes of the manner of answers, in the user's own plain words."""
+        said = [line for line in self.history if line.provenance != "tool"]
+        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
+        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
+        tools = [line.content for line in self.history if line.provenance == "tool"]
+        language = self._analysis.language if self._analysis else UNKNOWN
+        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -213,8 +233,13 @@ class Turn:
         # What is not remembered must not be found by its meaning either.
         vector = self._vector if kept is self._analysis else None
         item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
+        item = item._replace(content=self._content, vector=vector)
+        if is_all(self.heard, self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
+        self.number, _ = await self._owner.store.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language)
+        if self.heard:
+            await self._owner.store.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -226,7 +251,7 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = lessons.told(learned)
+        told = [*(f"{WISHED}{wish.text}" for wish in self.wishes), *lessons.told(learned)]
         self.instructions = compose(
             identity,
             self.confidence,
@@ -238,7 +263,7 @@ class Turn:
         )
         self.shown = frozenset(number for number, _ in memories(self.recalled))
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = learned
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
