@@ -66,11 +66,11 @@ async def test_the_loop_closes_on_the_text_that_the_model_sees(store: Store) -> 
     (lesson,) = [one for one in await store.lessons(user) if not one.section]
     assert {3, 7} <= set(lesson.citations)
     await chat.reply("ana", "wednesday", "Which wind tunnels does NASA use?")
-    seen = model.requests[-1].instructions
+    seen = model.requests[-1].text
     assert lesson.advice == WISH
     assert seen.count(WISH) == 1
     await chat.reply("ana", "thursday", "Hello.")
-    assert WISH in model.requests[-1].instructions
+    assert WISH in model.requests[-1].prompt
     assert not (await sleep(store)).failed
     (after,) = [one for one in await store.lessons(user) if not one.section]
     assert ("shown", False) in [outcome[1:3] for outcome in after.evidence]

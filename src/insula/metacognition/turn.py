@@ -32,10 +32,11 @@ from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, d
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
 from insula.turn import confidence, impasse, lessons, wishes
+from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose, memories
+from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
+from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,6 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
-WISHED = "The user always wants this: "
 PASSED = {True: "pass", False: "fail"}
 CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
 
@@ -70,6 +70,8 @@ class Turn:
     Attributes:
         message: the user's message, as it should reach the model.
         instructions: the text for the system prompt.
+        reminder: what belongs behind the message, within the same user message; empty in most turns.
+        personal: whether the message asks for a fact about the user, their people or their things.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
@@ -98,7 +100,8 @@ class Turn:
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions = compose(owner.identity, self.confidence, ())
+        self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
+        self.personal = False
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
@@ -107,7 +110,6 @@ class Turn:
         self.troubles: list[str] = []
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
-        self.shown: frozenset[int] = frozenset()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -118,6 +120,16 @@ class Turn:
         self._content = ""
         self._analysis: Analysis | None = None
         self._vector: Vector | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """Who the agent is."""
+        return self._owner.identity
+
+    @property
+    def language(self) -> str:
+        """The language of the message as an ISO 639-1 code; "unknown" before it was read."""
+        return self._analysis.language if self._analysis else UNKNOWN
 
     @property
     def controls(self) -> Controls:
@@ -251,17 +263,22 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = [*(f"{WISHED}{wish.text}" for wish in self.wishes), *lessons.told(learned)]
-        self.instructions = compose(
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(wish.text for wish in far), *lessons.told(learned)]
+        known = [name for name in asked.names if found.statistics.asserting.get(name)]
+        self.personal = is_personal(self._analysis, known) if self._analysis else False
+        self.instructions, self.reminder, self.shown = compose(
             identity,
             self.confidence,
             self.recalled,
+            personal=self.personal,
+            language=asked.language,
             guidelines=self._guidelines,
             guidance=guidance,
             lessons=told,
+            wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
-        self.shown = frozenset(number for number, _ in memories(self.recalled))
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
