@@ -12,12 +12,14 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.guidance import SHOWN
 from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
+from insula.memory.wishes import is_all, wished
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
@@ -31,7 +33,8 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons, mending
+from insula.text.wishing import Wish
+from insula.turn import confidence, impasse, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
 from insula.turn.instructions import bears, compose
@@ -86,6 +89,8 @@ class Turn:
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
+        wishes: the user's standing wishes that this turn is told, what matters most first.
+        heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -105,6 +110,8 @@ class Turn:
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
         self.mend: Mend | None = None
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
         self.personal = False
@@ -223,6 +230,8 @@ class Turn:
         before = owner.judged((self.user, self.session))
         left = before.shortfall if before else None
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        with self.kept_from_host("wishes"):
+            self.heard = self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     async def _meaning(self, text: str) -> Vector | None:
@@ -249,8 +258,18 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
+
+    def _wished(self) -> tuple[Wish, ...]:
+        """What the message wishes of the manner of answers, in the user's own plain words."""
+        said = [line for line in self.history if line.provenance != "tool"]
+        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
+        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
+        tools = [line.content for line in self.history if line.provenance == "tool"]
+        language = self._analysis.language if self._analysis else UNKNOWN
+        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -266,8 +285,12 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
+        if is_all(self.heard, self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
+        if self.heard:
+            await self._owner.store.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -279,7 +302,8 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = lessons.told(learned)
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(wish.text for wish in far), *lessons.told(learned)]
         known = [name for name in asked.names if found.statistics.asserting.get(name)]
         self.personal = is_personal(self._analysis, known) if self._analysis else False
         self.instructions, self.reminder, self.shown = compose(
@@ -292,10 +316,11 @@ class Turn:
             guidance=guidance,
             lessons=told,
             mend=self.mend.text if self.mend else "",
+            wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = learned
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
