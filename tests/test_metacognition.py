@@ -105,7 +105,7 @@ You are Insula, a helpful assistant.
 Facts about the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-When did Ana move to Lisbon?
+How does Ana travel?
 
 (Answer with what these facts say; what they do not say, you have not been told: say so.)\
 """)
@@ -334,7 +334,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     with_lesson, without = (request.instructions for request in model.requests)
     assert f"Lessons:\n{LEARNED}" in with_lesson
     assert "Lessons:" not in without
-    (lesson,) = await kept(store)
+    lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
