@@ -33,6 +33,8 @@ class Told(NamedTuple):
     memory: int
     said_at: float
     statement: Statement
+    by_tool: bool = False
+    """Whether a tool said it: then it answers what the user asks of their own things alone ("my parcel")."""
 
 
 class Judged(NamedTuple):
@@ -136,6 +138,8 @@ def _match(question: Question, told: Told, fit: float, apart: bool) -> _Match:
         settled = statement.modality == "plan" and question.modality == "wish"
         if not settled:
             return _Match(told, "other", fit, "supposed")
+    if told.by_tool and not question.subjects:
+        return _Match(told, "bears", fit, "")
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
     if fit < NEAR or apart:

@@ -216,7 +216,8 @@ class Metacognition(Mind):
         text = meant(before, content) if self.embed else ""
         vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
         told = provenance in {"user", "tool"}
-        stated = await asyncio.to_thread(self._stated, analysis, speaker, listener, found.said) if told else ()
+        teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
+        stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
