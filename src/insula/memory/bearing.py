@@ -17,7 +17,7 @@ from insula.memory.slots import filled
 from insula.memory.subject import fits, names_of
 from insula.types import Bearing, Reason
 
-NEAR, FAR = 0.2, -0.02
+NEAR, FAR = 0.2, -0.03
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 COMMON = 0.03
 """Chance of a matter in common from which a statement answers though it lacks some of the question's words."""

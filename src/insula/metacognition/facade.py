@@ -16,6 +16,7 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Said, Store
 from insula.memory.vectors import Embed, embedded
+from insula.metacognition import stating
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
@@ -232,7 +233,4 @@ class Metacognition(Mind):
     ) -> tuple[assertion.Statement, ...]:
         """What a text states, with the vectors of its statements."""
         before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
-        made = assertion.statements(analysis, speaker, listener, before)
-        if self.embed is None:
-            return made
-        return tuple(one._replace(vector=embedded(self.embed, one.text)) for one in made)
+        return stating.meant(assertion.statements(analysis, speaker, listener, before), self.embed)
