@@ -158,6 +158,22 @@ def bench_likelihood(
     raise typer.Exit(run(model, json, fit))
 
 
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))
+
+
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
     part: Annotated[str, typer.Argument(help="memory, wishes or answer.")],
@@ -182,19 +198,3 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         questions=questions, limit=limit, parallel=parallel, show=show, json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
-
-
-@app.command("conversations")
-def bench_conversations(
-    data: Annotated[
-        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
-    ] = None,
-    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
-    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
-    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
-    json: Json = False,
-) -> None:
-    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
-    from insula.bench.conversations import run
-
-    raise typer.Exit(run(data, held, embed, show, json))
