@@ -27,7 +27,7 @@ from insula.memory.lessons import Cited, Version, cited, version
 from insula.memory.meanings import Unembedded
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Neighbourhoods, Vector, nearness
+from insula.memory.vectors import Neighbourhoods, Vector, cosines, nearness
 from insula.redaction import redact
 from insula.text.analysis import clean
 from insula.types import Controls, Memory, Recalled, Signal
@@ -213,8 +213,9 @@ class Store:
 
         def work(connection: sa.Connection) -> tuple[Statistics, Sequence[sa.Row[Any]], tuple[Said, ...]]:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            near = self._near(connection, place.user_id, vector) if vector is not None else ()
-            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing, near)
+            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found += self._near(connection, place.user_id, vector) if vector is not None else ()
+            rows = index.candidates(connection, place.user_id, place.session_id, found)
             return statistics, rows, statements.lines(connection, place, lines) if lines else ()
 
         statistics, rows, said = await self.run(work)
@@ -227,13 +228,14 @@ class Store:
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
-        found: list[int] = []
+        found: list[tuple[int, bytes]] = []
         batches = self._neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
             found += index.long_term(connection, user_id, batch)
             if len(found) >= index.NEAREST:
                 break
-        return found[: index.NEAREST]
+        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -406,6 +408,7 @@ def _items(
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
     matches = {row.id: match(cue, content, row.claims) for row in rows}
+    near = [0.0] * len(rows) if vector is None else cosines(vector, [row.vector for row in rows])
     following = {row.after_id: row.id for row in rows if row.after_id}
     return [
         Item(
@@ -421,10 +424,10 @@ def _items(
             said_at=row.said_at,
             uses=row.uses,
             used_at=row.used_at,
-            cosine=nearness(vector, row.vector) if vector is not None and row.vector else 0.0,
+            cosine=nearness(one),
             session=row.session_id,
         )
-        for row in rows
+        for row, one in zip(rows, near, strict=True)
         if row.retired_at is None
         and row.kind != "meta_reflection"
         and row.provenance != "derived"
