@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from insula.bench.confidence_probes import Entry, Probe, World
 from insula.errors import InputError
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import new_item
@@ -105,11 +106,19 @@ async def ask(world: World, folder: Path, step: Callable[[], None], embed: Embed
 async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str, int]:
     ids: dict[str, int] = {}
     last: dict[str, str] = {}
+    spoken: dict[str, list[Entry]] = {}
     for entry in world.entries:
         place = await store.place("one", entry.session)
         analysis = analyse(entry.text)
         encoding = encode(analysis, entry.speaker.lower(), entry.listener.lower())
-        item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), ())
+        speaker, listener = entry.speaker.lower(), entry.listener.lower()
+        said = [
+            assertion.Said(before.text, before.speaker == entry.speaker) for before in spoken.get(entry.session, [])
+        ]
+        told = assertion.statements(analysis, speaker, listener, said) if entry.provenance in {"user", "tool"} else ()
+        stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
+        spoken.setdefault(entry.session, []).append(entry)
+        item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)
         text = meant(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None
         last[entry.session] = entry.text
@@ -154,7 +163,11 @@ async def _answer(
     asked = cue(analysis, USER, ASSISTANT)
     vector = embed(question(analysis, {entry.speaker for entry in world.entries})) if embed else None
     began = time.perf_counter()
-    found = await store.recall(place, asked, Controls().max_context_items, vector=vector)
+    questions = [
+        one._replace(vector=embed(one.text) if embed else None)
+        for one in assertion.questions(analysis, USER, ASSISTANT)
+    ]
+    found = await store.recall(place, asked, Controls().max_context_items, vector=vector, asked=questions)
     recalled = time.perf_counter()
     score = estimate(asked, found, context=probe.context).score
     done = time.perf_counter()

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
-from insula.memory.schema import in_working_memory, memories, messages, sessions, signals, users
+from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
 from insula.types import Controls, Memory, Provenance, Signal
 
@@ -77,6 +77,21 @@ _PROMOTED = (
     .values(promoted_at=sa.bindparam("now"))
     .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
 )
+_EVERYWHERE = (
+    sa.update(memories)
+    .where(memories.c.user_id == sa.bindparam("user"), in_working_memory(), is_asserted())
+    .values(promoted_at=sa.bindparam("now"))
+    .returning(memories.c.id, memories.c.claims, memories.c.kind)
+)
+_ELSEWHERE = _EVERYWHERE.where(memories.c.session_id != sa.bindparam("session"))
+_LEAST = (
+    sa.select(memories.c.id)
+    .where(_HELD_HERE)
+    .order_by(memories.c.salience.desc(), memories.c.id.desc())
+    .limit(-1)
+    .offset(sa.bindparam("capacity", type_=sa.Integer))
+)
+_CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
 _SALIENCES = (
     sa.select(memories.c.salience)
     .join(messages, messages.c.id == memories.c.message_id)
@@ -160,7 +175,10 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "uses": 1,
         "vector": None if item.vector is None else packed(item.vector),
     }
-    return number, connection.execute(_MEMORY, memory).scalar_one()
+    memory_id = connection.execute(_MEMORY, memory).scalar_one()
+    if item.provenance in {"user", "tool"}:
+        facts.add(connection, here.user_id, memory_id, item.statements)
+    return number, memory_id
 
 
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
@@ -170,8 +188,30 @@ def promote(connection: sa.Connection, here: Place, controls: Controls, at: floa
     if salient:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
+    values = {"user": here.user_id, "session": here.session_id, "capacity": controls.stm_capacity, "now": at}
+    _moved(connection, here.user_id, _CROWDED, values)
     index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
     return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here, controls.stm_capacity))
+
+
+def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
+    """Move what users and tools asserted in a user's other sessions to long-term memory; returns how many.
+
+    Whoever talks here has left the others, and what stays in their working memory is seen from nowhere else.
+    """
+    return _moved(connection, here.user_id, _ELSEWHERE, {"user": here.user_id, "session": here.session_id, "now": at})
+
+
+def promote_all(connection: sa.Connection, user_id: int, at: float) -> int:
+    """Move all that was asserted to a user's long-term memory, as the night does; returns how many."""
+    return _moved(connection, user_id, _EVERYWHERE, {"user": user_id, "now": at})
+
+
+def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
+    rows = connection.execute(move, dict(values)).all()
+    if rows:
+        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows])
+    return len(rows)
 
 
 def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:

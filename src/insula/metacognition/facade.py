@@ -2,18 +2,19 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from insula.calibration import shipped
 from insula.errors import InputError, InsulaError
-from insula.memory import statements
+from insula.memory import assertion, statements
 from insula.memory.cue import cue
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.store import Store
+from insula.memory.store import Said, Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
@@ -21,7 +22,7 @@ from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import IMPASSE, Turn
 from insula.redaction import redact
 from insula.screening import screen
-from insula.text.analysis import analyse, clean
+from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import asks
 from insula.turn import monitor
 from insula.turn.hedging import hedge
@@ -209,12 +210,14 @@ class Metacognition(Mind):
         content = redact(clean(text))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
-        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
+        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES)
         before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
         replies_to = asks(analyse(before)) if before else ()
         text = meant(before, content) if self.embed else ""
         vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)
+        told = provenance in {"user", "tool"}
+        stated = await asyncio.to_thread(self._stated, analysis, speaker, listener, found.said) if told else ()
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
         _, memory = await self.store.say(place, item, at=stamp)
@@ -222,3 +225,13 @@ class Metacognition(Mind):
         self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
         self.saw(place, analysis.language, speaker)
         return memory
+
+    def _stated(
+        self, analysis: Analysis, speaker: str, listener: str, said: Sequence[Said]
+    ) -> tuple[assertion.Statement, ...]:
+        """What a text states, with the vectors of its statements."""
+        before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
+        made = assertion.statements(analysis, speaker, listener, before)
+        if self.embed is None:
+            return made
+        return tuple(one._replace(vector=embedded(self.embed, one.text)) for one in made)

@@ -108,8 +108,9 @@ class Mind:
         await self.store.run(vitals.write, SERVICE, self.regulator.state(), taken, self.store.now())
 
     async def resume(self, place: Place) -> None:
-        """Read how a session stood, if this process has not seen it yet."""
+        """Read how a session stood, if this process has not seen it yet; what others asserted is remembered for it."""
         await self.restore()
+        await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
         if key not in self._judged:
             turns = await self.store.ledger(place, kinds=[TURN], limit=_JUDGED)

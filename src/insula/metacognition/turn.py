@@ -12,6 +12,7 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
@@ -31,10 +32,11 @@ from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.turn import confidence, impasse, lessons
+from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose, memories
+from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
+from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,8 @@ class Turn:
     Attributes:
         message: the user's message, as it should reach the model.
         instructions: the text for the system prompt.
+        reminder: what belongs behind the message, within the same user message; empty in most turns.
+        personal: whether the message asks for a fact about the user, their people or their things.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
@@ -92,7 +96,8 @@ class Turn:
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions = compose(owner.identity, self.confidence, ())
+        self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
+        self.personal = False
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
@@ -101,7 +106,6 @@ class Turn:
         self.troubles: list[str] = []
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
-        self.shown: frozenset[int] = frozenset()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -113,6 +117,16 @@ class Turn:
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._unembeddable = False
+
+    @property
+    def identity(self) -> Identity:
+        """Who the agent is."""
+        return self._owner.identity
+
+    @property
+    def language(self) -> str:
+        """The language of the message as an ISO 639-1 code; "unknown" before it was read."""
+        return self._analysis.language if self._analysis else UNKNOWN
 
     @property
     def controls(self) -> Controls:
@@ -185,7 +199,13 @@ class Turn:
             self._regulate()
         vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
         limit = self.controls.max_context_items
-        found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector)
+        questions = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.questions(self._analysis, USER, ASSISTANT)
+        ]
+        found = await owner.store.recall(
+            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
+        )
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
@@ -224,8 +244,15 @@ class Turn:
             return
         kept = memorable(self._content, self._analysis)
         vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
-        item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
+        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
+        stated = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.statements(kept, USER, ASSISTANT, before)
+        ]
+        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
+        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
+        item = item._replace(content=self._content, vector=vector)
+        self.number, _ = await self._owner.store.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
@@ -239,16 +266,19 @@ class Turn:
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         told = lessons.told(learned)
-        self.instructions = compose(
+        known = [name for name in asked.names if found.statistics.asserting.get(name)]
+        self.personal = is_personal(self._analysis, known) if self._analysis else False
+        self.instructions, self.reminder, self.shown = compose(
             identity,
             self.confidence,
             self.recalled,
+            personal=self.personal,
+            language=asked.language,
             guidelines=self._guidelines,
             guidance=guidance,
             lessons=told,
             advisories=[advisory.text for advisory in self._advisories],
         )
-        self.shown = frozenset(number for number, _ in memories(self.recalled))
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = learned
 
