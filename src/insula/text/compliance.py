@@ -249,4 +249,5 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "end": _end,
     "end_question": _end_question,
     "steps": _steps,
+    "questions": _steps,
 }

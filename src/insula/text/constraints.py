@@ -21,7 +21,7 @@ Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
 Sole = Literal["number", "name", "code", "yes_no"]
 Absent = Literal["emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas"]
 Kind = Literal[
-    Unit, Form, Sole, Absent, "opens_yes_no", "word", "letter", "begin", "end", "end_question", "steps", "language"
+    Unit, Form, Sole, Absent, "opens_yes_no", "word", "letter", "begin", "end", "end_question", "steps", "questions"
 ]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 FORMS: tuple[Form, ...] = ("table", "bullets", "numbered", "upper", "lower")
@@ -33,6 +33,8 @@ MAX_SENTENCES = 24
 """Sentences of a message that are read."""
 MAX_CHARS = 400
 """A longer sentence is pasted."""
+UNSURE_CHARS = 60
+"""The language of a shorter message is often a guess."""
 
 EXACT = 12
 """Up to this number "in three sentences" means three; "in 100 words" means about so many."""
@@ -41,7 +43,9 @@ TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
 
 _WISHED: frozenset[AskKind] = frozenset({"request", "list", "code", "how_to", "why", "open", "choice"})
 _TOLD: frozenset[AskKind] = frozenset({"request", "list", "code"})
-_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」")
+_QUOTED = re.compile(
+    r"(?<!\w)'[^'\n]{2,200}'(?!\w)|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
+)
 _QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}?)\\s?[\"“”'’»」』]"
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
@@ -70,21 +74,29 @@ def constraints(message: Analysis) -> tuple[Constraint, ...]:
     """The demands of a message, in order; none where its language is not known."""
     if message.language not in LANGUAGES:
         return ()
+    found = _found(message, message.language)
+    if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
+        others = (_found(message, each) for each in LANGUAGES if each not in {*UNSPACED, message.language})
+        found = next(filter(None, others), ())
+    return found
+
+
+def _found(message: Analysis, language: str) -> tuple[Constraint, ...]:
     found: dict[tuple[Kind, str], Constraint] = {}
-    for text in _own_sentences(message):
-        for one in _read(text, message.language):
+    for text in _own_sentences(message, language):
+        for one in _read(text, language):
             found.setdefault((one.kind, one.what), one)
     return tuple(found.values())[:MOST]
 
 
-def _own_sentences(message: Analysis) -> Iterator[str]:
+def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
     """The sentences that the user asks something with, each without what is pasted behind its colon."""
     message_text = without_code(message.text) if "```" in message.text else ""
     for each in message.sentences[:MAX_SENTENCES]:
         text = each.text.replace("’", "'")
         if len(text) > MAX_CHARS or (message_text and each.text not in message_text):
             continue
-        head, pasted = _before_paste(text, message.language)
+        head, pasted = _before_paste(text, language)
         yield head
         if pasted:
             return
@@ -102,8 +114,12 @@ def _before_paste(text: str, language: str) -> tuple[str, bool]:
 
 
 def _read(text: str, language: str) -> Iterator[Constraint]:
-    plain = _QUOTED.sub(lambda found: " " * len(found[0]), text)
     table = _table(language)
+    if text.endswith("?") and "," in text:
+        yield from _questioned(text, table)
+    if table.hint.search(text) is None:
+        return
+    plain = _QUOTED.sub(lambda found: " " * len(found[0]), text)
     kinds = _kinds(text, language)
     wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
     if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
@@ -151,6 +167,8 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
         if groups["enumerate"] and unit == "words" and not (bound or after) and number <= EXACT:
             unit = "items"
         aside = groups.get("between") or ""
+        if bound == "about" and number < EXACT:  # "a story about two words"
+            continue
         if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.number(aside)):
             continue
         least, most = _range(number, upto, after or bound)
@@ -229,7 +247,23 @@ def _stepped(text: str, table: "_Table") -> Iterator[Constraint]:
         yield Constraint("steps", text.strip(), len(marks), language=table.language)
 
 
+def _questioned(text: str, table: "_Table") -> Iterator[Constraint]:
+    """Several questions in one sentence ("Who wrote it, when, and what is it about?")."""
+    pieces = [piece.strip(" ¿?？") for piece in table.joined.split(text)]
+    asking = [piece for piece in pieces if table.question.match(piece.lstrip("¿ "))]
+    joined = bool(table.joined_last.search(text))
+    if pieces and asking and asking[0] == pieces[0] and len(asking) >= (2 if joined or len(pieces) > 2 else 3):
+        yield Constraint("questions", text.strip(), len(asking), language=table.language)
+
+
 _BOUNDS = ("exactly", "most", "below", "least", "about")
+
+
+_HINTS = (
+    *("words", "sentences", "paragraphs", "lines", "characters", "items", "only", "without", "enumerate", "yes_no"),
+    *("table", "bullets", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
+)
+"""Without any of these phrases nothing is demanded."""
 
 
 class _Table:
@@ -242,6 +276,8 @@ class _Table:
         self._numbers = {word: int(value) for word, value in (pair.split("=") for pair in self.raw["numbers"].split())}
         self._request = grammar(language).request
         self.question = grammar(language).question
+        hints = "|".join(self.raw[name] for name in _HINTS) + r"|json|\?"
+        self.hint = self._search(hints.removesuffix(r"|\?")) if self.spaced else re.compile(hints, re.IGNORECASE)
         self.wish = self._search(self.raw["wish"])
         self.told = self._told()
         self.only = self._search(self.raw["only"])
@@ -254,6 +290,13 @@ class _Table:
             if self.spaced
             else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
             re.IGNORECASE,
+        )
+        conjunction = "|".join(
+            {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}.get(language, "(?!)").split()
+        )
+        self.joined = re.compile(rf",? (?:{conjunction}) |, " if self.spaced else "[,，、；;]")
+        self.joined_last = re.compile(
+            rf",? (?:{conjunction}) (?={self.question.pattern})" if self.spaced else "(?!)", re.IGNORECASE
         )
         self.enumerated = re.compile(self.raw["enumerate"] if language == "ja" else "(?!)")
         """Japanese says what to do at the end."""

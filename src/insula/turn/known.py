@@ -109,10 +109,19 @@ def _undated(text: str) -> str:
 def line(text: str, raw: str, language: str) -> Line:
     """A line of memory, read once; its date is no value of its own."""
     plain = _undated(text)[:LINE_CHARS]
-    own = detect(plain, language)
-    own = own if own in LANGUAGES else language
+    own = _language_of(plain, language)
     about = whose(plain, own, USER, ASSISTANT)
     return Line(plain, raw, content_words(plain, own), numbers(plain, own), about.subjects, about.mentions, own)
+
+
+def _language_of(text: str, likely: str) -> str:
+    """The language of a line: the likely one where a function word of it speaks for it, else what it is found to be."""
+    if likely not in UNSPACED and text.isascii():
+        words = text.lower().split()
+        if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
+            return likely
+    found = detect(text, likely)
+    return found if found in LANGUAGES else likely
 
 
 def numbers(text: str, language: str) -> frozenset[str]:
@@ -120,6 +129,7 @@ def numbers(text: str, language: str) -> frozenset[str]:
     found = {re.sub(r"[.,:]+$", "", each).replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
     if language in LANGUAGES:
         found |= {str(value) for value in number_words(text, language)}
+    found |= {each.partition(":")[0] for each in found if ":" in each}  # "half past six" for 6:30
     return frozenset(re.sub(r"\.0+$", "", each) for each in found)
 
 
@@ -199,8 +209,9 @@ class _Question:
     def _values(self, one: Line) -> frozenset[str]:
         """The words of a line that the question does not hold."""
         asked = {term_of(word, self.language) or word for word in self.whole}
+        idle = self.whole | people(self.language).words.get("titles", frozenset())
         return frozenset(
-            word for word in one.words if word not in self.whole and (term_of(word, self.language) or word) not in asked
+            word for word in one.words if word not in idle and (term_of(word, self.language) or word) not in asked
         )
 
     def _carries(self, one: Line) -> bool:
@@ -258,7 +269,7 @@ class _Question:
         if told & self.numbers:
             return True
         beings = people(self.language).beings
-        values = {word for word in self._values(one) - held if fold(word) not in beings and word not in _people_of(one)}
+        values = {word for word in self._values(one) - held if beings.get(fold(word), word) not in _people_of(one)}
         return any(self._says_word(word) for word in values)
 
     def _speaks_of(self, one: Line) -> bool:

@@ -302,7 +302,8 @@ def _demanded(turn: Exchange) -> Iterator[Fault]:
         return
     for one in constraints(turn.asked.analysis):
         if broken(one, turn.response):
-            yield Fault(flag="constraint", about=one.text)
+            parts = one.kind in {"steps", "questions"}
+            yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
     if in_wrong_code(turn.asked.analysis.text, turn.response):
         yield Fault(flag="constraint", about=", ".join(sorted(asked_in(turn.asked.analysis.text))))
 
