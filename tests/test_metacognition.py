@@ -17,6 +17,7 @@ from insula.memory.item import new_item
 from insula.memory.nights import Kept
 from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
+from insula.sleep import soul
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
 from insula.sleep.phases import PHASES
@@ -74,7 +75,7 @@ async def test_the_request_holds_memory_and_the_confidence_sentence_at_each_leve
     async with chatting(store, "Good to know.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         high = await chat.reply("me", "tuesday", "Where does Ana live?")
-        medium = await chat.reply("me", "wednesday", "When did Ana move to Lisbon?")
+        medium = await chat.reply("me", "wednesday", "How does Ana travel?")
         low = await chat.reply("me", "thursday", "What is the capital of Mongolia?")
     assert [reply.confidence.level for reply in (high, medium, low)] == ["high", "medium", "low"]
     at_first, with_high, with_medium, with_low = (undated(request.text) for request in model.requests)
@@ -104,7 +105,7 @@ You are Insula, a helpful assistant.
 Facts about the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-When did Ana move to Lisbon?
+How does Ana travel?
 
 (Answer with what these facts say; what they do not say, you have not been told: say so.)\
 """)
@@ -258,6 +259,53 @@ async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
     assert secret not in repr(ledger)
 
 
+# What the user wishes
+
+
+@pytest.mark.parametrize(
+    ("wish", "newer"),
+    [
+        ("I only understand Celsius, please remember that.", "From now on in Fahrenheit, please."),
+        ("Nenn mich Marta, wenn du antwortest.", "Nenn mich ab jetzt Frau Hill."),
+        ("Usa siempre viñetas.", "Nunca más uses viñetas."),
+    ],
+)
+async def test_a_wish_stands_beside_the_next_message_and_the_newest_at_once_without_a_night(
+    store: Store, wish: str, newer: str
+) -> None:
+    async with chatting(store, "All right.") as (chat, model):
+        for session, message in (("a", wish), ("a", "Hello."), ("b", "Hello."), ("b", newer), ("c", "Hello.")):
+            await chat.reply("me", session, message)
+    told = [(wish in request.prompt, newer in request.prompt) for request in model.requests]
+    assert told == [(True, False), (True, False), (True, False), (False, True), (False, True)]
+    assert not any(wish in request.instructions or newer in request.instructions for request in model.requests)
+
+
+async def test_a_wish_that_is_taken_back_is_told_no_more_and_one_for_now_only_sets_it_aside(store: Store) -> None:
+    wish, lifted = "Always end with a question.", "You can stop asking me something at the end."
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (wish, "Hello.", "Just this once, don't end with a question.", "Hello.", lifted, "Hello."):
+            await chat.reply("me", "s", message)
+    assert [f"- {wish}" in request.prompt for request in model.requests] == [False, True, False, True, False, False]
+
+
+async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(store: Store) -> None:
+    wishes = (
+        "Call me Captain when you answer.",
+        "From now on use Celsius.",
+        "Keep every answer under three sentences.",
+        "Never use emojis.",
+    )
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (*wishes, "Hello."):
+            await chat.reply("me", "monday", message)
+        await sleep_cycle(store, "me", PHASES, force=True)
+        await chat.reply("me", "tuesday", "Hello.")
+    assert all(f"- {wish}" in model.requests[-1].prompt for wish in wishes)
+    (document, *_) = await store.revisions((await store.place("me", "monday")).user_id, "soul")
+    assert [line.text for line in soul.parse(document.content).derived] == list(wishes)
+
+
 # What the night learned
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
@@ -286,7 +334,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     with_lesson, without = (request.instructions for request in model.requests)
     assert f"Lessons:\n{LEARNED}" in with_lesson
     assert "Lessons:" not in without
-    (lesson,) = await kept(store)
+    lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
@@ -303,7 +351,7 @@ async def test_one_session_teaches_nothing_but_a_standing_wish(store: Store) -> 
     await sleep_cycle(store, "me", NIGHT, force=True)
     async with chatting(store, "Canberra.") as (chat, model):
         await chat.reply("me", "tuesday", CORRECTED[0])
-    assert 'Lessons:\n- The user always wants this: "always answer in metric units"' in model.requests[0].instructions
+    assert "\n- From now on, always answer in metric units.)" in model.requests[0].prompt
     assert "they corrected" not in model.requests[0].instructions
 
 

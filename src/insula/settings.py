@@ -28,7 +28,7 @@ ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights", "holdout", "retry", "users"),
+        *("model", "assessor_model", "identity", "weights", "embed", "holdout", "retry", "users"),
         *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
     }
 )
@@ -93,6 +93,9 @@ class Settings(BaseSettings):
     """The identity file; by default `identity.toml` in Insula's folder, where there is one."""
     weights: Path | None = None
     """A folder with embedded weights, beside those that pip installed."""
+    embed: str = "use"
+    """What makes the vectors by which memories are found in other words: `use` (shipped), `minilm`, `none`, or
+    `MODULE:FUNCTION`, a function from a text to its vector."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     """By default the model's own."""

@@ -12,6 +12,10 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 """Tulving's kinds, and two of our own. Semantic memories assert something; episodic ones only happened."""
 
 Level = Literal["high", "medium", "low"]
+Bearing = Literal["answers", "history", "bears", "other"]
+"""What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
+Reason = Literal["", "subject", "supposed", "detail", "present"]
+"""Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past."""
 Outcome = Literal["passed", "doubtful", "unclear"]
 """What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
 which tells too little to doubt it."""
@@ -92,6 +96,15 @@ class Recalled:
     parts: Mapping[str, float]
     terms: frozenset[str] = frozenset()
     """The content terms of the memory, as they are indexed."""
+    bearing: Bearing = "bears"
+    reason: Reason = ""
+    """Why it does not answer, where that is known."""
+    until: datetime | None = None
+    """When a newer one took its place."""
+    before: str = ""
+    """The line whose place it took."""
+    fit: float | None = None
+    """How near in matter its best statement is; None where nothing is asked, or no statement was made of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

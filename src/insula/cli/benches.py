@@ -138,9 +138,7 @@ def bench_confidence(
     data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
     plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
     fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
-    embed: Annotated[
-        str | None, typer.Option(help="MODULE:FUNCTION from a text to its embedding, which recall then uses.")
-    ] = None,
+    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
     json: Json = False,
 ) -> None:
     """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
@@ -196,3 +194,19 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         questions=questions, limit=limit, parallel=parallel, show=show, json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
+
+
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))

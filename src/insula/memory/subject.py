@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.encoding import called
+from insula.memory.encoding import ASSISTANT, USER, called
 from insula.text.analysis import LANGUAGES, fold, words_of
 from insula.text.grammar import UNSPACED
 
@@ -57,6 +57,8 @@ class Mention(NamedTuple):
     """Which word of the clause."""
     oblique: bool = False
     """Whether a preposition stands before it: then it is hardly the subject."""
+    genitive: bool = False
+    """Whether that is "of": what it belongs to may be the subject ("my uncle" of "the boat of my uncle")."""
     named: str = ""
     """The name beside it: "my sister Ana"."""
     pronoun: bool = False
@@ -115,13 +117,30 @@ def whose(text: str, language: str, speaker: str, listener: str, before: Sequenc
 
 def fits(asked: frozenset[str], said: frozenset[str]) -> bool:
     """Whether what is said of some may be of those asked about; of nobody in particular it always may."""
-    return not asked or not said or any(same(one, other) for one in asked for other in said)
+    if not asked or not said:
+        return True
+    names, others = names_of(asked), names_of(said)
+    if names and others and names.isdisjoint(others):  # my sister Ana is not my sister Eva
+        return False
+    return any(same(one, other) for one in asked for other in said)
+
+
+def names_of(paths: frozenset[str]) -> frozenset[str]:
+    """Those of some paths that are names."""
+    return frozenset(path for path in paths if "/" not in path) - {NOBODY, SOMEBODY, USER, ASSISTANT}
 
 
 def same(one: str, other: str) -> bool:
     """Whether two paths may mean the same being: "my partner" and "my wife"."""
     first, second = one.split("/"), other.split("/")
     return len(first) == len(second) and all(map(_kin, first, second))
+
+
+def meant_by(path: str) -> frozenset[str]:
+    """A path and those that may mean the same: of "my partner" also "my wife"."""
+    owner, slash, last = path.rpartition("/")
+    others = {*GROUPS.get(last, ()), *(group for group, kinds in GROUPS.items() if last in kinds)}
+    return frozenset({path, *(f"{owner}/{other}" for other in others)}) if slash else frozenset({path})
 
 
 def _kin(one: str, other: str) -> bool:
@@ -148,7 +167,7 @@ def _subjects(
     tokens: Sequence[tuple[str, str]], found: Sequence[Mention], known: People, me: str, you: str, they: str
 ) -> set[str]:
     words = known.words
-    direct = [one for one in found if not one.oblique]
+    direct = [one for one in found if not one.oblique] or [one for one in found if one.genitive]
     if not direct:
         first = next((low for low, _ in tokens), "")
         third = words.get("third_verbs", frozenset())
@@ -192,10 +211,12 @@ def _mentions(tokens: Sequence[tuple[str, str]], known: People, me: str, you: st
     """The beings of a clause in order, each once."""
     words, beings = known.words, known.beings
     found: list[Mention] = []
-    last = they
+    last, first_verbs = they, words.get("first_verbs", frozenset[str]())
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _governed(tokens, at - 1, words)
-        if low in beings and not _possesses(low, words):
+        if low in first_verbs and not any(one.path == me for one in found):
+            found.append(Mention(me, at, pronoun=True))
+        elif low in beings and not _possesses(low, words):
             found = _being(tokens, at, found, known, me, you, last)
             last = found[-1].path
         elif low in words["first"]:
@@ -203,6 +224,8 @@ def _mentions(tokens: Sequence[tuple[str, str]], known: People, me: str, you: st
         elif low in words["first_own"]:
             if not _owned(tokens, at, known):
                 found.append(Mention(me, at, oblique))
+        elif low in words["second_own"] and _owned(tokens, at, known):
+            continue
         elif low in words["second"] or low in words["second_own"] or (written == "Sie" and at and _german(known)):
             found.append(Mention(you, at, oblique, pronoun=True))
         elif (low in words["third"] and not _article(tokens, at, words)) or low in words["third_own"]:
@@ -282,7 +305,8 @@ def _being(
         oblique = _governed(tokens, begin - 1, words) or (
             begin > 1 and tokens[begin - 1][0] in words["determiners"] and _governed(tokens, begin - 2, words)
         )
-    return [*found, own._replace(oblique=oblique)]
+    genitive = oblique and begin > 1 and any(tokens[one][0] in words["of"] for one in (begin - 1, begin - 2))
+    return [*found, own._replace(oblique=oblique, genitive=genitive)]
 
 
 def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
@@ -333,20 +357,25 @@ def _name(
     if previous is not None and previous.path.count("/") == 1 and len(between) == 1 and between[0] in words["of"]:
         inner = previous.path.rpartition("/")[2]
         return [*found[:-1], Mention(f"{name}/{inner}", at, previous.oblique)]
-    return [*found, Mention(name, at, oblique)]
+    if before_article(tokens, at, words):
+        oblique = False
+    return [*found, Mention(name, at, oblique, genitive=oblique and tokens[at - 1][0] in words["of"])]
+
+
+def before_article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> bool:
+    """Whether the "a" before a name is an article, as in Portuguese ("que idade tem a Inês?")."""
+    return at > 0 and tokens[at - 1][0] == "a" and "a" in words["determiners"]
 
 
 # Chinese and Japanese.
 
 
 def _unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:
-    if known.pattern is None:
-        return [], set()
     words = known.words
     found: list[Mention] = []
     ends: list[int] = []
     last = they
-    for match in known.pattern.finditer(text):
+    for match in known.pattern.finditer(text) if known.pattern else ():
         kind, word = match.lastgroup or "", match.group()
         start, end = match.span()
         gap = text[ends[-1] : start] if ends else None

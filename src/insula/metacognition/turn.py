@@ -1,5 +1,6 @@
 """One exchange: what memory holds for it, what the model is told, and what became of the answer."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -11,11 +12,15 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.guidance import SHOWN
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
+from insula.memory.wishes import is_all, wished
+from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
 from insula.metacognition.regulator import Ended
@@ -28,7 +33,8 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons, mending
+from insula.text.wishing import Wish
+from insula.turn import confidence, impasse, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
 from insula.turn.instructions import bears, compose
@@ -83,6 +89,8 @@ class Turn:
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
+        wishes: the user's standing wishes that this turn is told, what matters most first.
+        heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -102,6 +110,8 @@ class Turn:
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
         self.mend: Mend | None = None
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
         self.personal = False
@@ -122,7 +132,8 @@ class Turn:
         self._place: Place | None = None
         self._content = ""
         self._analysis: Analysis | None = None
-        self._vector: Vector | None = None
+        self._vectors: dict[str, Vector] = {}
+        self._unembeddable = False
         self._asked_again = 0
 
     @property
@@ -204,18 +215,36 @@ class Turn:
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
-        with self.kept_from_host("embed"):
-            embed = None if "embedding" in self.skipped else owner.embed
-            self._vector = embedded(embed, self._analysis.text) if embed and self._analysis.text.strip() else None
+        vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
         limit = self.controls.max_context_items
-        found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=self._vector)
+        questions = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.questions(self._analysis, USER, ASSISTANT)
+        ]
+        found = await owner.store.recall(
+            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
+        )
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
         before = owner.judged((self.user, self.session))
         left = before.shortfall if before else None
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        with self.kept_from_host("wishes"):
+            self.heard = self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
+
+    async def _meaning(self, text: str) -> Vector | None:
+        """The vector of a text, made once; None where there is none to be had."""
+        embed = None if "embedding" in self.skipped else self._owner.embed
+        if embed is None or not text or self._unembeddable:
+            return None
+        if text not in self._vectors:
+            self._unembeddable = True
+            with self.kept_from_host("embed"):
+                self._vectors[text] = await asyncio.to_thread(embedded, embed, text)
+                self._unembeddable = False
+        return self._vectors.get(text)
 
     def _regulate(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
@@ -229,19 +258,39 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
+
+    def _wished(self) -> tuple[Wish, ...]:
+        """What the message wishes of the manner of answers, in the user's own plain words."""
+        said = [line for line in self.history if line.provenance != "tool"]
+        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
+        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
+        tools = [line.content for line in self.history if line.provenance == "tool"]
+        language = self._analysis.language if self._analysis else UNKNOWN
+        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
         if self._analysis is None or self._place is None:
             return
         kept = memorable(self._content, self._analysis)
-        # What is not remembered must not be found by its meaning either.
-        vector = self._vector if kept is self._analysis else None
-        item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
-        self._owner.saw(self._place, self._analysis.language)
+        vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
+        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
+        stated = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.statements(kept, USER, ASSISTANT, before)
+        ]
+        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
+        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
+        item = item._replace(content=self._content, vector=vector)
+        if is_all(self.heard, self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
+        self.number, _ = await self._owner.store.say(self._place, item)
+        self._owner.saw(self._place, self._analysis.language, USER)
+        if self.heard:
+            await self._owner.store.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -253,7 +302,8 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = lessons.told(learned)
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(wish.text for wish in far), *lessons.told(learned)]
         known = [name for name in asked.names if found.statistics.asserting.get(name)]
         self.personal = is_personal(self._analysis, known) if self._analysis else False
         self.instructions, self.reminder, self.shown = compose(
@@ -266,10 +316,11 @@ class Turn:
             guidance=guidance,
             lessons=told,
             mend=self.mend.text if self.mend else "",
+            wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = learned
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -385,7 +436,7 @@ class Turn:
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
-            response, used = self._remember(self.result)
+            response, used = await self._remember(self.result)
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
         kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
@@ -393,6 +444,10 @@ class Turn:
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
         owner.notice(self.signals)
+        if owner.embed is None or self._unembeddable or "embedding" in self.skipped:
+            owner.backlog.again(self.user)
+        else:
+            owner.backlog.begin(self._place, owner.embed)
 
     async def _account(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
@@ -421,14 +476,14 @@ class Turn:
         data = one.model_dump(mode="json", exclude={"at", "effect", "found"})
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
-    def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
+    async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
         content = redact(result.response)
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        item = item._replace(content=content)
+        item = item._replace(content=content, vector=await self._meaning(meant(self._content, content)))
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -93,17 +94,25 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     for one in recalled:
         if not bears(one):
             continue
-        line = dated(one)
+        line = rendered(one)
         if len(line) <= room:
             lines.append((one.memory.id, line))
             room -= len(line)
     return lines
 
 
-def dated(one: Recalled) -> str:
-    """The line of a memory: who said it, where it was not the user, what, and when."""
-    said_at = one.memory.said_at
-    return f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
+def rendered(one: Recalled) -> str:
+    """The line of a memory with its dates: since when it holds and what held until then, or until when it held."""
+    said = _day(one.memory.said_at)
+    if one.until is not None:
+        return f"- {who(one)}{one.memory.line} ({said}; no longer since {_day(one.until)})"
+    if one.before:
+        return f"- {who(one)}{one.memory.line} (since {said}; until then: {one.before.rstrip('.')})"
+    return f"- {who(one)}{one.memory.line} ({said})"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def bears(one: Recalled) -> bool:
@@ -114,6 +123,8 @@ def bears(one: Recalled) -> bool:
     """
     memory = one.memory
     if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
+        return False
+    if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
         return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
