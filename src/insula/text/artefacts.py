@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import cast
@@ -22,6 +21,9 @@ _ENDED = re.compile(r"[.!?。！？…:;~)\]}\"'”’»」』】|*`>%€$°\d\U
 _EMPTY_ITEM = re.compile(r"\n\s*(?:\d{1,2}[.)]|[-*•])\s*$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _BARE = re.compile(r"[\W_]+")
+_PIECES = re.compile(r"[.!?。！？\n,，、;；]+\s*")
+LEAST_REPEATS = 4
+"""A response in which this share (1 in 4) of its pieces is new says one thing again and again."""
 _TAIL_WORDS = 3
 _PROSE = 60
 
@@ -122,14 +124,10 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def repeats_within(response: str) -> bool:
-    """Whether one phrase or sentence makes up nearly all of a response, again and again."""
-    return _circles(
-        [piece for piece in re.split(r"[.!?。！？\n,，、;；]+\s*", response[:MAX_CHARS].lower()) if piece.strip()]
-    )
-
-
-LEAST_REPEATS = 4
-
-
-def _circles(pieces: Sequence[str]) -> bool:
-    return len(pieces) >= LEAST_REPEATS and len(set(map(str.strip, pieces))) * LEAST_REPEATS <= len(pieces)
+    """Whether one word, phrase or sentence makes up nearly all of a response, again and again."""
+    text = response[:MAX_CHARS].lower()
+    words = text.split()
+    if len(words) >= 2 * LEAST_REPEATS and len(set(words)) * 2 * LEAST_REPEATS <= len(words):
+        return True
+    pieces = [piece.strip() for piece in _PIECES.split(text) if piece.strip()]
+    return len(pieces) >= LEAST_REPEATS and len(set(pieces)) * LEAST_REPEATS <= len(pieces)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from insula.text.analysis import analyse
-from insula.text.constraints import Constraint, Kind, yes_words
+from insula.text.constraint_phrases import yes_words
+from insula.text.constraints import Constraint, Kind
 from insula.text.grammar import UNSPACED
 
 MAX_CHARS = 20_000
@@ -249,4 +250,5 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "end": _end,
     "end_question": _end_question,
     "steps": _steps,
+    "questions": _steps,
 }

@@ -46,6 +46,9 @@ _ALONE = 2
 _HINTED = 0.5
 """Words' worth of evidence from which a response goes on from what was said."""
 _PARTS = 2
+_NAMED = 8
+"""Content words of an answer that is little more than what was asked for."""
+_EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
 _PART = re.compile(r"\n+|;|；|(?<=[.!?])\s+(?=\S)|(?<=[。！？])|(?:^|\s)\d[.)]\s")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
 _CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
@@ -235,12 +238,19 @@ class Exchange:
         """
         if not self.comparable or not self.covers or self.declined or "```" in self.response:
             return False
-        if self.reply.size <= BRIEF or self.hints >= _HINTED:
+        if self.reply.size <= BRIEF or self.hints >= _HINTED or any(map(self._own_subject, self.asked.topics)):
             return False
         terms = {term for ask in self.asked.topics for term in ask.terms}
         if self.reply.mentions(terms):
             return False
         return opens_with_subject(self.response, self.language)
+
+    def _own_subject(self, ask: Ask) -> bool:
+        """Whether a right answer may begin with a subject of its own: an explanation, or the very thing asked for."""
+        if ask.kind in _EXPLAINED:
+            return True
+        named = ask.kind in _TOLD and self.reply.size <= _NAMED
+        return named and carries(ask.kind, self.response, self.language)
 
     @cached_property
     def hints(self) -> float:

@@ -8,58 +8,38 @@ in other words, in another language, to be worked out from the line) nothing is 
 import json
 import re
 from collections.abc import Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import GROUPS, fits, people, whose
-from insula.text.analysis import LANGUAGES, content_words, detect, fold, term_of, words_of
+from insula.memory.subject import GROUPS, people, whose
+from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
 from insula.text.answers import AskKind, carries, numbers_in, says_yes
-from insula.text.constraints import number_words
 from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
 from insula.text.manner import asks_back, hedges, is_courtesy, untold
 from insula.text.questions import Ask
+from insula.turn.aim import is_of_user, wants_advice
+from insula.turn.lines import TERSE, Line, bare, capitals, exact, line, names, numbers, undated, units
 from insula.types import Fault, Level, Recalled
 
 MOST_LINES = 12
-LINE_CHARS = 400
-"""So many lines of memory are looked at, and so much of each."""
+"""So many lines of memory are looked at."""
 
 BRIEF = 6
 """A response of so few content words is all answer."""
+PIECE_CHARS = 60
+"""A response of so few characters may be a piece of the line."""
 LENGTHY = 24
 """Content words of a response that explains, and does not claim to know somebody."""
 SHORT = 24
 """Characters from which a response that neither uses memory nor speaks to the user is about something else."""
 
-TERSE = 3
-"""Words of a brief answer that may be a time or a place without a number or a name ("Tomorrow at noon")."""
-
 _VALUED: frozenset[AskKind] = frozenset({"place", "person", "name", "number", "time"})
 _NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
 _STORED: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"open", "list", "choice", "yes_no"})
 """What may be asked of what one was told; a poem or a program may not."""
-_DATED = re.compile(r"\s*[(（](?P<date>[^()（）]{4,40}\d{4}|\d{4}[^()（）]{0,24})[)）]\s*$")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
-_SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
-_UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
-_JOINED = re.compile(r"[\s:,.]+")
-
-
-class Line(NamedTuple):
-    """A line of memory: what is said, and of whom."""
-
-    text: str
-    raw: str
-    """As it stood before the model."""
-    words: frozenset[str]
-    numbers: frozenset[str]
-    subjects: frozenset[str]
-    mentions: frozenset[str]
-    language: str
 
 
 class Use(NamedTuple):
@@ -90,7 +70,7 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
 
 def is_personal(asks: Sequence[Ask], language: str) -> bool:
     """Whether a message asks about the user, or their people and things."""
-    return any(ask.kind in _STORED and _about_user(ask.text, language) for ask in asks)
+    return any(ask.kind in _STORED and _about_user(ask, language) for ask in asks)
 
 
 def _text(one: Recalled | str) -> str:
@@ -98,40 +78,7 @@ def _text(one: Recalled | str) -> str:
 
 
 def _raw(one: Recalled | str) -> str:
-    return _undated(one if isinstance(one, str) else one.memory.line or one.memory.content)
-
-
-def _undated(text: str) -> str:
-    return _DATED.sub("", text.strip().removeprefix("- ").strip())
-
-
-@lru_cache(maxsize=2_048)
-def line(text: str, raw: str, language: str) -> Line:
-    """A line of memory, read once; its date is no value of its own."""
-    plain = _undated(text)[:LINE_CHARS]
-    own = detect(plain, language)
-    own = own if own in LANGUAGES else language
-    about = whose(plain, own, USER, ASSISTANT)
-    return Line(plain, raw, content_words(plain, own), numbers(plain, own), about.subjects, about.mentions, own)
-
-
-def numbers(text: str, language: str) -> frozenset[str]:
-    """The numbers of a text in digits, those in words among them."""
-    found = {re.sub(r"[.,:]+$", "", each).replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
-    if language in LANGUAGES:
-        found |= {str(value) for value in number_words(text, language)}
-    return frozenset(re.sub(r"\.0+$", "", each) for each in found)
-
-
-def names(text: str, language: str) -> frozenset[str]:
-    """The capitalised words of a text where no sentence begins, and those of a text of few words; accents apart."""
-    few = len(text.split()) <= TERSE
-    function = words_of("function", language)
-    return frozenset(
-        fold(match.group().lower())
-        for match in _CAPITAL.finditer(text)
-        if (few or not _SENTENCE.search(text, 0, match.start())) and match.group().lower() not in function
-    )
+    return undated(one if isinstance(one, str) else one.memory.line or one.memory.content)
 
 
 class _Question:
@@ -143,25 +90,24 @@ class _Question:
         self.asked = content_words(ask.text, self.language)
         self.whole = content_words(message, self.language)
         about = whose(ask.text, self.language, USER, ASSISTANT)
-        self.owners = about.mentions or (
-            frozenset({USER}) if _about_user(ask.text, self.language) else frozenset[str]()
-        )
+        self.owners = about.mentions or (frozenset({USER}) if _about_user(ask, self.language) else frozenset[str]())
+        self.first = lines[0] if lines else None
         self.own, self.others = self._parted(lines)
 
     def fault(self) -> Fault | None:
-        if self._says("advice") or self.ask.kind not in _STORED | {"request"}:
+        if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
         if self.uses_own:
             return self._stale() or self._denied()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
-            return self._declined()
+            return None if self.level == "low" else self._declined()
         if asks_back(self.reply.text, self.language):
             return None
-        if self.level == "high" and self.own:
+        if self.level == "high" and self.own and self.own[0] is self.first:
             return self._ignored()
-        if self.level != "high" and (self.level == "low" or not self._answering()):
+        if self.level == "low" or (self.level == "medium" and not self._answering()):
             return self._unsupported()
         return self._contradicted()
 
@@ -179,37 +125,60 @@ class _Question:
         own: list[Line] = []
         others: list[Line] = []
         for each in lines:
-            of_them = fits(self.owners, each.subjects | each.mentions) or not self.owners
-            named = not telling or telling & _exact(each.text, self.language)
-            (own if of_them and named else others).append(each)
+            of_them = not self.owners or each.may_be_of(self.owners)
+            else_named = bool(telling) and not telling & exact(each.text, self.language) and self._names_another(each)
+            (own if of_them and not else_named else others).append(each)
         if not own and self.level == "high":
             return others, []
         return own, others
 
+    def _names_another(self, one: Line) -> bool:
+        """Whether every clause of a line names somebody."""
+        if all(one.clauses):
+            return True
+        roots = {path.partition("/")[0] for path in self.owners} - {USER}
+        return bool(roots) and len(one.clauses) == 1 and bool(capitals(one.text, one.language) - roots)
+
     def _telling(self, lines: Sequence[Line]) -> frozenset[str]:
         """The names and people of the question that stand in some of the lines and not in others."""
         beings = people(self.language).beings
-        asked = {word for word in _exact(self.ask.text, self.language) if word in beings}
+        asked = {word for word in exact(self.ask.text, self.language) if word in beings}
         asked |= {root for path in self.owners if (root := path.partition("/")[0]) != USER}
-        held = [word for word in asked if any(word in _exact(each.text, self.language) for each in lines)]
-        return frozenset(word for word in held if not all(word in _exact(each.text, self.language) for each in lines))
+        held = {
+            word: [bool({word, word.removesuffix("s")} & exact(each.text, self.language)) for each in lines]
+            for word in asked
+        }
+        return frozenset(word for word, some in held.items() if any(some) and not all(some))
 
     # What a line says beside the question
 
     def _values(self, one: Line) -> frozenset[str]:
         """The words of a line that the question does not hold."""
         asked = {term_of(word, self.language) or word for word in self.whole}
+        idle = self.whole | people(self.language).words.get("titles", frozenset())
         return frozenset(
-            word for word in one.words if word not in self.whole and (term_of(word, self.language) or word) not in asked
+            word for word in one.words if word not in idle and (term_of(word, self.language) or word) not in asked
         )
+
+    def _telling_values(self, one: Line) -> bool:
+        """Whether a line holds more than the question and a verb; in German a noun or a number tells."""
+        values = self._values(one)
+        if one.language != "de":
+            return bool(values)
+        return bool(one.numbers or capitals(one.text, one.language) & frozenset(map(fold, values)))
 
     def _carries(self, one: Line) -> bool:
         """Whether the response says something of a line that the question does not say already."""
         told = one.numbers - numbers(self.message, self.language)
-        if told & self.numbers:
+        if told & self.numbers or self._quotes(one):
             return True
-        measured = told and self.numbers and _units(one.text) & _units(self.reply.text)
+        measured = told and self.numbers and units(one.text) & units(self.reply.text)
         return not measured and any(self._says_word(word) for word in self._values(one) if not word.isdigit())
+
+    def _quotes(self, one: Line) -> bool:
+        """Whether the response is a piece of the line and nothing else."""
+        said = bare(self.reply.text)
+        return bool(said) and len(said) <= PIECE_CHARS and said in bare(one.text) and said not in bare(self.message)
 
     def _says_word(self, word: str) -> bool:
         if self.language in UNSPACED:
@@ -246,7 +215,7 @@ class _Question:
         if self.declined and not self._asserts():
             return None
         for each in self.others:
-            if each.subjects and self._carries_value(each) and not self._speaks_of(each):
+            if self._carries_value(each) and not self._speaks_of(each):
                 right = self.own[0].raw if self.own else each.raw
                 return Fault(flag="other_person", about=right)
         return None
@@ -258,7 +227,7 @@ class _Question:
         if told & self.numbers:
             return True
         beings = people(self.language).beings
-        values = {word for word in self._values(one) - held if fold(word) not in beings and word not in _people_of(one)}
+        values = {word for word in self._values(one) - held if beings.get(fold(word), word) not in _people_of(one)}
         return any(self._says_word(word) for word in values)
 
     def _speaks_of(self, one: Line) -> bool:
@@ -284,7 +253,7 @@ class _Question:
             return self._denied()
         if is_courtesy(self.reply.text, self.language):
             return Fault(flag="ignored_memory", about=first.raw)
-        if first.language != self.language or not self._values(first):
+        if first.language != self.language or not self._telling_values(first):
             return None
         if self.ask.kind in {"number", "time"}:
             return self._other_number(first)
@@ -353,7 +322,7 @@ class _Question:
 
     def _unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
-        if self._given() or not self.owners or not any(USER in path.split("/") for path in self.owners):
+        if self._given() or not _about_user(self.ask, self.language):
             return None
         if hedges(self.reply.text[:300], self.language) or self.ask.kind not in _STORED - {"list"}:
             return None
@@ -414,11 +383,6 @@ def _polite(language: str) -> frozenset[str]:
     )
 
 
-def _units(text: str) -> frozenset[str]:
-    """The words that numbers in digits are followed by ("720 euros")."""
-    return frozenset(match.lower() for match in _UNIT.findall(text[:LINE_CHARS]))
-
-
 def _people_of(one: Line) -> frozenset[str]:
     return frozenset(part for path in one.subjects for part in path.split("/"))
 
@@ -428,23 +392,12 @@ def _share(asked: frozenset[str], one: Line, language: str) -> int:
     return sum(1 for word in asked if (term_of(word, language) or word) in held)
 
 
-@lru_cache(maxsize=2_048)
-def _exact(text: str, language: str) -> frozenset[str]:
-    """The words of a text as they are written, in lower case; of an unspaced one the people in it."""
-    if language in UNSPACED:
-        return frozenset(word for word in people(language).beings if word in text)
-    return frozenset(fold(word) for word in _JOINED.split(re.sub(r"[^\w\s'’-]", " ", text.lower())) if word)
-
-
-def _about_user(text: str, language: str) -> bool:
-    if language not in LANGUAGES:
+def _about_user(ask: Ask, language: str) -> bool:
+    """Whether a question is about the user, their people or their things."""
+    if language not in LANGUAGES or wants_advice(ask, language):
         return False
-    about = whose(text, language, USER, ASSISTANT)
-    if any(USER in path.split("/") for path in about.mentions):
-        return True
-    if language in UNSPACED:
-        return any(word in text for word in words_of("first", language))
-    return bool(frozenset(re.findall(r"\w+", text.lower())) & words_of("first", language))
+    paths = whose(ask.text, language, USER, ASSISTANT).mentions
+    return is_of_user(ask, language) or any(path.startswith(f"{USER}/") for path in paths)
 
 
 @cache

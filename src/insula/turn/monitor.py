@@ -152,13 +152,18 @@ def assess(
         )
     turn = Exchange(asked, ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
     use = _use(turn, memory, level or ("high" if memory else None))
-    faults = tuple(_found(turn, response, use))
+    faults = tuple(
+        fault for fault in _found(turn, response, use) if not (use.used and fault.flag in ANSWERED_BY_MEMORY)
+    )
+    unanswered = () if use.used and len(asked.asks) == 1 else turn.unanswered
+    if not unanswered and not (turn.cut_off or turn.yes_alone):
+        faults = tuple(fault for fault in faults if fault.flag != "incomplete" or fault.about)
     lost: set[Flag] = {fault.flag for fault in faults}
     far = not use.used and _is_far(turn, lost, meaning)
     addressed = _responsiveness(turn)
     parts = Parts(
         responsiveness=addressed if lost or far else _graded(turn, max(addressed, ENOUGH)),
-        completeness=1.0 if far else _completeness(turn),
+        completeness=1.0 if far or not unanswered else _completeness(turn),
         consistency=_consistency(lost),
         length_ok=not lost & {"too_short", "too_long"},
         repetition="repetition" in lost,
@@ -168,7 +173,7 @@ def assess(
         score=_bounded(score(parts), faults, far=far),
         flags=flags,
         parts=parts,
-        unanswered=() if far else turn.unanswered,
+        unanswered=unanswered,
         faults=faults,
         unclear=far and not faults and meaning is None,
         used=use.used,
@@ -283,6 +288,9 @@ def _found(turn: Exchange, response: str, use: known.Use) -> Iterator[Fault]:
         yield Fault(flag="declined", certain=False)
 
 
+ANSWERED_BY_MEMORY: frozenset[Flag] = frozenset({"too_short"})
+"""What a response that says what memory held is not reproached with."""
+
 CERTAIN: frozenset[Flag] = frozenset({"wrong_language", "forbidden_pattern", "repetition", "echo", "leak"})
 """Faults of form that leave no doubt; noise besides. What an answer that is given twice scores is graded."""
 
@@ -302,7 +310,8 @@ def _demanded(turn: Exchange) -> Iterator[Fault]:
         return
     for one in constraints(turn.asked.analysis):
         if broken(one, turn.response):
-            yield Fault(flag="constraint", about=one.text)
+            parts = one.kind in {"steps", "questions"}
+            yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
     if in_wrong_code(turn.asked.analysis.text, turn.response):
         yield Fault(flag="constraint", about=", ".join(sorted(asked_in(turn.asked.analysis.text))))
 
