@@ -117,7 +117,7 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         teller = speaker if entry.provenance == "user" else ""
         told = assertion.statements(analysis, teller, listener, said) if entry.provenance in {"user", "tool"} else ()
         stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
-        lines.append(entry)
+        spoken.setdefault(entry.session, []).append(entry)
         item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)
         text = meant(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None

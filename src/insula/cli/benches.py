@@ -42,6 +42,18 @@ def bench_stuck(
     raise typer.Exit(run(data, json))
 
 
+@app.command("answers")
+def bench_answers(
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
+    from insula.bench.answers import run
+
+    raise typer.Exit(run(data, json, show))
+
+
 @app.command("night")
 def bench_night(
     users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,

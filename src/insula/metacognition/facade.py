@@ -64,7 +64,8 @@ class Metacognition(Mind):
         embed: makes the vector of a text, so that what is near in meaning is recalled without a word in common;
             by default the shipped embedding, where it is installed. With None it is recalled by words alone.
         telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
+            the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
     """
 
