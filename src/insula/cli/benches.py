@@ -210,3 +210,14 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         questions=questions, limit=limit, parallel=parallel, show=show, json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
+
+
+@app.command("matters")
+def bench_matters(
+    fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether the heads on the embedding tell what a question asks for and a statement tells."""
+    from insula.bench.matters import run
+
+    raise typer.Exit(run(fit, json))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says
-from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, whose
+from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse, sentence
 from insula.text.grammar import UNSPACED
@@ -28,6 +28,7 @@ DROP_PRONOUNS = frozenset({"es", "pt", "it", "zh", "ja"})
 """Languages in which nobody named means the one who speaks."""
 MAX_STATEMENTS = 24
 """Of one text; more is pasted."""
+NAME_WORDS = 2
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
@@ -145,7 +146,9 @@ def _context(before: Sequence[Said], language: str, speaker: str, listener: str)
             context = _Context(said[-1] if said else None)
         elif asked := questions(analysis, listener, speaker):
             one = asked[-1]
-            about = frozenset(path.replace(f"{SOMEBODY}/", f"{called(speaker)}/") for path in one.subjects)
+            # Asked by the assistant, "su hija" and "お子さん" are the user's.
+            theirs = rf"^(?:{re.escape(SOMEBODY)}|{ASSISTANT})(?=/)"
+            about = frozenset(re.sub(theirs, called(speaker), path) for path in one.subjects)
             about = about or (context.said.subjects if context.said else frozenset[str]())
             question = Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
             context = context._replace(asked=question)
@@ -162,6 +165,7 @@ def _statement(
     given: Modality | None,
 ) -> Statement:
     said, asked = context
+    clause = _leads(language).sub("", clause)
     about = whose(clause, language, speaker, listener, sorted(said.subjects) if said else ())
     text, subjects, terms = clause, about.subjects, frozenset(sentence(clause, language).terms)
     signs = marks(clause, language)
@@ -204,11 +208,19 @@ def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: b
         head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
         about = whose(head, language, speaker, listener)
         parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
-        if parted and sentence(text[start : joint.start()], language).terms:
-            yield text[start : joint.start()].strip()
+        left = text[start : joint.start()].strip()
+        if parted and not _is_named(left, head, language) and sentence(left, language).terms:
+            yield left
             start = joint.end()
     if rest := text[start:].strip():
         yield rest
+
+
+def _is_named(text: str, after: str, language: str) -> bool:
+    """Whether a piece is a name alone, of which what follows says who that is: "Pablo, my boss, is left-handed"."""
+    words, own = text.split(), people(language).words.get("first_own", frozenset())
+    named = len(words) <= NAME_WORDS and all(word[:1].isupper() for word in words)
+    return named and after.split(" ", maxsplit=1)[0].lower() in own
 
 
 @cache

@@ -28,6 +28,8 @@ SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 SURE = 0.6
 """Chance from which a head is believed that a statement is on another matter."""
+PLAIN = 0.5
+"""Cosine from which the heads are not asked whether a statement is on another matter."""
 APART = 0.02
 
 
@@ -108,7 +110,10 @@ def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[
 def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Those asked about under all their names; who is asked about by name is nobody of another name."""
     others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
-    return subjects | (others if not names_of(subjects) else frozenset(path for path in others if "/" in path))
+    if not names_of(subjects):
+        return subjects | others
+    known = any("/" in path for path in subjects)  # "my son Pablo" is not my boss Pablo
+    return subjects if known else subjects | frozenset(path for path in others if "/" in path)
 
 
 class _Near(NamedTuple):
@@ -138,7 +143,7 @@ def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
             out.append(_Near(nearness(cosine, None, words)))
             continue
         common = float(tells[0] @ asks)
-        apart = common < APART and float(asks.max()) > SURE and float(tells[0].max()) > SURE
+        apart = common < APART and cosine < PLAIN and float(asks.max()) > SURE and float(tells[0].max()) > SURE
         whole = common >= COMMON or words == 1.0 or not _same_script(question, one.statement)
         out.append(_Near(nearness(cosine, common, words), apart, whole, common))
     return out
@@ -160,7 +165,7 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
         if not settled:
             return _Match(told, "other", fit, "supposed")
     if told.by_tool and not question.subjects:
-        return _Match(told, "bears", fit, "")
+        return _Match(told, "other", fit, "")
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
     if fit < NEAR or near.apart or not near.whole:

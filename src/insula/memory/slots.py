@@ -78,7 +78,8 @@ def _new_names(question: Question, statement: Statement) -> set[str]:
     if statement.language == "de":
         return {name for name in found if name in common}
     first = fold(words[0].lower()) if words else ""
-    return {name for name in found if name != first or name in common}
+    stands = len(words) > 1 and words[1].lower() in _IS  # "Hart is my surname"
+    return {name for name in found if name != first or stands or name in common}
 
 
 def _amount(question: Question, statement: Statement) -> bool:
@@ -106,6 +107,7 @@ def _saying(slot: str) -> Callable[[Question, Statement], bool]:
 
 
 _TIMES: tuple[AskKind, ...] = ("time", "number")
+_IS = frozenset({"is", "was", "est", "es", "era", "é", "è"})
 _PLACED = frozenset({"in", "at", "en", "em", "à", "a", "nach", "bei", "im", "no", "na", "to"})
 """Words before a place."""
 

@@ -84,8 +84,9 @@ def people(language: str) -> People:
     """The words for people in a language; those of English where it has none."""
     raw = json.loads((files("insula.memory") / "people.json").read_text("utf-8"))
     data = raw[language if language in LANGUAGES else "en"]
-    beings = {fold(word): being for being, line in data["beings"].items() for word in line.split()}
-    words = {name: frozenset(fold(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
+    plain = str if language in UNSPACED else fold  # "ど" is another sign than "と"
+    beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}
+    words = {name: frozenset(plain(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
     if language not in UNSPACED:
         words["names"] = frozenset(map(fold, raw["names"].split()))
         words["titles"] = frozenset(raw["titles"].split())
@@ -273,8 +274,10 @@ def _is_being(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool
         return False
     owners = words["first_own"] | words["second_own"] | words["third_own"]
     back = {low for low, _ in tokens[max(0, at - _REACH) : at]}
-    beside = [low for low, _ in (*tokens[at + 1 : at + 2], *tokens[max(0, at - 1) : at])]
-    genitive = any(low in words["of"] or low == "s" for low in beside)
+    owned = at > 0 and (tokens[at - 1][0] == "s" or tokens[at - 1][0] in words["of"])
+    after = tokens[at + 1 : at + 3]
+    of = len(after) > 1 and after[0][0] in words["of"]
+    genitive = owned or (of and (after[1][0] in words["first_own"] or bool(known.being(after[1][0]))))
     return being not in words["owned"] or genitive or bool(back & (owners | (words["determiners"] - _ARTICLES)))
 
 
@@ -415,7 +418,7 @@ def _unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[l
         joined = bool(found) and (gap in {"", "家的", "家", "们的", *words["of"]} or _relative(gap, text[end:], words))
         path = {"first": me, "second": you, "third": last}.get(kind, "")
         if kind == "being":
-            own = known.beings[fold(word)]
+            own = known.beings[word]
             if own in CALLINGS and re.search("[是个位当做为]$", text[:start]):
                 continue
             path = f"{found[-1].path}/{own}" if joined else f"{me}/{own}"
