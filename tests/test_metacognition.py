@@ -17,6 +17,7 @@ from insula.memory.item import new_item
 from insula.memory.nights import Kept
 from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
+from insula.sleep import soul
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
 from insula.sleep.phases import PHASES
@@ -167,12 +168,12 @@ async def test_the_session_so_far_is_sent_along_and_no_other(store: Store) -> No
     assert model.requests[2].history == ()
 
 
-async def test_a_response_that_was_flagged_is_no_example_for_the_next(store: Store) -> None:
+async def test_a_response_stays_in_history_whatever_the_monitor_made_of_it(store: Store) -> None:
     replies = ["Nem, para esta vida, parem com a Santa Maria e a luzieira.", "In Lisbon."]
     async with chatting(store, replies) as (chat, model):
         await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
         await chat.reply("me", "s", "Where does Ana live?")
-    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."),)
+    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."), ("assistant", replies[0]))
 
 
 async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store) -> None:
@@ -258,6 +259,53 @@ async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
     assert secret not in repr(ledger)
 
 
+# What the user wishes
+
+
+@pytest.mark.parametrize(
+    ("wish", "newer"),
+    [
+        ("I only understand Celsius, please remember that.", "From now on in Fahrenheit, please."),
+        ("Nenn mich Marta, wenn du antwortest.", "Nenn mich ab jetzt Frau Hill."),
+        ("Usa siempre viñetas.", "Nunca más uses viñetas."),
+    ],
+)
+async def test_a_wish_stands_beside_the_next_message_and_the_newest_at_once_without_a_night(
+    store: Store, wish: str, newer: str
+) -> None:
+    async with chatting(store, "All right.") as (chat, model):
+        for session, message in (("a", wish), ("a", "Hello."), ("b", "Hello."), ("b", newer), ("c", "Hello.")):
+            await chat.reply("me", session, message)
+    told = [(wish in request.prompt, newer in request.prompt) for request in model.requests]
+    assert told == [(True, False), (True, False), (True, False), (False, True), (False, True)]
+    assert not any(wish in request.instructions or newer in request.instructions for request in model.requests)
+
+
+async def test_a_wish_that_is_taken_back_is_told_no_more_and_one_for_now_only_sets_it_aside(store: Store) -> None:
+    wish, lifted = "Always end with a question.", "You can stop asking me something at the end."
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (wish, "Hello.", "Just this once, don't end with a question.", "Hello.", lifted, "Hello."):
+            await chat.reply("me", "s", message)
+    assert [f"- {wish}" in request.prompt for request in model.requests] == [False, True, False, True, False, False]
+
+
+async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(store: Store) -> None:
+    wishes = (
+        "Call me Captain when you answer.",
+        "From now on use Celsius.",
+        "Keep every answer under three sentences.",
+        "Never use emojis.",
+    )
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (*wishes, "Hello."):
+            await chat.reply("me", "monday", message)
+        await sleep_cycle(store, "me", PHASES, force=True)
+        await chat.reply("me", "tuesday", "Hello.")
+    assert all(f"- {wish}" in model.requests[-1].prompt for wish in wishes)
+    (document, *_) = await store.revisions((await store.place("me", "monday")).user_id, "soul")
+    assert [line.text for line in soul.parse(document.content).derived] == list(wishes)
+
+
 # What the night learned
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
@@ -286,7 +334,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     with_lesson, without = (request.instructions for request in model.requests)
     assert f"Lessons:\n{LEARNED}" in with_lesson
     assert "Lessons:" not in without
-    (lesson,) = await kept(store)
+    lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
@@ -303,7 +351,7 @@ async def test_one_session_teaches_nothing_but_a_standing_wish(store: Store) -> 
     await sleep_cycle(store, "me", NIGHT, force=True)
     async with chatting(store, "Canberra.") as (chat, model):
         await chat.reply("me", "tuesday", CORRECTED[0])
-    assert 'Lessons:\n- The user always wants this: "always answer in metric units"' in model.requests[0].instructions
+    assert "\n- From now on, always answer in metric units.)" in model.requests[0].prompt
     assert "they corrected" not in model.requests[0].instructions
 
 
@@ -615,7 +663,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded
+    assert set(signal.data) == recorded | {"verdict", "quoted"}
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:

@@ -42,6 +42,18 @@ def bench_stuck(
     raise typer.Exit(run(data, json))
 
 
+@app.command("answers")
+def bench_answers(
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
+    from insula.bench.answers import run
+
+    raise typer.Exit(run(data, json, show))
+
+
 @app.command("night")
 def bench_night(
     users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,
@@ -158,6 +170,22 @@ def bench_likelihood(
     raise typer.Exit(run(model, json, fit))
 
 
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))
+
+
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
     part: Annotated[str, typer.Argument(help="memory, wishes or answer.")],
@@ -182,19 +210,3 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         questions=questions, limit=limit, parallel=parallel, show=show, json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
-
-
-@app.command("conversations")
-def bench_conversations(
-    data: Annotated[
-        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
-    ] = None,
-    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
-    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
-    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
-    json: Json = False,
-) -> None:
-    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
-    from insula.bench.conversations import run
-
-    raise typer.Exit(run(data, held, embed, show, json))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT
+from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, whose
 from insula.memory.vectors import Vector
@@ -111,9 +111,22 @@ def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) 
                 break
             made = _statement(clause, piece.text, language, speaker, listener, context, whole)
             if asked is None or _own_clause(made, clause, piece.text):
-                found.append(made)
+                found += [made, *_parts(made, clause)]
                 context = context._replace(said=made)
     return tuple(found)
+
+
+def _parts(made: Statement, clause: str) -> Iterator[Statement]:
+    """The parts of a long clause between its commas, each a statement of its own: a vector of all is near to none."""
+    language = made.language
+    parts = [part.strip() for part in re.split("[,，、]", clause)]
+    if len(parts) < 2 or _brief(clause, language, 2):
+        return
+    for part in parts:
+        terms = frozenset(sentence(part, language).terms)
+        how = modality(part, language) if made.modality in {"wish", "plan"} else made.modality
+        if len(terms) > 1:
+            yield made._replace(text=part, terms=terms, modality=how, marks=marks(part, language))
 
 
 def _own_clause(made: Statement, clause: str, whole: str) -> bool:
@@ -132,7 +145,8 @@ def _context(before: Sequence[Said], language: str, speaker: str, listener: str)
             context = _Context(said[-1] if said else None)
         elif asked := questions(analysis, listener, speaker):
             one = asked[-1]
-            about = one.subjects or (context.said.subjects if context.said else frozenset[str]())
+            about = frozenset(path.replace(f"{SOMEBODY}/", f"{called(speaker)}/") for path in one.subjects)
+            about = about or (context.said.subjects if context.said else frozenset[str]())
             question = Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
             context = context._replace(asked=question)
     return context
@@ -151,7 +165,7 @@ def _statement(
     about = whose(clause, language, speaker, listener, sorted(said.subjects) if said else ())
     text, subjects, terms = clause, about.subjects, frozenset(sentence(clause, language).terms)
     signs = marks(clause, language)
-    if asked is not None and _brief(clause, language) and not about.mentions:
+    if asked is not None and _brief(clause, language) and _is_bare(about) and not says("declines", clause, language):
         text, subjects, terms = f"{asked.text} {clause}", asked.subjects, terms | asked.terms
     how = given or modality(clause, language)
     if how == "fact" and whole != clause and says("joke", whole, language):
@@ -161,11 +175,17 @@ def _statement(
     return Statement(text, language, subjects, about.mentions | subjects, how, signs, terms)
 
 
+def _is_bare(about: Whose) -> bool:
+    """Whether a clause has no subject but a name at most, as an answer has."""
+    return all("/" not in one and one not in {USER, ASSISTANT, SOMEBODY} for one in about.mentions)
+
+
 def _corrected(text: str, language: str, context: _Context) -> Statement | None:
     """What a sentence that sets the last statement right ("no, the 21st") states; None where it does not."""
     said, signs = context.said, marks(text, language)
     terms = frozenset(sentence(text, language).terms)
-    if said is None or "corrects" not in signs or len(terms) > MOST_TERMS:
+    most = MOST_TERMS * (2 if language in UNSPACED else 1)
+    if said is None or "corrects" not in signs or len(terms) > most:
         return None
     return Statement(f"{said.text} {text}", language, said.subjects, said.mentions, "fact", signs, terms | said.terms)
 
@@ -183,7 +203,8 @@ def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: b
         rest = _leads(language).sub("", text[joint.end() :].strip())
         head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
         about = whose(head, language, speaker, listener)
-        if about.mentions and about.subjects != _OF_NOBODY and sentence(text[start : joint.start()], language).terms:
+        parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
+        if parted and sentence(text[start : joint.start()], language).terms:
             yield text[start : joint.start()].strip()
             start = joint.end()
     if rest := text[start:].strip():

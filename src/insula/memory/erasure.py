@@ -60,6 +60,7 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
         connection.execute(sa.update(messages).where(line).values(content=ERASED))
         gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
         _unsaid(connection, user_id, row.session_id, said.turn)
+        _unquote(connection, user_id, row.session_id, memory_id)
         _from_soul(connection, user_id, gone, at)
     _from_journal(connection, user_id)
     _unmeant(connection, user_id, memory_id)
@@ -147,6 +148,16 @@ def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int)
     for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
         left = {key: value for key, value in data.items() if key not in ("topic", "unanswered")}
         connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
+
+
+def _unquote(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:
+    """Take what is quoted out of the records of turns that the memory came up in, and of those of its session."""
+    query = sa.select(signals.c.id, signals.c.session_id, signals.c.data).where(signals.c.user_id == user_id)
+    for number, session, data in connection.execute(query).all():
+        came_up = any(one.get("id") == memory_id for one in data.get("recalled", ()))
+        if "quoted" in data and (came_up or session == session_id):
+            left = {key: value for key, value in data.items() if key != "quoted"}
+            connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
 
 
 def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at: float) -> None:

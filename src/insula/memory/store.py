@@ -20,16 +20,17 @@ from sqlalchemy.exc import DBAPIError
 from insula.errors import InputError, StoreError
 from insula.memory import erasure, facts, file, index, journal, lock, meanings, nights, statements
 from insula.memory.assertion import Question
-from insula.memory.changes import Changes, Revision
+from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
 from insula.memory.item import NewItem
-from insula.memory.lessons import Cited, Version, cited, version
+from insula.memory.lessons import Cited, Version, cited, heard, version
 from insula.memory.meanings import Unembedded
 from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.statements import Consolidated, Place, Said
 from insula.memory.vectors import Neighbourhoods, Vector, cosines
 from insula.redaction import redact
 from insula.text.analysis import clean
+from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
@@ -144,6 +145,10 @@ class Store:
     async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self.run(statements.write, place, None, item, self.now() if at is None else at)
+
+    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> None:
+        """Let what a message wishes count at once."""
+        await self.run(heard, place.user_id, place.session_id, turn, said, self.now())
 
     async def finish(
         self,
@@ -360,6 +365,10 @@ class Store:
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""
         await self.run(journal.revise, user_id, revision, self.now())
+
+    async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
+        """Tell some guidance no more, by a person's hand."""
+        await self.run(journal.write, user_id, gone, self.now())
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""

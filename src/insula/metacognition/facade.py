@@ -16,6 +16,7 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Said, Store
 from insula.memory.vectors import Embed, embedded
+from insula.metacognition import stating
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
@@ -63,7 +64,8 @@ class Metacognition(Mind):
         embed: makes the vector of a text, so that what is near in meaning is recalled without a word in common;
             by default the shipped embedding, where it is installed. With None it is recalled by words alone.
         telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
+            the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
     """
 
@@ -216,7 +218,8 @@ class Metacognition(Mind):
         text = meant(before, content) if self.embed else ""
         vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
         told = provenance in {"user", "tool"}
-        stated = await asyncio.to_thread(self._stated, analysis, speaker, listener, found.said) if told else ()
+        teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
+        stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
@@ -231,7 +234,4 @@ class Metacognition(Mind):
     ) -> tuple[assertion.Statement, ...]:
         """What a text states, with the vectors of its statements."""
         before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
-        made = assertion.statements(analysis, speaker, listener, before)
-        if self.embed is None:
-            return made
-        return tuple(one._replace(vector=embedded(self.embed, one.text)) for one in made)
+        return stating.meant(assertion.statements(analysis, speaker, listener, before), self.embed)

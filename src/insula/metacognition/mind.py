@@ -16,9 +16,10 @@ from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.told import prompt_text
+from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import impasse, lessons, monitor
-from insula.types import Assessment, Calibration, Controls, Identity, Signal
+from insula.turn import impasse, lessons, monitor, wishes
+from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Learned(NamedTuple):
 
     version: Version
     advice: tuple[lessons.Advice, ...]
+    wishes: tuple[wishes.Standing, ...]
     guidelines: str
     calibration: Calibration
 
@@ -119,6 +121,18 @@ class Mind:
         if not self.regulator.knows(key):
             self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
 
+    def assessed(
+        self, said: tuple[str, str], recent: Sequence[str], memory: Sequence[Recalled | str], level: Level | None
+    ) -> Assessment:
+        """A response to a message judged by the self-monitor with what memory held, or by what replaces it (K10)."""
+        if self.assess is monitor.assess:
+            return monitor.assess(*said, recent, self.identity, memory=memory, level=level)
+        return self.assess(*said, recent, self.identity)
+
+    def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
+        """What is kept of the last turn of a session that was answered."""
+        return self._judged.get(key)
+
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
         reason = impasse.impasse(self._judged.get(key), current)
@@ -148,13 +162,15 @@ class Mind:
         version = await self.store.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
-            advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
+            kept = await self.store.lessons(place.user_id)
             latest = await self.store.revisions(place.user_id, SOUL, 1)
             own = await self.store.revisions(place.user_id, OWN, 1)
+            standing = wishes.standing(kept)
             known = Learned(
                 version,
-                advice,
-                prompt_text(soul.parse(latest[0].content)) if latest else "",
+                lessons.advised(kept, self.store.now()),
+                standing,
+                _guidelines(soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )
         return _kept(self._learned, place.user_id, known)
@@ -169,6 +185,12 @@ class Mind:
                 except Exception:
                     self.telemetry.failures.labels("subscriber").inc()
                     log.exception("A subscriber failed on %s.", signal.kind)
+
+
+def _guidelines(document: soul.Document, standing: Sequence[wishes.Standing]) -> str:
+    """What is told of SOUL.md: not its wishes, which are told nearer to the message, nor what contradicts them."""
+    apart = {line.id for line in document.derived if is_view(line.id)}
+    return prompt_text(document, frozenset(apart.union(contradicted(document, [one.text for one in standing]))))
 
 
 def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:

@@ -12,12 +12,14 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.guidance import SHOWN
 from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
+from insula.memory.wishes import is_all, wished
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
@@ -31,17 +33,22 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons
+from insula.text.wishing import Wish
+from insula.turn import confidence, impasse, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose
+from insula.turn.instructions import bears, compose
 from insula.turn.likelihood import Logprobs, weighed
+from insula.turn.mending import Mend
+from insula.turn.verdict import Verdict, verdict
 from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
+SAID_BEFORE = 6
+"""Messages of the session that a response may draw on beside what was recalled."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
@@ -58,6 +65,10 @@ class TurnResult:
     """None where the assessment itself failed (counted, and the response left as it was)."""
     hedged: bool
     signals: tuple[Signal, ...]
+    verdict: Verdict | None = None
+    """The same for a person, in one sentence, with what memory had to do with it."""
+    again: str = ""
+    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
 
 
 class Turn:
@@ -77,6 +88,9 @@ class Turn:
         recalled: what was recalled, best first.
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
+        mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
+        wishes: the user's standing wishes that this turn is told, what matters most first.
+        heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -95,6 +109,9 @@ class Turn:
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
+        self.mend: Mend | None = None
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
         self.personal = False
@@ -117,6 +134,7 @@ class Turn:
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._unembeddable = False
+        self._asked_again = 0
 
     @property
     def identity(self) -> Identity:
@@ -209,6 +227,11 @@ class Turn:
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
+        before = owner.judged((self.user, self.session))
+        left = before.shortfall if before else None
+        self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        with self.kept_from_host("wishes"):
+            self.heard = self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     async def _meaning(self, text: str) -> Vector | None:
@@ -235,8 +258,18 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
+
+    def _wished(self) -> tuple[Wish, ...]:
+        """What the message wishes of the manner of answers, in the user's own plain words."""
+        said = [line for line in self.history if line.provenance != "tool"]
+        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
+        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
+        tools = [line.content for line in self.history if line.provenance == "tool"]
+        language = self._analysis.language if self._analysis else UNKNOWN
+        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -252,8 +285,12 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
+        if is_all(self.heard, self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
+        if self.heard:
+            await self._owner.store.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -265,7 +302,8 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = lessons.told(learned)
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(wish.text for wish in far), *lessons.told(learned)]
         known = [name for name in asked.names if found.statistics.asserting.get(name)]
         self.personal = is_personal(self._analysis, known) if self._analysis else False
         self.instructions, self.reminder, self.shown = compose(
@@ -277,10 +315,12 @@ class Turn:
             guidelines=self._guidelines,
             guidance=guidance,
             lessons=told,
+            mend=self.mend.text if self.mend else "",
+            wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = learned
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -289,17 +329,36 @@ class Turn:
 
     def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
         owner = self._owner
-        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
         with span(telemetry.ASSESSMENT) as traced:
-            judged = assessment or owner.assess(self.message, response, recent, owner.identity)
-            judged = weighed(judged, self._analysis, logprobs)
+            judged = weighed(assessment or self._assess(response), self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        signals = tuple(self._signals(judged, text != response))
-        return TurnResult(response=text, assessment=judged, hedged=text != response, signals=signals)
+        told = verdict(self.confidence, judged, bool(self._analysis and asks(self._analysis)))
+        signals = tuple(self._signals(judged, text != response, response, told))
+        again = self._again(judged)
+        return TurnResult(
+            response=text, assessment=judged, hedged=text != response, signals=signals, verdict=told, again=again
+        )
+
+    def _assess(self, response: str) -> Assessment:
+        """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
+        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
+        known = [one for one in self.recalled if bears(one)]
+        said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
+        level = self.confidence.level if self._analysis is not None and self._place is not None else None
+        memory = [*known, *said[-SAID_BEFORE:]] if level else []
+        return self._owner.assessed((self.message, response), recent, memory, level)
+
+    def _again(self, judged: Assessment) -> str:
+        """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""
+        left = mending.shortfall(judged)
+        if self._asked_again >= self.controls.retry or judged.outcome != "doubtful" or left is None:
+            return ""
+        self._asked_again += 1
+        return mending.sentence(left, self._analysis.language if self._analysis else UNKNOWN) or ""
 
     def _spoken(self, response: str) -> str:
         """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
@@ -307,9 +366,12 @@ class Turn:
         spoken = detect(response, asked)
         return spoken if spoken in LANGUAGES else asked
 
-    def _signals(self, judged: Assessment, hedged: bool) -> Iterator[Signal]:
+    def _signals(self, judged: Assessment, hedged: bool, response: str, told: Verdict) -> Iterator[Signal]:
         topic = frozenset(self._analysis.terms if self._analysis else ())
-        yield self._signal(TURN, "the turn is over", self._record(judged, hedged, topic))
+        left = self._left(judged, topic)
+        record = self._record(judged, hedged, topic) | {"verdict": told.kind} | self._mended(judged, response)
+        quoted = {"quoted": _quoted(judged, told, left)}
+        yield self._signal(TURN, "the turn is over", record | quoted)
         if judged.score < HEDGE_THRESHOLD:
             why = ", ".join(judged.flags) or "several parts fell short"
             data = {
@@ -322,8 +384,22 @@ class Turn:
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
         topic = frozenset(self._analysis.terms if self._analysis else ())
-        if judged and (stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic))):
+        if judged is None:
+            return
+        current = impasse.judged(judged, topic, self._left(judged, topic))
+        if stuck := self._owner.judge((self.user, self.session), current):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
+
+    def _left(self, judged: Assessment, topic: frozenset[str]) -> mending.Shortfall | None:
+        """What this turn leaves to the next."""
+        before = self._owner.judged((self.user, self.session))
+        return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic)))
+
+    def _mended(self, judged: Assessment, response: str) -> dict[str, object]:
+        """What became of what the turn before had left to this one."""
+        if self.mend is None:
+            return {}
+        return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
         learned = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
@@ -335,6 +411,7 @@ class Turn:
                 "score": round(judged.score, 4),
                 "flags": list(judged.flags),
                 "parts": asdict(judged.parts),
+                **({"unclear": True} if judged.unclear else {}),
             },
             "hedged": hedged,
             "topic": sorted(topic)[:TOPIC_TERMS],
@@ -367,7 +444,7 @@ class Turn:
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
         owner.notice(self.signals)
-        if owner.embed is None or self._unembeddable or "embedding" in self.skipped:
+        if owner.embed is not None and (self._unembeddable or "embedding" in self.skipped):
             owner.backlog.again(self.user)
         else:
             owner.backlog.begin(self._place, owner.embed)
@@ -429,3 +506,13 @@ class Turn:
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
             self.added += time.perf_counter() - started
+
+
+def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
+    """What the record of a turn quotes of messages and memories; erased with any of them."""
+    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
+    return {
+        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        **({"faults": faults} if faults else {}),
+        **({"shortfall": left.record()} if left else {}),
+    }

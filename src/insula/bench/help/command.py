@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rich.console import Console
 
@@ -14,6 +14,8 @@ from insula.bench.help import answer, memory, wishes
 from insula.bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula.bench.help.figures import Figures, Outcome, compared, show
 from insula.errors import InputError
+
+T = TypeVar("T")
 
 FIGURES = "figures-{part}.json"
 
@@ -82,9 +84,16 @@ def run(options: Options) -> int:
     return int(any(one.reply["error"] for one in outcomes))
 
 
+def spread(items: Sequence[T], limit: int | None) -> list[T]:
+    """So many items, evenly from all of them, since they stand sorted by kind; all for None or 0."""
+    if not limit or limit >= len(items):
+        return list(items)
+    return [items[number * len(items) // limit] for number in range(limit)]
+
+
 def _answer(options: Options, out: Path, model: str) -> int:
     """The part that has no arms: what is told of one reply, beside what costs more calls."""
-    found = answer.items(options.half)[: options.limit or None]
+    found = spread(answer.items(options.half), options.limit)
     terms = Terms(model=model, out=out, parallel=options.parallel, tokens=answer.TOKENS, keep_logprobs=True)
     measured = answer.figures(answer.measure(found, terms))
     figures: Figures = {"part": answer.PART, "model": model, "half": options.half, "kinds": measured}
@@ -101,7 +110,7 @@ def _memory(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(memory.ARMS)
     data = Path(options.data) if options.data else None
     worlds = memory.worlds(data, options.sources.split(","), options.half, options.conversations, options.questions)
-    worlds = worlds[: options.limit] if options.limit else worlds
+    worlds = spread(worlds, options.limit)
     return Experiment(
         memory.PART,
         arms,
@@ -114,7 +123,7 @@ def _memory(options: Options) -> Experiment:
 
 def _wishes(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(wishes.ARMS)
-    found = wishes.asked(wishes.wishes(options.half)[: options.limit or None], options.questions)
+    found = wishes.asked(spread(wishes.wishes(options.half), options.limit), options.questions)
     return Experiment(
         wishes.PART,
         arms,

@@ -12,7 +12,7 @@ from insula.bench.help.verdict import abstains
 from insula.errors import InputError
 from insula.llm.client import Prompt
 from insula.metacognition import Metacognition, Turn
-from insula.turn.instructions import compose, rendered
+from insula.turn.instructions import compose, dated
 from insula.types import Confidence, Level, Recalled
 
 PART = "memory"
@@ -140,7 +140,7 @@ def _former(turn: Turn, sentence: str, lines: str) -> Prompt:
 
 def _lines(recalled: Sequence[Recalled], most: int = FIVE) -> str:
     told = [one for one in recalled if one.memory.provenance != "assistant" and one.memory.kind != "episodic"]
-    return "\n".join(rendered(one) for one in told[:most])
+    return "\n".join(dated(one) for one in told[:most])
 
 
 ARMS: Mapping[str, Arm] = {
