@@ -9,6 +9,7 @@ import typer
 from insula.cli.address import HOST, PORT
 from insula.cli.benches import app as bench
 from insula.cli.kept import memory, soul
+from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
@@ -142,6 +143,7 @@ def replay(
 
 
 app.add_typer(rules, name="rules")
+app.add_typer(lessons, name="lessons")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
 
