@@ -1,6 +1,8 @@
 """Methods side by side: paired by a common pool, capped alike, gone on with after a kill, and judged without favour."""
 
+import asyncio
 import json
+import shutil
 import sys
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable
@@ -12,7 +14,7 @@ import pytest
 
 from insula.bench import arms as arms_module
 from insula.bench import gsm8k
-from insula.bench.arms import Arm, arms, latest
+from insula.bench.arms import Arm, Problem, arms, latest
 from insula.bench.gsm8k import TOKENS, problems, run
 from insula.bench.gsm8k_figures import alone, confidences, figures, paired
 from insula.bench.gsm8k_report import tables
@@ -135,6 +137,41 @@ def test_a_run_that_is_killed_goes_on_where_it_was(bench: Callable[..., Any], tm
         {name: value for name, value in one.items() if name not in ("seconds", "stages")} for one in results(tmp_path)
     ] == lines
     assert measured["pairs"] == whole["pairs"]
+
+
+def test_problems_at_once_come_to_the_same_and_each_still_shares_its_chains(
+    bench: Callable[..., Any], tmp_path: Path
+) -> None:
+    _, _, one_by_one, _ = bench()
+    (tmp_path / "out").rename(tmp_path / "before")
+    model, code, at_once, _ = bench(parallel=3)
+    assert (code, len(model.requests)) == (0, 10)
+    for name in ("pairs", "confidence"):
+        assert at_once[name] == one_by_one[name]
+    assert {name: one["right"] for name, one in at_once["arms"].items()} == {
+        name: one["right"] for name, one in one_by_one["arms"].items()
+    }
+
+
+def test_so_many_problems_are_solved_at_once_and_no_more(
+    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work, seen = set[int](), list[int]()
+
+    async def watched(arm: Arm, problem: Problem, *args: Any, **terms: Any) -> Json:
+        at_work.add(problem.number)
+        seen.append(len(at_work))
+        await asyncio.sleep(0)
+        record = await arms_module.solved(arm, problem, *args, **terms)
+        at_work.discard(problem.number)
+        return record
+
+    monkeypatch.setattr(gsm8k, "solved", watched)
+    for parallel, most in ((1, 1), (2, 2), (9, 3)):
+        seen.clear()
+        bench(parallel=parallel)
+        assert max(seen) == most
+        shutil.rmtree(tmp_path / "out")
 
 
 def test_torn_lines_are_left_out_and_measured_again_from_the_pool(bench: Callable[..., Any], tmp_path: Path) -> None:

@@ -47,9 +47,10 @@ class Plan:
     seed: int
     out: Path
     tokens: int
+    parallel: int
 
 
-def run(
+def run(  # noqa: PLR0913, PLR0917 one for each option
     data: str,
     methods: str,
     model: str | None,
@@ -59,6 +60,7 @@ def run(
     out: str,
     tokens: int,
     json: bool,
+    parallel: int = 1,
 ) -> int:
     """Measure what is not measured yet, write the report, print it, and return the exit code: 1 where a line failed.
 
@@ -73,6 +75,7 @@ def run(
         seed=seed,
         out=Path(out),
         tokens=tokens,
+        parallel=parallel,
     )
     _same(plan)
     with closing(Lines(plan.out / RESULTS)) as results:
@@ -143,23 +146,34 @@ def _same(plan: Plan) -> None:
         raise InputError(f"The folder {str(plan.out)!r} cannot be used ({error}); name another --out.") from error
 
 
-def _waiting(plan: Plan, records: Iterable[Record]) -> list[tuple[Problem, Arm]]:
-    """What has no line yet, or one that says it failed; problem by problem, so that whatever there is, is paired."""
+def _waiting(plan: Plan, records: Iterable[Record]) -> list[tuple[Problem, list[Arm]]]:
+    """Of each problem the methods without a line yet, or with one that says it failed."""
     done = {key(one) for one in latest(list(records)) if not one["failed"]}
-    pairs = [(problem, arm) for problem in plan.problems for arm in plan.arms]
-    return [(problem, arm) for problem, arm in pairs if (arm.name, problem.number, plan.seed) not in done]
+    left = [
+        (problem, [arm for arm in plan.arms if (arm.name, problem.number, plan.seed) not in done])
+        for problem in plan.problems
+    ]
+    return [(problem, missing) for problem, missing in left if missing]
 
 
-async def _measure(plan: Plan, waiting: list[tuple[Problem, Arm]], results: Lines) -> None:
-    with ExitStack() as stack:
-        pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
-        said = stack.enter_context(_Progress(len(waiting)))
-        async with resolve(plan.model, settings.load().weights) as model:
-            models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
-            for problem, arm in waiting:
+async def _measure(plan: Plan, waiting: list[tuple[Problem, list[Arm]]], results: Lines) -> None:
+    """Solve some problems at once, each by its methods in turn: they share its replies, and whatever is, is paired."""
+    left = iter(waiting)
+
+    async def work(models: Models, said: _Progress) -> None:
+        for problem, missing in left:
+            for arm in missing:
                 record = await solved(arm, problem, models, tokens=plan.tokens, seed=plan.seed)
                 results.add(record)
                 said.over(record)
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
+        said = stack.enter_context(_Progress(sum(len(missing) for _, missing in waiting)))
+        async with resolve(plan.model, settings.load().weights) as model, asyncio.TaskGroup() as group:
+            models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
+            for _ in range(min(plan.parallel, len(waiting))):
+                group.create_task(work(models, said))
 
 
 class _Progress:

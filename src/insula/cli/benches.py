@@ -89,7 +89,7 @@ def bench_load(
 
 
 @app.command("gsm8k")
-def bench_gsm8k(
+def bench_gsm8k(  # noqa: PLR0913, PLR0917 one for each option
     data: Annotated[str, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")],
     out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
     methods: Annotated[
@@ -102,12 +102,15 @@ def bench_gsm8k(
     tokens: Annotated[
         int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
     ] = None,
+    parallel: Annotated[
+        int, typer.Option(help="Problems at once, for a model that answers several requests at once.", min=1)
+    ] = 1,
     json: Json = False,
 ) -> None:
     """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
     from insula.bench.gsm8k import TOKENS, run
 
-    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json))
+    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json, parallel))
 
 
 @app.command("calibration")
