@@ -79,7 +79,7 @@ numbers, names and arithmetic only, the last of them to `answer`.\
         ]
     )
     assert solved.confidences == snapshot(
-        {"combined": 0.8359683016089533, "agreement": 1.0, "likelihood": 0.8187307530779818}
+        {"combined": 0.8936454708581594, "agreement": 1.0, "likelihood": 0.8187307530779818}
     )
 
 

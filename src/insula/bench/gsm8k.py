@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from insula import settings
 from insula.bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved
 from insula.bench.gsm8k_figures import figures
-from insula.bench.lines import FilePool, Lines
+from insula.bench.lines import FilePool, Lines, kept
 from insula.errors import InputError
 from insula.llm.models import resolve
 from insula.solve.answers import normalised
@@ -51,7 +51,7 @@ class Plan:
 
 
 def run(  # noqa: PLR0913, PLR0917 one for each option
-    data: str,
+    data: str | None,
     methods: str,
     model: str | None,
     limit: int | None,
@@ -64,9 +64,15 @@ def run(  # noqa: PLR0913, PLR0917 one for each option
 ) -> int:
     """Measure what is not measured yet, write the report, print it, and return the exit code: 1 where a line failed.
 
+    With a limit of 0 it only reports, and needs no data.
+
     Raises:
         InputError: the data, the methods or the folder cannot be used.
     """
+    if limit == 0:
+        return _report(Path(out), json)
+    if data is None:
+        raise InputError("No problems are named; give --data FILE, or --limit 0 to report what was measured before.")
     plan = Plan(
         data=Path(data),
         arms=arms(methods),
@@ -83,12 +89,29 @@ def run(  # noqa: PLR0913, PLR0917 one for each option
             print(f"insula: {results.torn} line(s) of {RESULTS} were cut off and are measured again", file=sys.stderr)
         if waiting := _waiting(plan, results.records):
             asyncio.run(_measure(plan, waiting, results))
-        measured = figures(latest(results.records), model=plan.model, tokens=plan.tokens)
+    return _report(plan.out, json)
+
+
+def _report(out: Path, json: bool) -> int:
+    """Write and print the report of a folder, from its lines alone; 1 where one of them failed."""
     from insula.bench import gsm8k_report
 
-    gsm8k_report.write(measured, plan.out)
-    print(jsonlib.dumps(measured, indent=2)) if json else gsm8k_report.show(measured, plan.out)
+    records, _ = kept(out / RESULTS)
+    terms = _terms(out)
+    measured = figures(latest(records), model=terms["model"], tokens=terms["tokens"])
+    gsm8k_report.write(measured, out)
+    print(jsonlib.dumps(measured, indent=2)) if json else gsm8k_report.show(measured, out)
     return int(any(one["failed"] for one in measured["arms"].values()))
+
+
+def _terms(out: Path) -> Record:
+    """On what terms the results of a folder were measured."""
+    try:
+        return jsonlib.loads((out / RUN).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The folder {str(out)!r} does not say how it was measured ({error}); name another."
+        ) from error
 
 
 def problems(path: Path, offset: int, limit: int | None) -> list[Problem]:
@@ -107,7 +130,7 @@ def problems(path: Path, offset: int, limit: int | None) -> list[Problem]:
             f"{str(path)!r} has not the form of GSM8K: JSON lines with a text `question` and a text `answer`; mend it."
         ) from error
     chosen = every[offset : None if limit is None else offset + limit]
-    if not chosen and limit != 0:
+    if not chosen:
         raise InputError(f"{str(path)!r} has {len(every)} problems, so none from {offset} on; give a smaller --offset.")
     return chosen
 
@@ -131,7 +154,7 @@ def _same(plan: Plan) -> None:
     path = plan.out / RUN
     try:
         if path.exists():
-            before = jsonlib.loads(path.read_text("utf-8"))
+            before = _terms(plan.out)
             if changed := [name for name in terms if before.get(name) != terms[name]]:
                 raise InputError(
                     f"{str(plan.out)!r} holds results with another {', '.join(changed)}, which do not compare; "

@@ -18,7 +18,7 @@ from insula.solve.method import Method, method
 from insula.solve.programs import computed, program_in
 from insula.solve.run import CHAIN_TEMPERATURE, CHAIN_TOKENS, Run
 from insula.solve.solution import Attempt, End, Kind, Verdict
-from insula.solve.votes import Policy, Standing, confidence, settled, shares, standings
+from insula.solve.votes import Policy, Standing, confidence, raised, settled, shares, standings
 
 UNLIKE: tuple[Kind, ...] = ("chain", "program", "chain", "strategy", "chain", "chain", "chain", "strategy")
 """The kinds of the first attempts; then come chains. Where there is nothing to compute with, a strategy stands in for
@@ -39,7 +39,7 @@ def tuned(policy: Policy) -> Method:
         standing = standings(run.attempts, seen, policy)
         if not standing:
             return Verdict(answer=None)
-        return _verdict(run, standing[0], confidence(standing, run.attempts, seen, policy))
+        return _verdict(run, standing[0], raised(confidence(standing, run.attempts, seen, policy), policy))
 
     @method(concluded, abstain_below=policy.abstain)
     async def insula(run: Run) -> End:
