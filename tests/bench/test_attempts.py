@@ -20,7 +20,12 @@ def attempt(answer: str, mean: float, kind: str = "chain", wrong: int = 0) -> Js
 
 def line(problem: int, *attempts: Json, arm: str = "insula", answer: str = "1") -> Json:
     given = {"answer": answer, "correct": answer == "1", "leaning": answer, "leaning_correct": answer == "1"}
-    more = {"confidences": {"combined": 0.6}, "seed": 0, "failed": None}
+    more = {
+        "confidences": {"combined": 0.6},
+        "seed": 0,
+        "failed": None,
+        "ending": "done" if answer != "1" else "agreed",
+    }
     return {"arm": arm, "problem": problem, "attempts": list(attempts), **given, **more}
 
 
@@ -38,7 +43,8 @@ def test_what_was_there_and_was_not_followed_is_counted() -> None:
     lost = line(0, attempt("1", -0.1, "program"), attempt("2", -0.1), attempt("2", -0.1, "strategy"), answer="2")
     found = choice([lost, line(1, attempt("1", -0.1), attempt("2", -0.1))])
     assert (found["right"], found["majority"], found["among_attempts"]) == (1, 1, 2)
-    assert found["lost_by_kind"] == {"program": 1}
+    assert (found["lost"], found["lost_by_kind"]) == (1, {"program": 1})
+    assert found["undecided"] == {"n": 1, "right": 0, "among_attempts": 1}
     assert kinds([lost]) == {
         "first chain": {"n": 1, "right": 1.0},
         "chain": {"n": 1, "right": 0.0},

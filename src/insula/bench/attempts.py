@@ -74,14 +74,26 @@ def figures(records: Sequence[Record]) -> Figures:
 
 def choice(ours: Sequence[Record]) -> Figures:
     """How often the right answer was given, how often it stood among the attempts, and what would have given it."""
-    lost = [one for one in ours if not one["correct"] and any(each["correct"] for each in one["attempts"])]
+    undecided = [one for one in ours if one["ending"] == "done"]
+    lost = [one for one in ours if not one["correct"] and _is_among(one)]
     return {
         "n": len(ours),
         "right": sum(one["correct"] for one in ours),
         "majority": sum(_majority(one) for one in ours),
-        "among_attempts": sum(any(each["correct"] for each in one["attempts"]) for one in ours),
+        "among_attempts": sum(_is_among(one) for one in ours),
+        "lost": len(lost),
         "lost_by_kind": dict(Counter(each["kind"] for one in lost for each in one["attempts"] if each["correct"])),
+        "undecided": {
+            "n": len(undecided),
+            "right": sum(one["correct"] for one in undecided),
+            "among_attempts": sum(_is_among(one) for one in undecided),
+        },
     }
+
+
+def _is_among(record: Record) -> bool:
+    """Whether one of the attempts is right."""
+    return any(each["correct"] for each in record["attempts"])
 
 
 def _majority(record: Record) -> bool:
@@ -141,7 +153,13 @@ def _show(found: Figures) -> None:
         f"Of {chosen['n']} problems {chosen['right']} are right, {chosen['majority']} by a plain majority of the same "
         f"attempts; the right answer is among the attempts in {chosen['among_attempts']}."
     )
-    console.print(f"Right attempts that were not followed: {chosen['lost_by_kind']}")
+    undecided = chosen["undecided"]
+    console.print(
+        f"In {undecided['n']} no two attempts settled it: {undecided['right']} are right, and a right attempt is "
+        f"there in {undecided['among_attempts']}."
+    )
+    kinds_of = ", ".join(f"{count} by {kind}" for kind, count in chosen["lost_by_kind"].items())
+    console.print(f"In {chosen['lost']} a right attempt was not followed ({kinds_of}).")
     console.print("\nWhere the first two did not agree")
     console.print(
         _table(
