@@ -22,6 +22,8 @@ _BETWEEN = 4
 _LINE = 600
 _PATH = r"`?((?:[\w.-]+/)+[\w.*-]*|[\w-]+\.(?:[a-z]{1,5}))`?"
 _NOT = r"(?:,| and| und| et| y| e|，)?\s*(?:not|nicht|pas|no|não|non|rather than|instead of|statt|anstatt|au lieu de|en vez de|而不是|不要用)\s+`?([\w.-]+)`?"
+_COMMON = frozenset("git go python node make cargo env time call".split())
+"""Programs that a sentence may well set against others without a wish that they are never run."""
 _KNOWN = frozenset((*programs.PROGRAMS, *programs.SUBCOMMANDS, *programs.SCRIPTS, *programs.WRAPPERS))
 
 
@@ -89,10 +91,14 @@ def _ban(table: "Table", act: str, rest: str) -> Ban | None:
 
 def _things(table: "Table", clause: str) -> "list[Ban]":
     """Programs that are not to be used, and paths that are not to be touched."""
-    found = [Ban(act=RUN, what=match[1]) for match in re.finditer(_NOT, clause) if match[1] in _KNOWN]
+    found = [
+        Ban(act=RUN, what=match[1])
+        for match in re.finditer(_NOT, clause)
+        if match[1] in _KNOWN - _COMMON and re.search(table["uses"], clause[: match.start()]) and not clause[match.end() :].strip(" .!`")
+    ]
     for match in re.finditer(table["uses"], clause):
         thing = re.match(r"\s*(?:the\s+)?`?([\w.-]+)`?", clause[match.end() :])
-        if thing and thing[1] in _KNOWN and _negated(table, clause, match.start(), match.end() + thing.end()):
+        if thing and thing[1] in _KNOWN - _COMMON and _negated(table, clause, match.start(), match.end() + thing.end()):
             found.append(Ban(act=RUN, what=thing[1]))
     for match in re.finditer(table["touches"], clause):
         path = re.match(rf"\W{{0,3}}(?:\w+\W){{0,4}}?{_PATH}", clause[match.end() :])

@@ -296,15 +296,13 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
         return _checkout(words, rest)
     if first == "switch":
         return DISCARDS if rest & {"-f", "--force", "--discard-changes"} else SWITCHES
-    if first == "branch":
-        return DROPS if rest & {"-D"} else ""
     if first == "worktree":
         return DROPS if "remove" in rest and rest & {"-f", "--force"} else ""
     return MERGES if first in {"merge", "rebase"} else ""
 
 
 def _checkout(words: "tuple[str, ...]", rest: "set[str]") -> str:
-    if rest & {"-b", "-B", "--orphan", "-t", "--track"}:
+    if rest & {"-b", "-B", "--orphan", "-t", "--track", "--ours", "--theirs"}:
         return SWITCHES
     named = [word for word in words[2:] if not word.startswith("-") and word != "checkout"]
     if "--" in rest or "." in rest or rest & {"-f", "--force"}:

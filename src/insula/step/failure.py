@@ -189,14 +189,14 @@ _KINDS = (
     ("permission denied", "missing permission"),
     ("eacces", "missing permission"),
     ("timed out", "timeout"),
-    ("timeout", "timeout"),
     ("deadlock", "deadlock"),
     ("out of memory", "lack of memory"),
     ("no space left", "lack of disk space"),
-    ("certificate", "certificate error"),
-    ("unauthorized", "refused authorization"),
-    (" 401", "refused authorization"),
-    (" 403", "refused authorization"),
+    ("certificate verify failed", "certificate error"),
+    ("x509: certificate", "certificate error"),
+    ("deadline exceeded", "timeout"),
+    ("401 unauthorized", "refused authorization"),
+    ("403 forbidden", "refused authorization"),
     ("command not found", "missing command"),
     ("no such file", "missing file"),
     ("string to replace not found", "text to replace that is not there"),
@@ -209,6 +209,7 @@ _KINDS = (
 
 
 def named(output: str) -> str:
-    """Our own words for the kind of a failure; empty where there are none."""
+    """Our own words for the kind of a failure; empty where there are none, or more than one would fit."""
     low = output[-_READ:].lower()
-    return next((name for mark, name in _KINDS if mark in low), "")
+    found = {name for mark, name in _KINDS if mark in low}
+    return found.pop() if len(found) == 1 else ""

@@ -53,6 +53,11 @@ class Goal(Value):
     """Digest of the last call of it."""
     result: str = ""
 
+    @property
+    def runs(self) -> bool:
+        """Whether it is a command, to which a change of files may matter."""
+        return not self.family.startswith(("read ", "edit ", "search ", "other "))
+
     def as_dict(self) -> "dict[str, Any]":
         """Name and value of each field that is not at its default, to be written as JSON."""
         kept = super().as_dict()

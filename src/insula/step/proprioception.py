@@ -9,7 +9,7 @@ from insula.step.command import COMMITS
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, unproven
-from insula.step.state import KNOWN, Ban, Carry, Reading, State, Watch, dump, load
+from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.step.wording import remembered, text
 from insula.value import Value
@@ -93,7 +93,7 @@ def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
     for reading in readings:
         climbs = reading.sense in CLIMBING
         rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
-        told = text(state, reading, rung) if rung or not climbs else ""
+        told = text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
         if told:
             return Sensed(state=_after(state, reading, rung, told, at), said=reading, rung=rung, text=told)
     return Sensed(state=state)
@@ -107,7 +107,7 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
         carry = carry.replace(o2_at=turn)
     state = state.replace(carry=carry, spoke=turn, said=remembered(state, reading, rung, told))
     if not rung:
-        return state
+        return state.replace(keys=(*state.keys, reading.key)[-KEYS:])
     before = next((step for step in state.steps if step.key == reading.key), None)
     step = Step(
         key=reading.key,
@@ -151,12 +151,12 @@ def hear(state: State, at: float, words: str = "") -> State:
         at: when; 0 where nobody attends.
         words: their own words.
     """
-    from insula.step.bans import minded
+    from insula.step.bans import minded, read
 
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
     turned = closed(state.turn, ())
-    return state.replace(window=(), carry=carry, watch=None, turn=turned, bans=minded(state.bans, words))
+    return state.replace(window=(), carry=carry, watch=None, turn=turned, bans=minded(state.bans, words), asked=tuple(sorted(read(words)[1])))
 
 
 def forget(state: State) -> State:

@@ -18,6 +18,8 @@ SENTENCES = 240
 """Sentences of ours that are remembered, so that none is said twice."""
 KNOWN = 64
 """Ids of calls that are known, so that a hook installed twice counts once."""
+KEYS = 40
+"""Troubles without a ladder that were told of and are remembered."""
 BANS = 12
 """Wishes of the user's that are minded."""
 
@@ -94,6 +96,10 @@ class State(Value):
     """Ladders of troubles that were spoken of."""
     edits: tuple[Edit, ...] = ()
     bans: tuple[Ban, ...] = ()
+    asked: tuple[str, ...] = ()
+    """What the user's last message asked for."""
+    keys: tuple[str, ...] = ()
+    """What was told of that is no ladder's: once is enough."""
     said: tuple[str, ...] = ()
     """Digests of the sentences that were said."""
     spoke: int = 0
@@ -137,6 +143,8 @@ def dump(state: State) -> "Record":
         "turn": state.turn.as_dict(),
         "carry": state.carry.as_dict(),
         "watch": state.watch.as_dict() if state.watch else None,
+        "asked": state.asked,
+        "keys": state.keys,
         "said": state.said,
         "spoke": state.spoke,
         "known": state.known,
@@ -157,6 +165,8 @@ def load(kept: "Record") -> State:
         turn=Turn.of(turn | {"ids": tuple(turn.get("ids", ()))}),
         carry=Carry.of(kept["carry"]),
         watch=Watch.of(kept["watch"]) if kept["watch"] else None,
+        asked=tuple(kept["asked"]),
+        keys=tuple(kept["keys"]),
         said=tuple(kept["said"]),
         spoke=kept["spoke"],
         known=tuple(kept["known"]),

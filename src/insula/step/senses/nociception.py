@@ -45,6 +45,8 @@ def _of_goal(state: State) -> Reading | None:
 
 def _of_row(state: State) -> Reading | None:
     row = _failing(groups(state.window))
+    if row and all(action.proves for action in row[0].failing):  # to look at a failing test again is no loop
+        return None
     if len(row) >= EQUAL and row[0].signature == row[1].signature:
         return Reading(
             sense=NAME, count=_while(row, lambda one: one.signature == row[0].signature), key=_key(row), form="equal"
@@ -93,7 +95,7 @@ def fact(reading: Reading) -> str:
         return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
     told = f"{what} has failed in {reading.count} turns with {how}"
-    return f"{told}; {_since(goal)}." if goal.edits else f"{told}."
+    return f"{told}; {_since(goal)}." if goal.edits and goal.runs else f"{told}."
 
 
 def _since(goal: "Goal") -> str:

@@ -89,7 +89,7 @@ def _back_and_forth(own: list[Edit]) -> bool:
 
 
 def _reading(form: str, count: int, last: Edit) -> Reading:
-    return Reading(sense=NAME, count=count, key=f"{form} {last.target}", form=form, label=last.label)
+    return Reading(sense=NAME, count=count, key=f"swing {last.target}", form=form, label=last.label)
 
 
 # What is said of it.

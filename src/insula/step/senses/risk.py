@@ -12,6 +12,8 @@ NAME = "risk"
 LABEL = "uncommitted work at risk"
 CLIMBS = False
 
+UNDO = "undo"
+"""The user asked for something to be taken back."""
 _PASSING = frozenset(
     "node_modules dist build target out coverage tmp temp .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache .next "
     "venv .venv bin obj .turbo .gradle htmlcov .tox site logs".split()
@@ -23,8 +25,9 @@ _EVERYTHING = frozenset((".", "*", "./", "..", "/", "~", "./*", ".git"))
 def feel(state: State, action: Action) -> Reading | None:
     """Whether the last call may have lost work."""
     acts = set(action.acts)
-    if not acts or not action.ok or not action.ran or UNSTASHES in acts:
+    if not acts or not action.ok or not action.ran or UNSTASHES in acts or UNDO in state.asked:
         return None
+    acts -= set(state.asked)
     act = next((act for act in _TOLD if act in acts and _endangers(act, state, action)), None)
     return Reading(sense=NAME, count=1, key=f"risk {act}", form=act, label=action.label) if act else None
 
