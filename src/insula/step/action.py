@@ -143,5 +143,9 @@ class Event(Value):
     """What the user typed, whole; of it only their own words go to the trace."""
     remarks: "tuple[Remark, ...]" = ()
     """What else the user did: rejections that stand in a batch."""
+    batch: tuple[str, ...] | None = None
+    """Ids of the calls of a turn of the model that has ended; None where the event ends none."""
+    said: str = ""
+    """Of a stop: the agent's last words."""
     drops_output: bool = False
     """Whether the host drops what is answered to this event."""

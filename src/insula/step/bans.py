@@ -17,6 +17,11 @@ TOUCH = "touch"
 _WORDS = "bans.json"
 _NEAR = 42
 """Characters between a negation and what it is about."""
+_ADJACENT = frozenset(("no", "kein", "keine", "keinen", "pas de", "aucun", "niente", "nessun"))
+"""Negations of nouns: "no commits" is a wish, "no condensation commit" tells what is missing."""
+_FILLING = frozenset(
+    "hagas haga hagáis hacer un ningún más new more further other neuen weiteren mehr nouveau autre".split()
+)
 _BETWEEN = 4
 """Words between them."""
 _LINE = 600
@@ -47,7 +52,7 @@ def read(words: str) -> tuple[tuple[Ban, ...], frozenset[str]]:
                 continue
             if not _negated(table, clause, found.start(), found.end()):
                 allowed.add(act)
-            elif not asked and (ban := _ban(table, act, clause[found.end() :])) is not None:
+            elif not asked and (ban := _ban(table, act, clause, found.end())) is not None:
                 forbidden.append(ban)
         forbidden += [] if asked else _things(table, clause)
     return tuple(dict.fromkeys(forbidden)), frozenset(allowed - {ban.act for ban in forbidden})
@@ -66,12 +71,16 @@ def _negated(table: "Table", clause: str, start: int, end: int) -> bool:
         for last in re.finditer(pattern, before):
             pass
         between = before[last.end() :] if last is not None else ","
+        adjacent = last is not None and last[0].strip() in _ADJACENT
+        if adjacent and not set(between.split()) <= _FILLING:
+            continue
         if "," not in between and len(between.split()) <= _BETWEEN and re.search(table["innocent"], between) is None:
             return True
     return any(re.match(rf"\W{{0,3}}(?:\w+\W+){{0,2}}?(?:{pattern})", after) for pattern in table["after"].values())
 
 
-def _ban(table: "Table", act: str, rest: str) -> Ban | None:
+def _ban(table: "Table", act: str, clause: str, end: int) -> Ban | None:
+    rest = clause[end:]
     place = re.match(
         r"\s*(?:anything\s+|code\s+|changes\s+|it\s+)?(?:directly\s+|straight\s+)?(?:to|on|into|nach|auf|sur|a|en|para|su)\s+`?([\w/.-]+)`?",
         rest,
@@ -84,7 +93,7 @@ def _ban(table: "Table", act: str, rest: str) -> Ban | None:
         return Ban(act=act, what=place[1])
     if re.search(table["asking"], rest):
         return Ban(act=act)
-    if re.search(table["conditions"], rest) or re.match(table["tail"], rest) is None:
+    if re.search(table["conditions"], clause) or re.match(table["tail"], rest) is None:
         return None
     return Ban(act=act)
 
@@ -94,7 +103,9 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
     found = [
         Ban(act=RUN, what=match[1])
         for match in re.finditer(_NOT, clause)
-        if match[1] in _KNOWN - _COMMON and re.search(table["uses"], clause[: match.start()]) and not clause[match.end() :].strip(" .!`")
+        if match[1] in _KNOWN - _COMMON
+        and re.search(table["uses"], clause[: match.start()])
+        and not clause[match.end() :].strip(" .!`")
     ]
     for match in re.finditer(table["uses"], clause):
         thing = re.match(r"\s*(?:the\s+)?`?([\w.-]+)`?", clause[match.end() :])

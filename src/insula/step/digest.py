@@ -158,7 +158,7 @@ def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
     told = [*pinned, *[rule for rule in rules if rule.life.told and rule.life.state != PINNED][:RULES]]
     try:
-        salt = _salt(home) if told and share > 0 else ""
+        salt = salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)
         out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
         shown = tuple(rule.id for rule in told if rule.id not in out)
@@ -174,7 +174,7 @@ def _withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
     return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
 
 
-def _salt(home: str) -> str:
+def salt(home: str) -> str:
     """A random text of this installation, so that nobody outside can know or choose the draw."""
     path = f"{home}/{SALT}"
     if not os.path.exists(path):

@@ -71,7 +71,14 @@ def _failing_tests(said: str) -> "list[str]":
 
 def _last(name: str) -> str:
     """A test by its own name: one tool writes its file before it, another does not."""
-    bare = name.split(" - ", maxsplit=1)[0].strip().rsplit("::", 1)[-1].split(" (")[0].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
+    bare = (
+        name.split(" - ", maxsplit=1)[0]
+        .strip()
+        .rsplit("::", 1)[-1]
+        .split(" (")[0]
+        .rsplit(" › ", 1)[-1]
+        .rsplit(" > ", 1)[-1]
+    )
     bare = bare.split("[")[0] if "[" in bare and bare.endswith("]") and bare[0] != "[" else bare
     head = bare.rsplit(".", 1)[-1] if re.fullmatch(r"[\w.]+", bare) and not bare.endswith(".py") else bare
     return re.sub(_VARIES, "#", head) if " " in head else head

@@ -55,7 +55,15 @@ _TALK = frozenset(("description", "thought", "explanation", "instruction", "stat
 
 
 def action(
-    *, tool: str, input: "Any", output: str, at: float, ok: bool | None = None, code: int | None = None, id: str = ""
+    *,
+    tool: str,
+    input: "Any",
+    output: str,
+    at: float,
+    ok: bool | None = None,
+    code: int | None = None,
+    id: str = "",
+    seconds: float = 0.0,
 ) -> Action:
     """The action that a tool call was.
 
@@ -67,6 +75,7 @@ def action(
         ok: the structured outcome; None where the host tells none and the text has to.
         code: the exit code, where the host tells it.
         id: the host's id of the call.
+        seconds: what it took, where the host tells it.
     """
     target = _target(input)
     kind = _kind(tool, input)
@@ -108,6 +117,7 @@ def action(
         acts=command.acts,
         touches=tuple(redact(path)[:PATH] for path in command.touches),
         id=id[:80],
+        seconds=seconds,
         **(_edit(input) if kind == EDIT else {}),
     )
 
@@ -153,11 +163,8 @@ _OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString",
 
 def _edit(input: "Any") -> "dict[str, str]":
     """Digests of the text that an edit takes out and of the one that it puts in."""
-    if (
-        isinstance(input, str)
-        or (is_object(input)
-        and isinstance(input.get("command"), str)
-        and "***" in input["command"])
+    if isinstance(input, str) or (
+        is_object(input) and isinstance(input.get("command"), str) and "***" in input["command"]
     ):
         lines = (input if isinstance(input, str) else input["command"]).splitlines()
         old = "\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---")

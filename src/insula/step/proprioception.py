@@ -156,7 +156,14 @@ def hear(state: State, at: float, words: str = "") -> State:
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
     turned = closed(state.turn, ())
-    return state.replace(window=(), carry=carry, watch=None, turn=turned, bans=minded(state.bans, words), asked=tuple(sorted(read(words)[1])))
+    return state.replace(
+        window=(),
+        carry=carry,
+        watch=None,
+        turn=turned,
+        bans=minded(state.bans, words),
+        asked=tuple(sorted(read(words)[1])),
+    )
 
 
 def forget(state: State) -> State:
@@ -226,6 +233,7 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
     """
     state = state or State()
     outcomes: list[Sensed] = []
+    more = {record.get("id"): record for record in records if record.get("e") == "more"}
     for record in records:
         kind = record.get("e")
         if kind == "user":
@@ -238,9 +246,15 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
             ids = record.get("ids")
             state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if isinstance(ids, list) else ()))
         elif kind == "action" and (action := acted(record)) is not None:
+            known = more.get(action.id or action.call, {})
+            action = action.replace(**{name: known[name] for name in _MORE if name in known})
             outcomes.append(sense(state, action))
             state = outcomes[-1].state
     return state, outcomes
+
+
+_MORE = ("context", "context_window", "turn", "importers")
+"""What is found out about a call after it has been noted."""
 
 
 def _heard(state: State, record: "Record") -> State:

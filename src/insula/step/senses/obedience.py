@@ -21,7 +21,9 @@ def feel(state: State, action: Action) -> Reading | None:
     ban = next((ban for ban in state.bans if _breaks(action, ban)), None)
     if ban is None:
         return None
-    return Reading(sense=NAME, count=1, key=f"ban {ban.act} {ban.what} {state.carry.user_turn}", form=ban.act, label=action.label)
+    return Reading(
+        sense=NAME, count=1, key=f"ban {ban.act} {ban.what} {state.carry.user_turn}", form=ban.act, label=action.label
+    )
 
 
 def _breaks(action: Action, ban: Ban) -> bool:
