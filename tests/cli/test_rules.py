@@ -241,9 +241,11 @@ def test_a_pinned_rule_is_told_without_evidence() -> None:
 
 
 def test_a_decision_for_this_project_leaves_the_others_alone(home: Path) -> None:
-    known(home, "reread", "none", True, 2)
-    known(home, "reread", "none", True, 2, project=OTHER)
-    assert "in this project" in call("mute", "reread", "--here").stdout
+    mine = Decision(do="import", rule="mine", scope="global", at=NOW, advice="Read it once.", pattern="reread")
+    evidence.decide(str(home), mine)
+    known(home, "mine", "none", True, 2)
+    known(home, "mine", "none", True, 2, project=OTHER)
+    assert "in this project" in call("mute", "mine", "--here").stdout
     assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
     assert digest.open_session(str(home), "two", OTHER, NOW, 0.0) != ""
 

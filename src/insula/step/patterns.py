@@ -188,6 +188,11 @@ def _is_change(action: Action) -> bool:
     return action.kind == EDIT and action.ok and not action.target.lower().endswith(_PROSE)
 
 
+def is_work(actions: "Actions") -> bool:
+    """Whether a session was long enough for its user to be content or not."""
+    return len({action.call for action in actions}) >= VARIETY
+
+
 PATTERNS = (
     Pattern(
         id="error-loop",
