@@ -136,6 +136,8 @@ def _kind(words: "tuple[str, ...]") -> str:
     name, first = words[0], _first(words)
     if name in {"npm", "pnpm", "yarn", "bun", "mise"} and first == "run":
         return _by_name(_first(words, 1))
+    if name == "docker" and first == "compose":
+        return programs.BUILD if "build" in words else RUN
     if first in programs.SUBCOMMANDS.get(name, ()):
         return programs.SUBCOMMANDS[name][first]
     if name in programs.SCRIPTS and first and (kind := _by_name(first)) != RUN:
