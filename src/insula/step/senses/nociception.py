@@ -1,6 +1,6 @@
 """Nociception: the same thing fails again, in turn after turn, whatever lies between.
 
-Three forms. *Symptom*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in several
+Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in several
 turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once; waits,
 polls and probes count not at all.
 """
@@ -36,7 +36,7 @@ def _of_goal(state: State) -> Reading | None:
     goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
     if goal is None:
         return None
-    form = "denied" if goal.denied else "symptom" if goal.fixes >= FIXES else "goal"
+    form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
     least = UNTOUCHED if goal.proves and not goal.fixes else TURNS
     if goal.turns < least:
         return None
