@@ -11,7 +11,6 @@ from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, unproven
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
-from insula.step.wording import remembered, text
 from insula.value import Value, is_list
 
 __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget", "hear", "load", "sense"]
@@ -90,6 +89,10 @@ def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
     """The one text that a turn may have: of the first reading that has something new to say."""
     if state.spoke == state.turn.number:
         return Sensed(state=state)
+    if not readings:
+        return Sensed(state=state)
+    from insula.step.wording import text
+
     for reading in readings:
         climbs = reading.sense in CLIMBING
         rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
@@ -100,6 +103,8 @@ def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
 
 
 def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
+    from insula.step.wording import remembered
+
     turn, carry = state.turn.number, state.carry
     if reading.sense == chronos.NAME:
         carry = carry.replace(level=chronos.level(state, at))
@@ -133,6 +138,7 @@ def end(state: State, said: str) -> Sensed:
         said: its last words.
     """
     from insula.step.bans import claims
+    from insula.step.wording import remembered, text
 
     reading = unproven.feel_end(state, claims(said))
     told = text(state, reading) if reading is not None else ""
