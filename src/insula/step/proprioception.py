@@ -43,7 +43,9 @@ class Sensed(Value):
     text: str = ""
     """What to tell the agent; empty for silence."""
     heeded: bool | None = None
-    """Whether the text before was heeded, where this action settles it."""
+    """Whether the text before was heeded, where this action settles it, ..."""
+    watched: str = ""
+    """... and the trouble that it was of."""
     ended: tuple[Ended, ...] = ()
 
     @property
@@ -77,12 +79,13 @@ def sense(state: State, action: Action) -> Sensed:
     edits = oscillation.follow(state.edits, action)
     state = state.replace(window=window, goals=opened, edits=edits)
     readings = tuple(reading for each in SENSES if (reading := each.feel(state, action)) is not None)
+    watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
     ended = _ended(state, shut, action.at)
     state = state.replace(
         watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
     )
-    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, ended=ended)
+    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
 
 
 def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
