@@ -54,7 +54,8 @@ def understand(line: str) -> Command:
     runs = [part for part in parts if part.before != "|" or part.words[0] not in programs.FILTERS]
     doing = [part for part in runs if part.words[0] not in programs.SETTING_UP] or runs[-1:] or parts[-1:]
     kinds = [_kind(part.words) for part in doing]
-    goal = min(range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), -place))
+    pauses = [part.words[0] in programs.WAITS for part in doing]
+    goal = min(range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], -place))
     main, kind = doing[goal], kinds[goal]
     acts = [act for part in doing if (act := _act(part.words))]
     words = _names(main.words)
@@ -62,7 +63,7 @@ def understand(line: str) -> Command:
         family=f"{kind} {' '.join(words)}",
         selectors=tuple(sorted(word.removeprefix("./") or word for word in _selected(main.words, kind))),
         label=label((*words, *_selected(main.words, kind))),
-        waits=kind not in PROVING and any(_waits(part) or part.words[0] in {"while", "until"} for part in parts),
+        waits=kind not in PROVING and (_sleeps_first(doing) or any(map(_waits, doing)) or _loops(parts)),
         probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
         changes=any(map(_changes, parts)),
         proves=kind in PROVING,
@@ -205,10 +206,21 @@ def _address(url: str) -> str:
 # What only asks, and what waits.
 
 
+def _sleeps_first(doing: "list[Simple]") -> bool:
+    """Whether the line waits before it does what it does; a pause at its end is none of it."""
+    return doing[0].words[0] in programs.WAITS
+
+
+def _loops(parts: "list[Simple]") -> bool:
+    """Whether the line tries until something is there, or pauses between tries."""
+    loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
+    return bool(loops - {"for", "foreach"}) or (bool(loops) and any(part.words[0] in programs.WAITS for part in parts))
+
+
 def _waits(part: Simple) -> bool:
     words = part.words
     name, first = words[0], _first(words)
-    if name in programs.WAITS or name in programs.POLLING:
+    if name in programs.POLLING:
         return True
     if name == "tail" and any(word[0] == "-" and "f" in word.lower() for word in words[1:3]):
         return True

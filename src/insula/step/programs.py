@@ -120,7 +120,7 @@ RUNNERS = {
 """Programs whose first word may say that another program follows."""
 SETTING_UP = frozenset(
     "cd pushd popd export source . set unset shopt echo printf true : umask ulimit alias nvm conda declare local eval "
-    "set-location done fi esac".split()
+    "set-location done fi esac exit return break continue".split()
 )
 """Commands that only prepare or announce."""
 FILTERS = frozenset(
