@@ -10,6 +10,7 @@ from insula.guidance import ACTIVE, Decision, tally
 from insula.replay.gather import Score
 from insula.replay.learn import plan, write
 from insula.step import digest, evidence, trace
+from insula.step.lines import append
 
 NOW = 1_770_000_000.0
 DAY = 86_400.0
@@ -61,7 +62,7 @@ def test_to_learn_twice_is_to_learn_once(tmp_path: Path) -> None:
 
 def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
     trace.append(trace.folder(str(tmp_path), "watched"), {"e": "start", "at": NOW - DAY})
-    evidence.append(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
+    append(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
     planned = plan(str(tmp_path), [score("watched"), score("scored"), score("new")], NOW)
     assert (planned.sessions, planned.known) == (1, 2)
 
@@ -69,7 +70,7 @@ def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
 def test_a_session_that_takes_the_name_of_another_takes_the_place_of_no_evidence_of_the_hooks(tmp_path: Path) -> None:
     write(str(tmp_path), plan(str(tmp_path), [score("mine", happened=False, ago=9 * DAY)], NOW))
     later = {"session": "mine", "pattern": "stale-edit", "arm": "shown", "happened": True, "t": NOW, "project": PROJECT}
-    evidence.append(evidence.log(str(tmp_path), PROJECT), [later])
+    append(evidence.log(str(tmp_path), PROJECT), [later])
     found = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
     assert tally(found).detections + tally(found).records >= 2
     assert {item.session for item in found} == {"mine", "replay-mine"}

@@ -18,6 +18,7 @@ from insula.replay.gather import Score
 from insula.step import digest, evidence, trace
 from insula.step.digest import Rule
 from insula.step.evidence import DECISIONS, FOLDER, IDLE
+from insula.step.lines import append
 from insula.step.patterns import BY_ID
 
 ORIGIN = "replay"
@@ -141,7 +142,7 @@ def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
 def _append(home: str, records: dict[str, list[Record]]) -> None:
     for project, lines in records.items():
         if lines:
-            evidence.append(evidence.log(home, project), lines)
+            append(evidence.log(home, project), lines)
 
 
 def _told(home: str, records: dict[str, list[Record]], now: float) -> list[Rule]:

@@ -97,7 +97,7 @@ en once  \bfor now\b|\bthis (?:one )?time\b|\bjust this once\b|\bright now\b|\bt
 en report  ^i(?:'ve| have|'ll| will|'m| am) (?!not\b)|^i (?:was|tried|did|ran|continued|updated|fixed|already (?:did
    |fixed|ran|pushed)|checked|just|messed|wonder|see|saw|got|don't (?:know|see)|believe|forgot|realized|noticed)\b
    |^(?:keep|go) (?:going|on|ahead)\b|^continue\b|^try (?:it |that )?again\b|^never ?mind\b|^thanks?\b|^we(?:'ve| have
-   |'re) (?:more|got|back|inbound)|^success\b|^the user wants\b|^two more\b|^one more\b|^another couple\b|^then\b
+   |'re) (?:more|got|back|inbound)|^success\b|^the user wants\b|^two more\b|^one more\b|^another couple\b
 es opener  por favor|vale|ok(?:ay)?|eh+|oh|bueno|espera|oye|hola|perd[oó]n|pero|y|as[ií] que|mira|s[ií]|en serio
    |tambi[eé]n|otra vez|quiz[aá]s?|creo que|en general|pues
 es no  no(?=,)|no(?=\s*no\b)
