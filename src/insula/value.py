@@ -45,7 +45,7 @@ class Value:
         """
         return cls(**{name: fields[name] for name in cls._fields if name in fields})
 
-    def but(self, **changes: "Any") -> "Self":
+    def replace(self, **changes: "Any") -> "Self":
         """The same value with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})
 

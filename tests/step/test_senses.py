@@ -227,7 +227,7 @@ def test_small_outputs_are_never_fast() -> None:
 def test_the_host_s_own_count_of_tokens_outweighs_characters() -> None:
     first = Action(tool="Read", kind="read", at=1.0, call="a", chars=400_000, context=1_000)
     assert tokens((first,)) == 100_000
-    assert tokens((first, first.but(context=1_500))) == 500
+    assert tokens((first, first.replace(context=1_500))) == 500
 
 
 # Chronos.
@@ -275,4 +275,4 @@ def test_a_change_to_a_file_that_many_import_is_felt() -> None:
     outcome = sense(State(), edit)
     assert (outcome.sense, outcome.rung) == (SPATIAL, 0)
     assert "7 other files import" in outcome.text
-    assert not sense(State(), edit.but(importers=4)).readings
+    assert not sense(State(), edit.replace(importers=4)).readings

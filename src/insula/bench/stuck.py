@@ -44,7 +44,7 @@ _THEIRS = ("openhands", "hermes", "hermes block", "hermes main", "hermes main bl
 Figures = dict[str, Any]
 
 
-class Told(NamedTuple):
+class Note(NamedTuple):
     """One text: after which call, of which sense, from which rung, how long."""
 
     step: int
@@ -62,7 +62,7 @@ class Watched(NamedTuple):
     rewards: tuple[float, ...]
     fired: dict[str, int]
     """Detector -> its first step, counted from 1; absent where it never fires."""
-    told: tuple[Told, ...]
+    told: tuple[Note, ...]
     places: tuple[int, ...]
     """Messages of a chat after which a reading fell."""
     labels: frozenset[int]
@@ -128,7 +128,7 @@ def watch(run: Run) -> Watched:
         outcome=run.outcome,
         rewards=tuple(call.reward for call in calls),
         fired=_firsts(felt) | _peers(run.events),
-        told=tuple(Told(i, one.sense, one.rung, len(one.text)) for i, one in enumerate(felt, 1) if one.text),
+        told=tuple(Note(i, one.sense, one.rung, len(one.text)) for i, one in enumerate(felt, 1) if one.text),
         places=tuple(calls[i].place for i, one in enumerate(felt) if _stuck(one)),
         labels=run.labels,
         messages=run.messages,

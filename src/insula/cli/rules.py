@@ -249,7 +249,7 @@ def _imported(entry: Any, number: int, source: str, pinned: bool) -> str:
         return _here_already(there[0].id, number, advice, pinned)
     rule = f"{pattern}-{fingerprint(advice, 6)}"
     word = Decision(do="import", rule=rule, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
-    _write(word.but(source=screen(source, 60).text))
+    _write(word.replace(source=screen(source, 60).text))
     if pinned:
         _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
         return f"Rule {number} is pinned as {rule!r}: {advice}"

@@ -5,9 +5,11 @@ it stands only in the batch that is told at the end of each turn of the model. C
 Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
 """
 
-from insula.hosts.fields import Payload, heard, objects, said, text
+from insula.hosts.fields import Payload, fields, objects, parse_event, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
+from insula.step.person import INTERRUPT, Remark, rejection
+from insula.value import is_list
 
 KINDS = {
     "SessionStart": "start",
@@ -22,10 +24,16 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or _is_of_another(payload):
         return None
-    return found.but(actions=_actions(payload, found.name, at)) if found.kind == "action" else found
+    if found.kind != "action":
+        return found
+    outputs = (said(call.get("tool_response")) for call in objects(payload, "tool_calls"))
+    return found.replace(
+        actions=_actions(payload, found.name, at),
+        remarks=tuple(remark for output in outputs if (remark := rejection(output)) is not None),
+    )
 
 
 def _is_of_another(payload: Payload) -> bool:
@@ -51,7 +59,7 @@ def _action(payload: Payload, name: str, at: float) -> Action:
     if name == "PostToolUse":
         return _called(payload, _output(payload.get("tool_response")), at, ok=True)
     done = _called(payload, text(payload, "error"), at, ok=False)
-    return done.but(ran=False) if payload.get("is_interrupt") is True else done
+    return done.replace(ran=False) if payload.get("is_interrupt") is True else done
 
 
 def _called(call: Payload, output: str, at: float, *, ok: bool) -> Action:
@@ -83,3 +91,28 @@ def context(tail: str) -> tuple[int, int]:
     start = tail.rfind('"usage":{')
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
     return sum(number(tail, name, start) for name in names) if start >= 0 else 0, 0
+
+
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def remarks(tail: str) -> tuple[Remark, ...]:
+    """What the user did since the agent last spoke, by the end of a transcript: interrupts and rejections, in order."""
+    import json
+
+    found: list[Remark] = []
+    for line in reversed(tail.splitlines()):
+        if '"type":"assistant"' in line:
+            break
+        if _INTERRUPTED not in line and "The user doesn't want to" not in line:
+            continue
+        try:
+            content = fields(json.loads(line), "message").get("content")
+        except (ValueError, RecursionError, AttributeError):
+            continue
+        for each in reversed(content if is_list(content) else [content]):
+            given = said(each)
+            remark = rejection(given)
+            if remark is not None or given.startswith(_INTERRUPTED):
+                found.append(remark or Remark(kind=INTERRUPT))
+    return tuple(reversed(found))

@@ -35,6 +35,7 @@ def event(payload: Payload, at: float) -> Event | None:
         session=text(fields(payload, "sessionContext"), "rootSessionId") or task,
         agent=text(payload, "agent_id") if text(payload, "parent_agent_id") else "",
         cwd=roots[0] if is_list(roots) and roots and isinstance(roots[0], str) else "",
+        prompt=text(fields(payload, "userPromptSubmit"), "prompt"),
         actions=(_action(payload, at),) if kind == "action" else (),
     )
 

@@ -37,7 +37,7 @@ def objects(payload: "Payload", name: str) -> "list[Payload]":
     return [each for each in value if is_object(each)] if is_list(value) else []
 
 
-def heard(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
+def parse_event(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
     """The event, without its actions, of a host that names its fields as Claude Code does; None for one unheard of."""
     name, session = text(payload, "hook_event_name"), text(payload, "session_id")
     if name not in kinds or not session:
@@ -50,6 +50,7 @@ def heard(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcript_path"),
+        prompt=text(payload, "prompt") if kinds[name] == "prompt" else "",
     )
 
 

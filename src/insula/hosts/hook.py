@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from insula.step.action import Action, Event
+    from insula.step.person import Remark
     from insula.step.proprioception import Sensed
 
     Record = dict[str, Any]
@@ -169,21 +170,39 @@ def _is_second(folder: str, began: "Record") -> bool:
 
 
 def _prompt(home: str, host: str, event: "Event", now: float) -> str:
+    from insula.step.person import PROMPT, Remark, own_words, record
+
     folder = trace.folder(home, event.session)
     away = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-    trace.append(folder, {"e": "user", "at": 0.0 if away else now})
+    said = (*_before_it(host, event), Remark(kind=PROMPT, words=event.prompt))
+    trace.append(folder, *(record(each.replace(words=own_words(each.words)), now, away) for each in said))
     return _settled(folder, event, now)
 
 
+def _before_it(host: str, event: "Event") -> "tuple[Remark, ...]":
+    """Interrupts and rejections since the agent last spoke: no hook is told of them, but the host's own record is."""
+    remarks = getattr(_dialect(host), "remarks", None)
+    if remarks is None or not event.transcript:
+        return ()
+    from insula.hosts.transcripts import tail
+
+    return remarks(tail(event.transcript))
+
+
 def _act(home: str, host: str, event: "Event", now: float) -> str:
+    if event.remarks:
+        from insula.step.person import own_words, record
+
+        said = (record(each.replace(words=own_words(each.words)), now) for each in event.remarks)
+        trace.append(trace.folder(home, event.session), *said)
     if not event.actions:
         return ""
     folder = trace.folder(home, event.session, event.agent)
-    used, room = _context(host, event)
+    used, window = _context(host, event)
     records: list[Record] = []
     for action in event.actions:
         hub = _importers(folder, action, event.cwd)
-        records.append({"e": "action", **action.but(context=used, room=room, importers=hub).as_dict()})
+        records.append({"e": "action", **action.replace(context=used, context_window=window, importers=hub).as_dict()})
     trace.append(folder, *records)
     return _settled(folder, event, now)
 
@@ -224,9 +243,9 @@ def _settled(folder: str, event: "Event", now: float) -> str:
             outcomes = outcomes[-len(event.actions) :] if event.actions else []  # the others were told in their time
         told = max(outcomes, key=lambda sensed: (sensed.rung, bool(sensed.text))).text if outcomes else ""
         told = told or state.held
-        checkpoint.keep(dump(state.but(held=told if event.deaf else "")))
+        checkpoint.keep(dump(state.replace(held=told if event.drops_output else "")))
     _noted(folder, outcomes, now)
-    return "" if event.deaf else told
+    return "" if event.drops_output else told
 
 
 def _noted(folder: str, outcomes: "list[Sensed]", now: float) -> None:

@@ -31,7 +31,7 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source="startup" if name == "session.start" else "",
         actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
-        deaf=payload.get("deaf") is True,
+        drops_output=payload.get("drops_output") is True,
     )
 
 

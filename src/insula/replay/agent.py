@@ -73,7 +73,7 @@ class Agent:
         self._before: tuple[_Stretch, Moment] | None = None
         self._recent: deque[_Recent] = deque(maxlen=WINDOW)
         self._counted = self._estimated = 0
-        self._context = self._room = 0
+        self._context = self._window_size = 0
 
     @property
     def spent(self) -> int:
@@ -88,7 +88,7 @@ class Agent:
     def pay(self, spent: Spent) -> None:
         """A request to the model."""
         self._counted += spent.fresh
-        self._context, self._room = spent.context, spent.room or self._room
+        self._context, self._window_size = spent.context, spent.context_window or self._window_size
 
     def listen(self, at: float) -> None:
         """The user speaks."""
@@ -108,7 +108,7 @@ class Agent:
             step: its number in the session.
             timed: whether the transcript tells the time.
         """
-        action, before = done.action.but(context=self._context, room=self._room), self.spent
+        action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
         sensed = sense(self._state, action)
         self._state = sensed.state
         self._estimated += waste.tokens(action)

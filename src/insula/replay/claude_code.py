@@ -12,6 +12,7 @@ from insula.replay.events import (
     Interrupt,
     Place,
     Prompt,
+    Rejected,
     Row,
     Skipped,
     Spent,
@@ -19,6 +20,7 @@ from insula.replay.events import (
     time,
 )
 from insula.replay.seen import Seen
+from insula.step.person import own_words, rejection
 from insula.value import is_list, is_object
 
 WAITING = 256
@@ -131,7 +133,8 @@ class _Reader:
         if any(one.startswith(INTERRUPTED) for one in said):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, said):
-            yield Prompt(at)
+            typed = "\n\n".join(one for one in said if one and not one.startswith(NOT_TYPED))
+            yield Prompt(at, words=own_words(typed))
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 
@@ -139,6 +142,8 @@ class _Reader:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
         use = self.waiting.pop(text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _output(block.get("content")), not use.tool
+        if (remark := rejection(output)) is not None:
+            yield Rejected(at, agent, own_words(remark.words))
         yield Call(
             use.tool,
             use.input,

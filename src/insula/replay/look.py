@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from insula.replay.agent import Agent, worst
-from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Skipped, Spent
+from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
 from insula.replay.model import Moment, Point, Replayed
 from insula.replay.session import Stream
 from insula.step import trace
@@ -47,6 +47,7 @@ class Look:
             Asked: self._ask,
             Prompt: self._prompt,
             Interrupt: self._interrupt,
+            Rejected: self._reject,
             Compacted: self._compact,
             Spent: self._spend,
             Place: self._settle,
@@ -78,6 +79,9 @@ class Look:
 
     def _interrupt(self, _: Interrupt) -> None:
         self.replayed.interrupts += 1
+
+    def _reject(self, _: Rejected) -> None:
+        self.replayed.rejections += 1
 
     def _compact(self, compacted: Compacted) -> None:
         self._agent(compacted.agent).forget()

@@ -1,6 +1,10 @@
-"""What a coding agent does, as the senses see it: no word of the user's, and secrets removed."""
+"""What a coding agent does, as the senses see it: secrets removed, and of the user's words only their own."""
 
 from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from insula.step.person import Remark
 
 WINDOW = 20
 """Actions that the senses look back on (seed 002)."""
@@ -46,7 +50,7 @@ class Action(Value):
     """The host's id of the call: what comes twice is counted once."""
     context: int = 0
     """Tokens in the context when it ended, as the host counts them; 0 unknown."""
-    room: int = 0
+    context_window: int = 0
     """Tokens that there is room for; 0 unknown."""
     importers: int = 0
     """Of a changed file: how many other files import it, where that is news."""
@@ -68,5 +72,9 @@ class Event(Value):
     transcript: str = ""
     """Path of the host's own record of the session."""
     actions: tuple[Action, ...] = ()
-    deaf: bool = False
+    prompt: str = ""
+    """What the user typed, whole; of it only their own words go to the trace."""
+    remarks: "tuple[Remark, ...]" = ()
+    """What else the user did: rejections that stand in a batch."""
+    drops_output: bool = False
     """Whether the host drops what is answered to this event."""

@@ -35,11 +35,11 @@ def climb(ladder: Ladder, reading: Reading | None, ok: bool) -> tuple[Ladder, in
     """
     if reading is None:
         calm = ladder.calm + 1 if ok else 0
-        return (Ladder() if calm >= CALM else ladder.but(calm=calm, since=ladder.since + 1)), 0
+        return (Ladder() if calm >= CALM else ladder.replace(calm=calm, since=ladder.since + 1)), 0
     rung = _next(ladder, reading)
     if rung:
         return Ladder(rung=rung), rung
-    return ladder.but(calm=0, since=ladder.since + 1), 0
+    return ladder.replace(calm=0, since=ladder.since + 1), 0
 
 
 def _next(ladder: Ladder, reading: Reading) -> int:

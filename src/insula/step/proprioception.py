@@ -84,7 +84,7 @@ def sense(state: State, action: Action) -> Sensed:
     window = (*state.window, action)[-WINDOW:]
     carry = _counted(state.carry, window)
     if not action.ran:
-        return Sensed(state=state.but(carry=carry, known=_known(state, action)))
+        return Sensed(state=state.replace(carry=carry, known=_known(state, action)))
     felt = (nociception(window), vestibular(window), spatial(window), o2(window, carry), chronos(carry, action.at))
     readings = tuple(reading for reading in felt if reading is not None)
     stuck = next((reading for reading in readings if reading.sense in CLIMBING), None)
@@ -92,7 +92,7 @@ def sense(state: State, action: Action) -> Sensed:
     said = stuck if rung else next((reading for reading in readings if reading.sense not in CLIMBING), None)
     watch, heeded = _watched(state.watch, action)
     return Sensed(
-        state=state.but(
+        state=state.replace(
             window=window,
             carry=_told(carry, said, action.at),
             ladder=ladder,
@@ -109,13 +109,13 @@ def sense(state: State, action: Action) -> Sensed:
 
 def hear(state: State, at: float) -> State:
     """The state after a message of the user's: whatever was, they know, and everything starts anew."""
-    carry = state.carry.but(user_at=at, steps=0, edits=0, level=0)
-    return state.but(window=(), carry=carry, ladder=Ladder(), watch=None)
+    carry = state.carry.replace(user_at=at, steps=0, edits=0, level=0)
+    return state.replace(window=(), carry=carry, ladder=Ladder(), watch=None)
 
 
 def forget(state: State) -> State:
     """The state after the context was cleared or compacted: what was read before may well be read again."""
-    return state.but(window=(), ladder=Ladder(), watch=None, held="")
+    return state.replace(window=(), ladder=Ladder(), watch=None, held="")
 
 
 def _known(state: State, action: Action) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def _known(state: State, action: Action) -> tuple[str, ...]:
 def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
     first = tokens(window) if carry.calls < BASELINE_CALLS else 0
     action = window[-1]
-    return carry.but(
+    return carry.replace(
         calls=carry.calls + 1,
         steps=carry.steps + 1,
         edits=carry.edits + (action.kind == EDIT and action.ok),
@@ -135,9 +135,9 @@ def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
 
 def _told(carry: Carry, said: Reading | None, now: float) -> Carry:
     if said is not None and said.sense == O2:
-        return carry.but(o2_at=carry.calls)
+        return carry.replace(o2_at=carry.calls)
     if said is not None and said.sense == CHRONOS:
-        return carry.but(level=level(carry, now))
+        return carry.replace(level=level(carry, now))
     return carry
 
 
@@ -151,7 +151,7 @@ def _watched(watch: Watch | None, action: Action) -> tuple[Watch | None, bool | 
         return None, None
     if action.call == watch.call or (not action.ok and watch.error and similar(action.error, watch.error)):
         return None, False
-    return (watch.but(left=watch.left - 1), None) if watch.left > 1 else (None, True)
+    return (watch.replace(left=watch.left - 1), None) if watch.left > 1 else (None, True)
 
 
 # From and to the trace.
@@ -166,7 +166,7 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
     outcomes: list[Sensed] = []
     for record in records:
         if record.get("e") == "user":
-            state = hear(state, record["at"])
+            state = hear(state, 0.0 if record.get("away") else record["at"])
         elif record.get("e") == "start" and record.get("source") in {"clear", "compact"}:
             state = forget(state)
         elif record.get("e") == "action" and (action := acted(record)) is not None:

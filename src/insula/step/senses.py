@@ -229,7 +229,12 @@ def o2(window: Window, carry: Carry) -> Reading | None:
     if ratio < VELOCITY or recent < LEAST_TOKENS:
         return None
     last = window[-1]
-    return Reading(sense=O2, count=round(recent), ratio=ratio, full=last.context / last.room if last.room else 0.0)
+    return Reading(
+        sense=O2,
+        count=round(recent),
+        ratio=ratio,
+        full=last.context / last.context_window if last.context_window else 0.0,
+    )
 
 
 def tokens(window: Window) -> int:
