@@ -20,8 +20,9 @@ from insula.stats import wilson
 from insula.step.fingerprint import action
 from insula.step.ladder import SOCRATIC
 from insula.step.proprioception import Sensed, State, hear, sense
-from insula.step.senses import CLIMBING, NOCICEPTION, VESTIBULAR
+from insula.step.senses import CLIMBING, nociception, vestibular
 
+NOCICEPTION, VESTIBULAR = nociception.NAME, vestibular.NAME
 INTERCODE = "intercode"
 STEPS = (3, 4, 5, 6, 8)
 """Steps at which InterCode's runs of ten are judged; the second is the one to be quoted."""
@@ -141,9 +142,18 @@ def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
     state, felt = State(), list[Sensed]()
     for event in events:
         if isinstance(event, Prompt):
-            state = hear(state, event.at)
+            state = hear(state, event.at, event.words)
             continue
-        done = action(tool=event.tool, input=event.input, output=event.output, at=event.at, ok=event.ok)
+        done = action(
+            tool=event.tool,
+            input=event.input,
+            output=event.output,
+            at=event.at,
+            ok=event.ok,
+            code=event.code,
+            id=event.id,
+        )
+        done = done.replace(turn=event.turn)
         felt.append(sense(state, done))
         state = felt[-1].state
     return felt

@@ -84,3 +84,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """A hook is not told where its record of the session is."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -52,3 +52,9 @@ def context(tail: str) -> tuple[int, int]:
 
     start = tail.rfind('"last_token_usage":{')
     return (number(tail, "total_tokens", start), number(tail, "model_context_window", start)) if start >= 0 else (0, 0)
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

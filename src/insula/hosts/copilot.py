@@ -81,3 +81,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """Its record of the session is named only when a turn has ended, so nothing is known while it runs."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -74,3 +74,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """Nothing is known of its transcripts."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

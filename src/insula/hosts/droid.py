@@ -33,3 +33,9 @@ def _action(payload: Payload, at: float) -> Action:
         at=at,
         id=text(payload, "tool_use_id"),
     )
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -64,3 +64,9 @@ def context(tail: str) -> tuple[int, int]:
 
     start = tail.rfind('"tokens":{')
     return (number(tail, "total", start), 0) if start >= 0 else (0, 0)
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

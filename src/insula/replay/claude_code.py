@@ -49,6 +49,7 @@ class _Use(NamedTuple):
     tool: str
     input: object
     thought: str
+    turn: str = ""
 
 
 def read(rows: Iterable[Row | Skipped], seen: Seen, agent: str = "") -> Iterator[Event]:
@@ -99,14 +100,14 @@ class _Reader:
         yield from self._cost(message, at, agent)
         for block in objects(message, "content"):
             if block.get("type") == "tool_use":
-                self._wait(block, agent)
+                self._wait(block, agent, text(message, "id"))
                 yield Asked(at, agent)
             else:
                 told = text(block, "text") or text(block, "thinking")
                 self._thoughts[agent] = told or self._thoughts.get(agent, "")
 
-    def _wait(self, block: Row, agent: str) -> None:
-        use = _Use(text(block, "name"), block.get("input"), self._thoughts.get(agent, ""))
+    def _wait(self, block: Row, agent: str, turn: str) -> None:
+        use = _Use(text(block, "name"), block.get("input"), self._thoughts.get(agent, ""), turn)
         self.waiting[text(block, "id")] = use
         if len(self.waiting) > WAITING:
             del self.waiting[next(iter(self.waiting))]
@@ -154,6 +155,7 @@ class _Reader:
             refused=output.startswith("<tool_use_error>"),
             id=text(block, "tool_use_id"),
             agent=agent,
+            turn=use.turn,
             lost=lost,
         )
         if lost:

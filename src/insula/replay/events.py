@@ -42,6 +42,8 @@ class Call(NamedTuple):
     """The exit code, where the transcript tells it."""
     ran: bool = True
     """False where the host says that it was cancelled."""
+    turn: str = ""
+    """The transcript's name of the model's turn that it is of."""
     lost: bool = False
     """Whether the result came without the call that it is of, which stands in no line that could be read."""
 
@@ -119,7 +121,7 @@ def acted(call: Call) -> Action:
     done = action(
         tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
     )
-    return done if call.ran else done.replace(ran=False)
+    return done.replace(turn=call.turn, ran=done.ran and call.ran)
 
 
 def time(value: object) -> float:

@@ -11,7 +11,7 @@ The advice is ours alone: nothing from a tool, a repository or a user stands in 
 """
 
 from insula.step.action import EDIT, EXECUTE, READ, WINDOW, Action
-from insula.step.fingerprint import similar
+from insula.step.failure import similar
 from insula.value import Value
 
 TYPE_CHECKING = False
