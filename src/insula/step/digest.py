@@ -199,9 +199,9 @@ def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
     told = told_in_turn(rules)
     try:
-        salt = salt(home) if told and share > 0 else ""
+        lot = salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)
-        out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
+        out = {rule.id for rule in told if _withheld(rule, session, lot, share)}
         shown = tuple(rule.id for rule in told if rule.id not in out)
         return _written(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
     except OSError:
