@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from insula.errors import InputError
 from insula.replay import claude_code
-from insula.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted
+from insula.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
 from insula.replay.seen import Seen
 from insula.step.asked import Asked, found
 from insula.step.proprioception import Sensed, State, end, fold
@@ -90,14 +90,13 @@ def read(file: str) -> list[Moment]:
 
 def _moment(line: str, number: int, file: str) -> Moment:
     try:
-        record = json.loads(line)
-        moment = Moment(
-            **{name: record[name] for name in Moment._fields if record.get(name) is not None or name == "stuck"}
-        )
-        fit = moment.kind in KINDS and moment.stuck in {True, False, None} and 0 <= moment.first <= moment.last
-        if not fit or not all(isinstance(place, int) for place in (moment.first, moment.last)):
-            raise ValueError(f"no moment: {line[:80]}")
-    except (ValueError, TypeError, KeyError) as error:
+        record: dict[str, Any] = json.loads(line)
+        given: dict[str, Any] = {"stuck": None}
+        given |= {name: record[name] for name in Moment._fields if record.get(name) is not None}
+        moment = Moment(**given)
+        if moment.kind not in KINDS or moment.stuck not in {True, False, None} or not 0 <= moment.first <= moment.last:
+            raise ValueError("a kind, a judgement or a place that there is not")
+    except (ValueError, TypeError, AttributeError) as error:
         raise InputError(
             f"Line {number} of {file!r} is no labelled moment ({error}); see docs/benchmarks/stuck.md for its fields."
         ) from error
@@ -191,7 +190,7 @@ class _Walk:
         self.events: list[tuple[int, Call | Prompt]] = []
         self.trace: list[dict[str, Any]] = []
         self._places = places
-        self._said = {claude_code.time(at): said for at, said in last_words.items()}
+        self._said = {time(at): said for at, said in last_words.items()}
         self._states: dict[str, State] = {}
         self._next = 0
         self._stopped = False
