@@ -1,6 +1,6 @@
 """What a coding agent does, as the senses see it: secrets removed, and of the user's words only their own."""
 
-from insula.value import Value
+from insula.value import Value, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,27 @@ class Failure(Value):
     """How many failures a summary counts; 0 unknown."""
 
 
-class Action(Value):
+class Failing(Value):
+    """What may fail: its failure is a value within it."""
+
+    failure: Failure = Failure()
+    """How it failed: which tests or places, with which exceptions, how many."""
+
+    def as_dict(self) -> "dict[str, Any]":
+        """Name and value of each field that is not at its default, to be written as JSON."""
+        kept = super().as_dict()
+        if "failure" in kept:
+            kept["failure"] = self.failure.as_dict()
+        return kept
+
+    @classmethod
+    def of(cls, fields: "dict[str, Any]") -> "Self":
+        """The value that was written as JSON."""
+        failure = fields.get("failure")
+        return super().of({**fields, "failure": Failure.of(failure)} if is_object(failure) else fields)
+
+
+class Action(Failing):
     """One tool call and what came of it."""
 
     tool: str
@@ -75,8 +95,6 @@ class Action(Value):
     """Which part of it: files, packages, names."""
     label: str = ""
     """The same as the agent may be told it."""
-    failure: Failure = Failure()
-    """How it failed: which tests or places, with which exceptions, how many."""
     named: str = ""
     """Our own words for the kind of its failure."""
     proves: bool = False
@@ -104,23 +122,6 @@ class Action(Value):
     def failed(self) -> bool:
         """Whether it counts as a failure: a wait, a poll and a probe are none, whatever their exit status."""
         return self.denied or (not self.ok and self.ran and not self.waits and not self.probes)
-
-    def as_dict(self) -> "dict[str, Any]":
-        """Name and value of each field that is not at its default, to be written as JSON."""
-        kept = super().as_dict()
-        if "failure" in kept:
-            kept["failure"] = self.failure.as_dict()
-        return kept
-
-    @classmethod
-    def of(cls, fields: "dict[str, Any]") -> "Self":
-        """The value that was written as JSON; lists become tuples again."""
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        failure = given.get("failure")
-        if isinstance(failure, dict):
-            parts = {name: tuple(value) if isinstance(value, list) else value for name, value in failure.items()}
-            given["failure"] = Failure.of(parts)
-        return super().of(given)
 
 
 class Event(Value):

@@ -199,9 +199,9 @@ def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
     told = told_in_turn(rules)
     try:
-        lot = salt(home) if told and share > 0 else ""
+        salt = own_salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)
-        out = {rule.id for rule in told if _withheld(rule, session, lot, share)}
+        out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
         shown = tuple(rule.id for rule in told if rule.id not in out)
         return _written(folder, Marker(shown=shown, withheld=tuple(rule.id for rule in told if rule.id in out)))
     except OSError:
@@ -232,7 +232,7 @@ def _drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
     return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
 
 
-def salt(home: str) -> str:
+def own_salt(home: str) -> str:
     """A random text of this installation, so that nobody outside can know or choose the draw."""
     path = f"{home}/{SALT}"
     if not os.path.exists(path):

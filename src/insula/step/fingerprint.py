@@ -91,7 +91,7 @@ def action(
     longest = PATH if kind in {READ, EDIT} else TARGET
     written = input if isinstance(input, str) else _canonical(input)
     family, selectors, shown = _family(tool, kind, target, command)
-    return Action(
+    done_so = Action(
         tool=tool[:40],
         kind=kind,
         at=at,
@@ -118,8 +118,8 @@ def action(
         touches=tuple(redact(path)[:PATH] for path in command.touches),
         id=id[:80],
         seconds=seconds,
-        **(_edit(input) if kind == EDIT else {}),
     )
+    return done_so.replace(**_edit(input)) if kind == EDIT else done_so
 
 
 _TIMED_OUT = 124

@@ -4,8 +4,7 @@ A failure stays open across edits, reads, other commands, the user's messages, a
 what failed succeeds, and begins anew when it fails in another way, for that is progress.
 """
 
-from insula.step.action import EDIT, Action, Failure
-from insula.value import Value
+from insula.step.action import EDIT, Action, Failing
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -17,7 +16,7 @@ _WHOLE = ("test", "type check", "linter", "build", "install")
 """What may be run as a whole or in part."""
 
 
-class Goal(Value):
+class Goal(Failing):
     """One open failure."""
 
     id: str
@@ -27,7 +26,6 @@ class Goal(Value):
     label: str = ""
     error: str = ""
     """Template of the failure."""
-    failure: Failure = Failure()
     named: str = ""
     denied: bool = False
     proves: bool = False
@@ -57,22 +55,6 @@ class Goal(Value):
     def runs(self) -> bool:
         """Whether it is a command, to which a change of files may matter."""
         return not self.family.startswith(("read ", "edit ", "search ", "other "))
-
-    def as_dict(self) -> "dict[str, Any]":
-        """Name and value of each field that is not at its default, to be written as JSON."""
-        kept = super().as_dict()
-        if "failure" in kept:
-            kept["failure"] = self.failure.as_dict()
-        return kept
-
-    @classmethod
-    def of(cls, fields: "dict[str, Any]") -> "Self":
-        """The value that was written as JSON."""
-        given = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        if isinstance(failure := given.get("failure"), dict):
-            parts = {name: tuple(value) if isinstance(value, list) else value for name, value in failure.items()}
-            given["failure"] = Failure.of(parts)
-        return super().of(given)
 
 
 Goals = tuple[Goal, ...]
@@ -183,8 +165,3 @@ def _alike(goal: Goal, action: Action) -> bool:
     from insula.step.failure import alike
 
     return alike(goal.failure, action.failure, goal.error, action.error)
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Self

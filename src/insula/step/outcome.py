@@ -8,6 +8,7 @@ as text, and cheap marks are looked for first.
 import re
 
 from insula.step.action import EDIT, EXECUTE, READ, SEARCH
+from insula.value import is_list, is_object
 
 _SHORT = 400
 """A reader or editor that complains is brief; what is longer is a file."""
@@ -138,8 +139,8 @@ def error_inside(said: str) -> bool:
         value = json.loads(bare[:_PARSED])
     except (ValueError, RecursionError):
         return re.match(r'\{\s*"(?:error|errors|isError)"\s*:\s*(?!null|false|""|\[\]|\{\})', bare[:200]) is not None
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if not isinstance(value, dict):
+    value = value[0] if is_list(value) and len(value) == 1 else value
+    if not is_object(value):
         return False
     if any(value.get(name) for name in ("error", "errors", "isError", "is_error")):
         return not (value.get("data") or value.get("result"))

@@ -12,7 +12,7 @@ from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, 
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.step.wording import remembered, text
-from insula.value import Value
+from insula.value import Value, is_list
 
 __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget", "hear", "load", "sense"]
 
@@ -244,7 +244,7 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
             state = state.replace(bans=_ruled(state, record))
         elif kind == "turn":
             ids = record.get("ids")
-            state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if isinstance(ids, list) else ()))
+            state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
             action = action.replace(**{name: known[name] for name in _MORE if name in known})
@@ -272,7 +272,7 @@ def _ruled(state: State, record: "Record") -> "tuple[Ban, ...]":
 
     words = record.get("words", ())
     bans = state.bans
-    for rule in words if isinstance(words, list) else ():
+    for rule in words if is_list(words) else ():
         bans = minded(bans, rule) if isinstance(rule, str) else bans
     return bans
 

@@ -118,6 +118,8 @@ class Reading(Value):
     """Turns, rounds, calls, importers: what the sense counts."""
     key: str = ""
     """Of the trouble: the same while it goes on."""
+    first: int = 0
+    """The turn in which it began; 0 where it is of one moment."""
     form: str = ""
     """Which of the things that a sense tells apart."""
     goal: Goal | None = None
@@ -159,10 +161,9 @@ def load(kept: "Record") -> State:
         TypeError, KeyError: it is none.
     """
     lists = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
-    turn = kept["turn"]
     return State(
         **lists,
-        turn=Turn.of(turn | {"ids": tuple(turn.get("ids", ()))}),
+        turn=Turn.of(kept["turn"]),
         carry=Carry.of(kept["carry"]),
         watch=Watch.of(kept["watch"]) if kept["watch"] else None,
         asked=tuple(kept["asked"]),

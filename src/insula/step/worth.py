@@ -10,8 +10,9 @@ A text that climbs the ladder is withheld for a whole trouble, by lot, in a shar
 import json
 import os
 
-from insula.step import evidence, trace
+from insula.step import trace
 from insula.step.digests import digest
+from insula.step.lines import append
 from insula.step.senses import CLIMBING
 
 TYPE_CHECKING = False
@@ -56,10 +57,10 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
 
 
 def _withheld(home: str, session: str, key: str) -> bool:
-    from insula.step.digest import holdout, salt
+    from insula.step.digest import holdout, own_salt
 
     share = holdout(home)
-    return share > 0 and int(digest(f"{salt(home)} {session} {key}", 8), 16) < share * 16**8
+    return share > 0 and int(digest(f"{own_salt(home)} {session} {key}", 8), 16) < share * 16**8
 
 
 def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
@@ -78,7 +79,7 @@ def silence(home: str, project: str, sense: str, family: str, now: float) -> Non
     Raises:
         OSError: it cannot be written.
     """
-    evidence.append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
+    append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
 
 
 def _quiet(home: str) -> "Iterator[Record]":

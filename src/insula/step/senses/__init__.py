@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 SENSES: "tuple[Sense, ...]" = (obedience, risk, nociception, oscillation, vestibular, spatial, o2, chronos)
 """Those that feel after each call; of several that feel something at once, the first speaks."""
-ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, unproven)}
+_AT_THE_END: "tuple[Worded, ...]" = (unproven,)
+ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *_AT_THE_END)}
 CLIMBING = frozenset(name for name, sense in ALL.items() if sense.CLIMBS)
 """The senses whose readings mean that the agent is stuck."""

@@ -40,21 +40,26 @@ def _of_goal(state: State) -> Reading | None:
     least = UNTOUCHED if goal.proves and not goal.fixes else TURNS
     if goal.turns < least:
         return None
-    return Reading(sense=NAME, count=goal.turns, key=goal.id, form=form, goal=goal, label=goal.label)
+    return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
 
 
 def _of_row(state: State) -> Reading | None:
     row = _failing(groups(state.window))
     if row and all(action.proves for action in row[0].failing):  # to look at a failing test again is no loop
         return None
-    if len(row) >= EQUAL and row[0].signature == row[1].signature:
-        return Reading(
-            sense=NAME, count=_while(row, lambda one: one.signature == row[0].signature), key=_key(row), form="equal"
-        )
-    kind = _while(row, lambda one: _of_a_kind(one, row[0]))
-    if kind >= ALIKE:
-        return Reading(sense=NAME, count=kind, key=_key(row[:kind]), form="alike")
-    return Reading(sense=NAME, count=len(row), key=_key(row), form="mixed") if len(row) >= ANY else None
+    equal = _while(row, lambda one: one.signature == row[0].signature)
+    if equal >= EQUAL:
+        return _row("equal", row[:equal])
+    alike = _while(row, lambda one: _of_a_kind(one, row[0]))
+    if alike >= ALIKE:
+        return _row("alike", row[:alike])
+    return _row("mixed", row) if len(row) >= ANY else None
+
+
+def _row(form: str, row: list[Group]) -> Reading:
+    label = row[0].failing[0].label if form == "equal" and len(row[0].failing) == 1 else ""
+    first = row[-1].number
+    return Reading(sense=NAME, count=len(row), key=f"row {first}", first=first, form=form, label=label)
 
 
 def _failing(turns: list[Group]) -> list[Group]:
@@ -78,17 +83,14 @@ def _of_a_kind(one: Group, other: Group) -> bool:
     return similar(a.error, b.error) if a.error and b.error else a.call == b.call
 
 
-def _key(row: list[Group]) -> str:
-    return f"row {row[-1].number}"
-
-
 # What is said of it.
 
 
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
     if reading.goal is None:
-        return _FELT[reading.form].format(count=reading.count)
+        what = f"`{reading.label}`" if reading.label else "The same call"
+        return _FELT[reading.form].format(what=what, count=reading.count)
     goal = reading.goal
     what = f"`{goal.label}`" if goal.label else "The same call"
     if goal.denied:
@@ -109,7 +111,7 @@ def _since(goal: "Goal") -> str:
 
 
 _FELT = {
-    "equal": "The same call failed in {count} turns in a row with the same words.",
+    "equal": "{what} failed in {count} turns in a row with the same words.",
     "alike": "{count} turns in a row ended in similar errors.",
     "mixed": "In the last {count} turns everything failed, each time in another way.",
 }

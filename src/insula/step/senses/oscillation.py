@@ -74,10 +74,10 @@ def feel(state: State, action: Action) -> Reading | None:
     own = [one for one in state.edits if one.target == last.target]
     if _is_thrown(last):
         count = sum(map(_is_thrown, own))
-        return _reading("thrown", count, last) if count >= THROWN else None
+        return _reading("thrown", count, own) if count >= THROWN else None
     if not _back_and_forth(own):
         return None
-    return _reading("undone", sum(one.undo for one in own), last)
+    return _reading("undone", sum(one.undo for one in own), own)
 
 
 def _back_and_forth(own: list[Edit]) -> bool:
@@ -88,8 +88,9 @@ def _back_and_forth(own: list[Edit]) -> bool:
     return redone or rewritten or (last.undo and sum(one.undo for one in own) >= UNDONE)
 
 
-def _reading(form: str, count: int, last: Edit) -> Reading:
-    return Reading(sense=NAME, count=count, key=f"swing {last.target}", form=form, label=last.label)
+def _reading(form: str, count: int, own: list[Edit]) -> Reading:
+    last = own[-1]
+    return Reading(sense=NAME, count=count, key=f"swing {last.target}", first=own[0].turn, form=form, label=last.label)
 
 
 # What is said of it.

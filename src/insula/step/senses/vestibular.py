@@ -54,7 +54,7 @@ def _same_again(turns: list[Group]) -> Reading | None:
     row = _trailing(turns)
     if len(row) < REPEATS or (_waited(turns, len(row)) and len(row) < SLOW_REPEATS):
         return None
-    return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1])
+    return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
 
 
 def _waited(turns: list[Group], count: int) -> bool:
@@ -77,8 +77,10 @@ def _cycle(turns: list[Group]) -> Reading | None:
         while _round(turns, period, rounds) == _round(turns, period, 0):
             rounds += 1
         if rounds >= ROUNDS:
-            first = turns[-period * rounds].number % period
-            return _reading(f"cycle of {period}", rounds, f"cycle {period} {first}", turns[-1].actions[-1])
+            first = turns[-period * rounds].number
+            return _reading(
+                f"cycle of {period}", rounds, f"cycle {period} {first % period}", turns[-1].actions[-1], first
+            )
     return None
 
 
@@ -100,7 +102,9 @@ def _reread(window: tuple[Action, ...]) -> Reading | None:
             break
         if (action.call, action.result) == (last.call, last.result):
             turns.add(action.nth)
-    return _reading("reread", len(turns), f"reread {last.call}", last) if len(turns) >= REPEATS else None
+    if len(turns) < REPEATS:
+        return None
+    return _reading("reread", len(turns), f"reread {last.call}", last, min(turns))
 
 
 def _in_vain(turns: list[Group], action: Action) -> Reading | None:
@@ -108,7 +112,7 @@ def _in_vain(turns: list[Group], action: Action) -> Reading | None:
     minutes = int((action.at - row[0].actions[0].at) / 60)
     if len(row) < POLLS or minutes < MINUTES:
         return None
-    reading = _reading("wait", len(row), f"wait {action.call}", action)
+    reading = _reading("wait", len(row), f"wait {action.call}", action, row[0].number)
     return reading.replace(minutes=minutes)
 
 
@@ -116,8 +120,8 @@ def _equal(one: Action, other: Action) -> bool:
     return (one.call, one.result) == (other.call, other.result)
 
 
-def _reading(form: str, count: int, key: str, action: Action) -> Reading:
-    return Reading(sense=NAME, count=count, key=key, form=form, label=action.label)
+def _reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
+    return Reading(sense=NAME, count=count, key=key, first=first, form=form, label=action.label)
 
 
 # What is said of it.
