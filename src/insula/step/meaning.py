@@ -7,7 +7,7 @@ with whether it is denied: "don't commit" and "commit first" are not alike.
 import re
 from functools import lru_cache
 
-from insula.step.small_words import DENIALS, GENERIC, LIGHT
+from insula.step.small_words import DENIALS, GENERIC, LIGHT, SPOILERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,12 +101,13 @@ def _signed(clause: str) -> "Iterator[Marked]":
             clause = clause.replace(mark, " ")
         yield from ((word, -1 if marks else 1) for word in _words(clause))
         return
-    sign = 1
-    for found in re.finditer(_WORD, clause):
-        if found[0] in DENIALS:
+    said = re.findall(_WORD, clause)
+    sign = -1 if not SPOILERS.isdisjoint(said) else 1
+    for each in said:
+        if each in DENIALS:
             sign = -1
-        else:
-            yield from ((word, sign) for word in _words(found[0]))
+        elif each not in SPOILERS:
+            yield from ((word, sign) for word in _words(each))
 
 
 def _words(text: str) -> "Iterator[str]":
