@@ -11,12 +11,12 @@ from insula.replay.visible import visible
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.step.senses import (
     ALL,
+    against_words,
+    at_risk,
     chronos,
     nociception,
     o2,
-    obedience,
     oscillation,
-    risk,
     spatial,
     unproven,
     vestibular,
@@ -33,8 +33,8 @@ _COUNTED = {
     o2.NAME: "{} tokens per call",
     chronos.NAME: "{} turns without the user",
     spatial.NAME: "{} importers",
-    risk.NAME: "uncommitted work at risk",
-    obedience.NAME: "against the user's words",
+    at_risk.NAME: "uncommitted work at risk",
+    against_words.NAME: "against the user's words",
     unproven.NAME: "stopped before it was shown to work",
 }
 

@@ -26,7 +26,7 @@ _BETWEEN = 4
 """Words between them."""
 _LINE = 600
 _PATH = r"`?((?:[\w.-]+/)+[\w.*-]*|[\w-]+\.(?:[a-z]{1,5}))`?"
-_NOT = r"(?:,| and| und| et| y| e|，)?\s*(?:not|nicht|pas|no|não|non|rather than|instead of|statt|anstatt|au lieu de|en vez de|而不是|不要用)\s+`?([\w.-]+)`?"
+_NOT = r"(?:,| and| und| et| y| e|，)?\s*(?:not|never|nicht|nie|niemals|pas|jamais|no|nunca|não|non|mai|rather than|instead of|statt|anstatt|au lieu de|en vez de|而不是|不要用)\s+`?([\w-]+(?:\.\w+)*)`?"
 _COMMON = frozenset("git go python node make cargo env time call".split())
 """Programs that a sentence may well set against others without a wish that they are never run."""
 _KNOWN = frozenset((*programs.PROGRAMS, *programs.SUBCOMMANDS, *programs.SCRIPTS, *programs.WRAPPERS))
@@ -108,7 +108,7 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
         and not clause[match.end() :].strip(" .!`")
     ]
     for match in re.finditer(table["uses"], clause):
-        thing = re.match(r"\s*(?:the\s+)?`?([\w.-]+)`?", clause[match.end() :])
+        thing = re.match(r"\s*(?:the\s+)?`?([\w-]+(?:\.\w+)*)`?", clause[match.end() :])
         if thing and thing[1] in _KNOWN - _COMMON and _negated(table, clause, match.start(), match.end() + thing.end()):
             found.append(Ban(act=RUN, what=thing[1]))
     for match in re.finditer(table["touches"], clause):

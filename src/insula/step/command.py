@@ -136,6 +136,8 @@ def _kind(words: "tuple[str, ...]") -> str:
     name, first = words[0], _first(words)
     if name in {"npm", "pnpm", "yarn", "bun", "mise"} and first == "run":
         return _by_name(_first(words, 1))
+    if name == "docker" and first == "compose":
+        return programs.BUILD if "build" in words else RUN
     if first in programs.SUBCOMMANDS.get(name, ()):
         return programs.SUBCOMMANDS[name][first]
     if name in programs.SCRIPTS and first and (kind := _by_name(first)) != RUN:
@@ -176,15 +178,15 @@ def _names(words: "tuple[str, ...]") -> tuple[str, ...]:
 
 def _selected(words: "tuple[str, ...]", kind: str) -> "list[str]":
     """Which part of it is run: files, packages, names; in the order in which they stand."""
-    names = list(_names(words)[1:])
+    names, narrowing = list(_names(words)[1:]), NARROWING if kind == programs.TEST else frozenset[str]()
     found: list[str] = []
     for place in range(1, len(words)):
         word, before = words[place], words[place - 1]
         if word.startswith("-"):
             flag, mark, value = word.partition("=")
-            found += [value] if mark and flag in NARROWING else []
+            found += [value] if mark and flag in narrowing else []
         elif before in VALUED:
-            found += [word] if before in NARROWING else []
+            found += [word] if before in narrowing else []
         elif word in names:
             names.remove(word)
         else:

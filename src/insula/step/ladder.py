@@ -14,7 +14,7 @@ FLAG = 4
 
 GAPS = {AWARENESS: 2, SOCRATIC: 3, DIRECTIVE: 3}
 """By how much a trouble must have grown, in turns, before the next rung: time to act on what was said."""
-APART = 3
+APART = 6
 """Turns between texts of two different troubles."""
 MOST = 12
 """Troubles whose ladders are kept."""

@@ -66,7 +66,7 @@ SUBCOMMANDS = {
     "bundle": {"install": INSTALL},
     "composer": {"install": INSTALL, "require": INSTALL},
     "conda": {"install": INSTALL},
-    "docker": {"build": BUILD, "compose": BUILD, "push": PUSH},
+    "docker": {"build": BUILD, "push": PUSH},
     "git": {"push": PUSH, "commit": COMMIT},
     "helm": {"install": INSTALL, "upgrade": INSTALL},
 }
@@ -164,7 +164,7 @@ POLLING = frozenset(
     "get-job wait-for-it.sh wait-for-it wait-on".split()
 )
 GH_POLLS = frozenset("checks view list watch status".split())
-HEALTHY_WORDS = ("health", "ready", "status", "alive", "ping", "livez", "localhost", "127.0.0.1", "0.0.0.0", "[::1]")
+HEALTHY_WORDS = ("health", "ready", "status", "alive", "ping", "livez")
 
 PROBES = frozenset(
     "which type hash where test [ [[ ls dir stat file readlink realpath find fd locate grep egrep fgrep rg ag diff cmp comm "

@@ -5,12 +5,12 @@ To add one, write the file and name it in the table below.
 """
 
 from insula.step.senses import (
+    against_words,
+    at_risk,
     chronos,
     nociception,
     o2,
-    obedience,
     oscillation,
-    risk,
     spatial,
     unproven,
     vestibular,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             ...
 
 
-SENSES: "tuple[Sense, ...]" = (obedience, risk, nociception, oscillation, vestibular, spatial, o2, chronos)
+SENSES: "tuple[Sense, ...]" = (against_words, at_risk, nociception, oscillation, vestibular, spatial, o2, chronos)
 """Those that feel after each call; of several that feel something at once, the first speaks."""
 _AT_THE_END: "tuple[Worded, ...]" = (unproven,)
 ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *_AT_THE_END)}

@@ -1,6 +1,6 @@
 """Nociception: the same thing fails again, in turn after turn, whatever lies between.
 
-Three forms. *Symptom*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in several
+Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in several
 turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once; waits,
 polls and probes count not at all.
 """
@@ -36,7 +36,7 @@ def _of_goal(state: State) -> Reading | None:
     goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
     if goal is None:
         return None
-    form = "denied" if goal.denied else "symptom" if goal.fixes >= FIXES else "goal"
+    form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
     least = UNTOUCHED if goal.proves and not goal.fixes else TURNS
     if goal.turns < least:
         return None
@@ -45,11 +45,14 @@ def _of_goal(state: State) -> Reading | None:
 
 def _of_row(state: State) -> Reading | None:
     row = _failing(groups(state.window))
-    if row and all(action.proves for action in row[0].failing):  # to look at a failing test again is no loop
-        return None
     equal = _while(row, lambda one: one.signature == row[0].signature)
-    if equal >= EQUAL:
-        return _row("equal", row[:equal])
+    proves = bool(row) and all(action.proves for action in row[0].failing)
+    if equal >= (TURNS if proves else EQUAL):
+        same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
+        reading = _row("equal", row[:equal])
+        return reading.replace(key=same.id, goal=same) if same is not None else reading
+    if proves:  # to look at a failing test in another way is no loop
+        return None
     alike = _while(row, lambda one: _of_a_kind(one, row[0]))
     if alike >= ALIKE:
         return _row("alike", row[:alike])
@@ -88,16 +91,22 @@ def _of_a_kind(one: Group, other: Group) -> bool:
 
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
-    if reading.goal is None:
-        what = f"`{reading.label}`" if reading.label else "The same call"
-        return _FELT[reading.form].format(what=what, count=reading.count)
     goal = reading.goal
-    what = f"`{goal.label}`" if goal.label else "The same call"
+    what = _what(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
+    if goal is None or reading.form == "equal":
+        return _FELT[reading.form].format(what=what, count=reading.count)
     if goal.denied:
         return f"{what} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
     told = f"{what} has failed in {reading.count} turns with {how}"
     return f"{told}; {_since(goal)}." if goal.edits and goal.runs else f"{told}."
+
+
+def _what(goal: "Goal") -> str:
+    if not goal.label:
+        return "The same call"
+    doing = {"read": "Reading ", "edit": "Editing ", "other": "The tool ", "search": "The tool "}
+    return f"{doing.get(goal.family.split(' ', 1)[0], '')}`{goal.label}`"
 
 
 def _since(goal: "Goal") -> str:

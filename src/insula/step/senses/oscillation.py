@@ -37,7 +37,7 @@ def follow(edits: tuple[Edit, ...], action: Action) -> tuple[Edit, ...]:
         return (*edits, done)[-EDITS:]
     if not _TAKE_BACK & set(action.acts):
         return edits
-    gone = [one for one in _standing(edits) if _named(one.target, action.touches)]
+    gone = [one for one in standing(edits) if _named(one.target, action.touches)]
     thrown = {one.target: Edit(target=one.target, turn=action.nth, undo=True, label=one.label) for one in gone}
     return (*edits, *thrown.values())[-EDITS:]
 
@@ -50,9 +50,9 @@ def _undoes(action: Action, one: Edit) -> bool:
     return False
 
 
-def _standing(edits: tuple[Edit, ...]) -> list[Edit]:
-    """The edits that were not thrown away."""
-    thrown = {one.target: one.turn for one in edits if _is_thrown(one)}
+def standing(edits: tuple[Edit, ...], turn: int = 0) -> list[Edit]:
+    """The edits that were not thrown away, or not before a turn."""
+    thrown = {one.target: one.turn for one in edits if _is_thrown(one) and (not turn or one.turn < turn)}
     return [one for one in edits if not _is_thrown(one) and one.turn > thrown.get(one.target, 0)]
 
 

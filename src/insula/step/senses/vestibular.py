@@ -33,7 +33,8 @@ def feel(state: State, action: Action) -> Reading | None:
         return _in_vain(turns, action)
     if _blind(action):
         return None
-    return _same_again(turns) or _cycle(turns) or _reread(state.window)
+    again = None if action.failed else _same_again(turns)  # what fails again is nociception's
+    return again or _cycle(turns) or _reread(state.window)
 
 
 def _blind(action: Action) -> bool:

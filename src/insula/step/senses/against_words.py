@@ -9,7 +9,7 @@ from insula.step.bans import RUN, TOUCH
 from insula.step.command import FORCES, PUSHES
 from insula.step.state import Ban, Reading, State
 
-NAME = "obedience"
+NAME = "against_words"
 LABEL = "against the user's words"
 CLIMBS = False
 

@@ -6,9 +6,10 @@ stash that saved something, paths that were updated. It is told once for each ki
 
 from insula.step.action import Action
 from insula.step.command import CLEANS, DELETES, DISCARDS, DROPS, FORCES, RESETS, STASHES, UNSTASHES
-from insula.step.state import Reading, State
+from insula.step.senses.oscillation import standing
+from insula.step.state import Edit, Reading, State
 
-NAME = "risk"
+NAME = "at_risk"
 LABEL = "uncommitted work at risk"
 CLIMBS = False
 
@@ -35,7 +36,10 @@ def feel(state: State, action: Action) -> Reading | None:
 def _endangers(act: str, state: State, action: Action) -> bool:
     if act in {STASHES, DROPS, FORCES}:
         return True
-    unsaved = [one.target for one in state.edits if one.turn > state.carry.committed and (one.before or one.after)]
+    edits = [one for one in standing(state.edits, action.nth) if one.turn > state.carry.committed]
+    unsaved = [one.target for one in edits]
+    if act in {DELETES, DISCARDS} and action.touches and _is_a_slip(edits, state, action):
+        return False
     if act == DELETES:
         return any(_loses(path, unsaved) for path in action.touches)
     if act == DISCARDS and action.touches:
@@ -45,6 +49,12 @@ def _endangers(act: str, state: State, action: Action) -> bool:
             for target in unsaved
         )
     return state.carry.dirty > 0
+
+
+def _is_a_slip(edits: list[Edit], state: State, action: Action) -> bool:
+    """Whether the agent takes back one fresh change of its own to one file: it knows what it does."""
+    own = [one for one in edits if any(one.target.endswith(path.removeprefix("./")) for path in action.touches)]
+    return len(own) == 1 and own[0].turn > state.carry.user_turn and len(action.touches) == 1
 
 
 def _loses(path: str, unsaved: list[str]) -> bool:
