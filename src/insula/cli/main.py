@@ -12,6 +12,7 @@ from insula.cli.kept import memory, soul
 from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
+from insula.cli.worth import app as worth
 
 app = typer.Typer(
     name="insula",
@@ -141,6 +142,7 @@ def replay(
     raise typer.Exit(run(paths or (), json, html, learn, yes, trust, force))
 
 
+app.add_typer(worth, name="worth")
 app.add_typer(rules, name="rules")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")

@@ -10,7 +10,6 @@ from insula.hosts.fields import Payload, fields, objects, parse_event, said, sec
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, target_of
 from insula.step.outcome import denied
-from insula.step.person import INTERRUPT, Remark, rejection
 from insula.value import is_list
 
 KINDS = {
@@ -35,6 +34,8 @@ def event(payload: Payload, at: float) -> Event | None:
         return found
     if found.name != "PostToolBatch":
         return found.replace(actions=(_action(payload, found.name, at),), remarks=_stopped(payload))
+    from insula.step.person import rejection
+
     calls = objects(payload, "tool_calls")
     told = [(call, said(call.get("tool_response"))) for call in calls]
     return found.replace(
@@ -48,8 +49,12 @@ def event(payload: Payload, at: float) -> Event | None:
     )
 
 
-def _stopped(payload: Payload) -> tuple[Remark, ...]:
-    return (Remark(kind=INTERRUPT),) if payload.get("is_interrupt") is True else ()
+def _stopped(payload: Payload) -> "tuple[Remark, ...]":
+    if payload.get("is_interrupt") is not True:
+        return ()
+    from insula.step.person import INTERRUPT, Remark
+
+    return (Remark(kind=INTERRUPT),)
 
 
 def _is_of_another(payload: Payload) -> bool:
@@ -120,9 +125,11 @@ def turn(tail: str, call: str) -> str:
 _INTERRUPTED = "[Request interrupted by user"
 
 
-def remarks(tail: str) -> tuple[Remark, ...]:
+def remarks(tail: str) -> "tuple[Remark, ...]":
     """What the user did since the agent last spoke, by the end of a transcript: interrupts and rejections, in order."""
     import json
+
+    from insula.step.person import INTERRUPT, Remark, rejection
 
     found: list[Remark] = []
     for line in reversed(tail.splitlines()):
@@ -140,3 +147,8 @@ def remarks(tail: str) -> tuple[Remark, ...]:
             if remark is not None or given.startswith(_INTERRUPTED):
                 found.append(remark or Remark(kind=INTERRUPT))
     return tuple(reversed(found))
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from insula.step.person import Remark

@@ -263,7 +263,7 @@ def _settled(home: str, event: "Event", now: float) -> str:
         told = _said(home, event, last, now) if last is not None and last.text else ""
         told = told or state.held
         checkpoint.keep(dump(state.replace(held=told if event.drops_output else "")))
-    _noted(folder, outcomes, now)
+    _noted(folder, event.session, outcomes, now)
     return "" if event.drops_output else told
 
 
@@ -274,11 +274,17 @@ def _said(home: str, event: "Event", sensed: "Sensed", now: float) -> str:
     return told(home, event.session, event.agent, event.cwd, sensed, now)
 
 
-def _noted(folder: str, outcomes: "list[Sensed]", now: float) -> None:
+def _noted(folder: str, session: str, outcomes: "list[Sensed]", now: float) -> None:
+    """Notes what became of what was said."""
+    if not any(sensed.heeded is not None or sensed.ended for sensed in outcomes):
+        return
+    from insula.step.worth import name
+
     records: list[Record] = []
     for sensed in outcomes:
         if sensed.heeded is not None:
-            records.append({"e": "heeded", "at": now, "yes": sensed.heeded})
-        records += [{"e": "ended", "at": now, **ended.as_dict()} for ended in sensed.ended]
-    if records:
-        trace.append(folder, *records)
+            records.append({"e": "heeded", "at": now, "id": name(session, sensed.watched), "yes": sensed.heeded})
+        records += [
+            {"e": "ended", "at": now, "id": name(session, ended.key), **ended.as_dict()} for ended in sensed.ended
+        ]
+    trace.append(folder, *records)

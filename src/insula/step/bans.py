@@ -10,10 +10,8 @@ import os
 import re
 
 from insula.step import programs
-from insula.step.state import BANS, Ban
+from insula.step.state import BANS, RUN, TOUCH, Ban
 
-RUN = "run"
-TOUCH = "touch"
 _WORDS = "bans.json"
 _NEAR = 42
 """Characters between a negation and what it is about."""

@@ -11,7 +11,6 @@ from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, unproven
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
-from insula.step.wording import remembered, text
 from insula.value import Value, is_list
 
 __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget", "hear", "load", "sense"]
@@ -44,7 +43,9 @@ class Sensed(Value):
     text: str = ""
     """What to tell the agent; empty for silence."""
     heeded: bool | None = None
-    """Whether the text before was heeded, where this action settles it."""
+    """Whether the text before was heeded, where this action settles it, ..."""
+    watched: str = ""
+    """... and the trouble that it was of."""
     ended: tuple[Ended, ...] = ()
 
     @property
@@ -78,18 +79,23 @@ def sense(state: State, action: Action) -> Sensed:
     edits = oscillation.follow(state.edits, action)
     state = state.replace(window=window, goals=opened, edits=edits)
     readings = tuple(reading for each in SENSES if (reading := each.feel(state, action)) is not None)
+    watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
     ended = _ended(state, shut, action.at)
     state = state.replace(
         watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
     )
-    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, ended=ended)
+    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
 
 
 def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
     """The one text that a turn may have: of the first reading that has something new to say."""
     if state.spoke == state.turn.number:
         return Sensed(state=state)
+    if not readings:
+        return Sensed(state=state)
+    from insula.step.wording import text
+
     for reading in readings:
         climbs = reading.sense in CLIMBING
         rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
@@ -100,6 +106,8 @@ def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
 
 
 def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
+    from insula.step.wording import remembered
+
     turn, carry = state.turn.number, state.carry
     if reading.sense == chronos.NAME:
         carry = carry.replace(level=chronos.level(state, at))
@@ -133,6 +141,7 @@ def end(state: State, said: str) -> Sensed:
         said: its last words.
     """
     from insula.step.bans import claims
+    from insula.step.wording import remembered, text
 
     reading = unproven.feel_end(state, claims(said))
     told = text(state, reading) if reading is not None else ""

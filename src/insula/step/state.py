@@ -68,6 +68,9 @@ class Edit(Value):
     label: str = ""
 
 
+RUN, TOUCH = "run", "touch"
+
+
 class Ban(Value):
     """Something that the user does not want done."""
 

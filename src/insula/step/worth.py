@@ -4,6 +4,7 @@ A text that climbs the ladder is withheld for a whole trouble, by lot, in a shar
 `INSULA_HOLDOUT`): only then can be known what it changes. The draw is by trouble, so that all its rungs fare alike.
 
     trace:       {"e": "text", "id", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
+                 {"e": "heeded", "id", "yes"}, {"e": "ended", "id", "turns", "seconds", "tokens"}
     quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm
 """
 
@@ -43,7 +44,7 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
     withheld = reading.sense in CLIMBING and _withheld(home, session, reading.key)
     note: Record = {
         "e": TEXT,
-        "id": digest(f"{session} {reading.key}", 6),
+        "id": name(session, reading.key),
         "at": now,
         "sense": reading.sense,
         "form": reading.form,
@@ -54,6 +55,11 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
     }
     trace.append(trace.folder(home, session, agent), {**note, "withheld": True} if withheld else note)
     return "" if withheld else sensed.text
+
+
+def name(session: str, key: str) -> str:
+    """The id of a trouble, as a person may type it."""
+    return digest(f"{session} {key}", 6)
 
 
 def _withheld(home: str, session: str, key: str) -> bool:

@@ -5,9 +5,8 @@ they later ask for is allowed again.
 """
 
 from insula.step.action import EDIT, Action
-from insula.step.bans import RUN, TOUCH
 from insula.step.command import FORCES, PUSHES
-from insula.step.state import Ban, Reading, State
+from insula.step.state import RUN, TOUCH, Ban, Reading, State
 
 NAME = "against_words"
 LABEL = "against the user's words"
