@@ -169,12 +169,10 @@ class Life(Value):
 
     @property
     def reason(self) -> str:
-        """Why it is told no longer; empty where it is, and where a person said so."""
-        if self.state != RETIRED:
+        """Why it was retired, where the verdict on its effect does not say it."""
+        if self.state != RETIRED or not is_in_vain(self.tally):
             return ""
-        if is_in_vain(self.tally):
-            return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions that were told it"
-        return "a comparison found no effect worth a line"
+        return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions that were told it"
 
     @property
     def told(self) -> bool:

@@ -72,8 +72,8 @@ def test_the_prompt_of_the_user_and_the_outcome_reach_the_senses() -> None:
     failing = Call("Bash", {"command": "make"}, "No rule to make target", 5.0, ok=False)
     calls = tuple(failing._replace(at=5.0 * i) for i in range(1, 6))
     again = watch(Run("a", "a", (Prompt(0.5), *calls)))
-    assert again.fired[ANY] == 2
-    assert again.told[0].step == 2
+    assert again.fired[ANY] == 3
+    assert again.told[0].step == 3
     fine = (call._replace(ok=True, output=f"module_{i}.o was built") for i, call in enumerate(calls))
     fine = watch(Run("a", "a", (Prompt(0.5), *fine)))
     assert ANY not in fine.fired

@@ -17,6 +17,7 @@ from insula.guidance import DAY, Decision
 from insula.step import digest, evidence, trace
 from insula.step.action import EDIT, EXECUTE, READ, Action
 from insula.step.digest import OPENING, Rule, compile_rules, open_session
+from insula.step.lines import append
 from insula.step.patterns import BY_ID, PATTERNS
 
 A, B = "a" * 16, "b" * 16
@@ -48,7 +49,7 @@ def known(
             }
             for i in range(sessions)
         ]
-        evidence.append(evidence.log(str(home), project), records)
+        append(evidence.log(str(home), project), records)
 
 
 def start(home: Path, name: str = "now", project: str = A, now: float = NOW, share: float = 0.0) -> str:
@@ -413,7 +414,7 @@ def test_a_start_with_much_evidence_and_eight_sessions_to_score_stays_quick(home
                 {"session": f"{arm}{number}", "pattern": pattern.id, "arm": arm, "happened": happened, "t": NOW}
                 for pattern in PATTERNS
             ]
-            evidence.append(evidence.log(str(home), A if number % 2 else B), known_as)
+            append(evidence.log(str(home), A if number % 2 else B), known_as)
     for number in range(8):
         name = f"old{number}"
         actions = [

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import track
 
-from insula.bench import stuck_report, trajectories
+from insula.bench import moments_figures, stuck_report, trajectories
 from insula.bench.cases import cases
 from insula.bench.peers import hermes, openhands
 from insula.bench.trajectories import Run
@@ -76,13 +76,19 @@ class Watched(NamedTuple):
         return len(self.rewards)
 
 
-def run(data: Sequence[str], json: bool) -> int:
+def run(data: Sequence[str], json: bool, moments: str = "") -> int:
     """Measure everything, print it, and return the exit code.
+
+    Args:
+        data: files of runs, or folders of such files.
+        json: whether to print JSON.
+        moments: a file of labelled moments of the sessions among them; empty for none.
 
     Raises:
         InputError: a path does not exist, or nothing under them can be used.
     """
-    figures = measure(data)
+    interactive = {"moments": moments_figures.measure(moments, data)} if moments else {}
+    figures = measure(data) | interactive
     print(jsonlib.dumps(figures, indent=2)) if json else stuck_report.show(figures)
     return 0
 

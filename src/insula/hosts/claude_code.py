@@ -8,7 +8,7 @@ Claude Code's settings, too, with payloads of their own; those are left to the h
 
 from insula.hosts.fields import Payload, fields, objects, parse_event, said, seconds, text
 from insula.step.action import Action, Event
-from insula.step.fingerprint import action
+from insula.step.fingerprint import action, target_of
 from insula.step.outcome import denied
 from insula.value import is_list
 
@@ -40,7 +40,11 @@ def event(payload: Payload, at: float) -> Event | None:
     told = [(call, said(call.get("tool_response"))) for call in calls]
     return found.replace(
         actions=tuple(_called(call, error, at, ok=False) for call, error in told if _turned_down(error)),
-        remarks=tuple(remark for _, output in told if (remark := rejection(output)) is not None),
+        remarks=tuple(
+            remark
+            for call, output in told
+            if (remark := rejection(output, target_of(call.get("tool_input")))) is not None
+        ),
         batch=tuple(text(call, "tool_use_id") for call in calls),
     )
 

@@ -20,6 +20,7 @@ from insula.replay.events import (
     time,
 )
 from insula.replay.seen import Seen
+from insula.step.fingerprint import target_of
 from insula.step.person import own_words, rejection
 from insula.value import is_list, is_object
 
@@ -143,8 +144,8 @@ class _Reader:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
         use = self.waiting.pop(text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _output(block.get("content")), not use.tool
-        if (remark := rejection(output)) is not None:
-            yield Rejected(at, agent, own_words(remark.words))
+        if (remark := rejection(output, target_of(use.input))) is not None:
+            yield Rejected(at, agent, own_words(remark.words), remark.about)
         yield Call(
             use.tool,
             use.input,

@@ -71,6 +71,8 @@ class Rejected(NamedTuple):
     agent: str = ""
     words: str = ""
     """Their reason, in their own words, redacted."""
+    about: str = ""
+    """The command or path that was turned down, redacted."""
 
 
 class Interrupt(NamedTuple):

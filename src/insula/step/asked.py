@@ -13,7 +13,7 @@ from insula.step import trace
 from insula.step.correction import INTERRUPT, LONGEST, PROMPT, REJECTION, RULE, read
 from insula.step.fingerprint import digest
 from insula.step.lines import append, end, records
-from insula.step.meaning import SAME, alike
+from insula.step.meaning import SAME, alike, keys
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -205,12 +205,17 @@ def erase(home: str, project: str, wish: Wish) -> None:
 def wishes(asked: "Iterable[Asked]") -> list[Wish]:
     """Corrections of one meaning together, in the order in which each was first said."""
     groups: list[list[Asked]] = []
+    by_key: dict[str, list[int]] = {}
     for one in sorted(asked, key=lambda one: one.at):
-        group = next((group for group in groups if means_the_same(group[0], one)), None)
-        if group is None:
+        shared = keys(one.words, one.about)
+        near = sorted({place for key in shared for place in by_key.get(key, ())})
+        place = next((place for place in near if means_the_same(groups[place][0], one)), None)
+        if place is None:
             groups.append([one])
+            for key in shared:
+                by_key.setdefault(key, []).append(len(groups) - 1)
         else:
-            group.append(one)
+            groups[place].append(one)
     return [_wish(group) for group in groups]
 
 

@@ -40,6 +40,7 @@ en deny  ^no\b(?! (?:problem|worries|need|rush|idea|longer|tests?|errors?|change
    |n't there) (?:no|already)\b|^(?:don't|didn't) we\b
    |\bnot you \w+ing\b|\bdoesn't mean\b|^(?:still|again) (?:broken|fail\w*|red|wrong|not)|\bstill (?:fail\w*|broken|red
    |not (?:working|passing))\b
+   |\btoo (?:slow|expensive|risky|dangerous|noisy)\b(?=[,;.!]?\s*(?:$|don't|do not|never|skip|stop|avoid))
 en forbid  ^no (?!problem|worries|need|idea|rush|errors?|changes?|longer|one|way|wonder|thanks|i\b|it\b|that\b|this\b
    |you\b|we\b|the\b)[\w-]+(?: [\w-]+)? (?:for|in|on|please|here|anymore|allowed)\b|^(?:don'?t|do not|dont)(?! (?:worry
    |mind|know|think|bother|forget|we|you|they|i)\b) \w+|^don'?t (?:even )?(?:bother|think of) \w+ing|^never (?!mind
@@ -97,7 +98,7 @@ en once  \bfor now\b|\bthis (?:one )?time\b|\bjust this once\b|\bright now\b|\bt
 en report  ^i(?:'ve| have|'ll| will|'m| am) (?!not\b)|^i (?:was|tried|did|ran|continued|updated|fixed|already (?:did
    |fixed|ran|pushed)|checked|just|messed|wonder|see|saw|got|don't (?:know|see)|believe|forgot|realized|noticed)\b
    |^(?:keep|go) (?:going|on|ahead)\b|^continue\b|^try (?:it |that )?again\b|^never ?mind\b|^thanks?\b|^we(?:'ve| have
-   |'re) (?:more|got|back|inbound)|^success\b|^the user wants\b|^two more\b|^one more\b|^another couple\b|^then\b
+   |'re) (?:more|got|back|inbound)|^success\b|^the user wants\b|^two more\b|^one more\b|^another couple\b
 es opener  por favor|vale|ok(?:ay)?|eh+|oh|bueno|espera|oye|hola|perd[oó]n|pero|y|as[ií] que|mira|s[ií]|en serio
    |tambi[eé]n|otra vez|quiz[aá]s?|creo que|en general|pues
 es no  no(?=,)|no(?=\s*no\b)
@@ -105,6 +106,7 @@ es deny  ^no,|^no$|^mal\b|^incorrecto|^para\b(?! (?:que|el|la|los|las|un|eso)\b)
    |est[aá])|est[aá] mal)|\bya (?:te )?(?:dije|lo dije)|\bte (?:dije|ped[ií])\b|\bno te (?:ped[ií]|dije)\b
    |\bno quer[ií]a\b|\bno quiero\b|\bpor qu[eé] (?:has|no has|hiciste|est[aá]s)\b|\bte (?:has )?(?:olvid|salt
    |equivoc)\w+|\bsigues \w+ndo\b|\bcu[aá]ntas veces\b|\bsigue (?:fallando|roto|rota|sin|mal|igual)\b
+   |\bdemasiado (?:lent|car|arriesgad)[oa]s?\b
 es forbid  ^no (?!s[eé]\b|hay\b|te preocupes|importa|es\b|est[aá]\b|pasa\b|veo\b|funciona\b|compila\b|pasan?\b|tengo\b
    |entiendo\b)(?:me |te |lo |la |los |las |se |vuelvas a |hagas )?\w{3,}|^nunca \w+|^jam[aá]s \w+|^evita\w* \w+
    |^deja de \w+|^ni se te ocurra|^nada de \w+|^no m[aá]s\b|^sin \w+|^prohibido\b|\bno (?:debes|puedes|tienes que
@@ -142,6 +144,7 @@ fr deny  ^non\b|^faux\b|^arr[eê]te\b|^pas (?:ça|ce que|comme)\b|\b(?:ça|ce|c'
    |vous )(?:ai|avais) (?:dit|demand[eé])|\bje n'ai (?:pas|jamais) (?:dit|demand[eé])|\bje ne veux pas\b
    |\bpourquoi (?:as-tu|tu as|n'as-tu pas|avez-vous|tu n'as)\b|\btu as (?:oubli|ignor|saut|cass)\w+|\bcombien de fois\b
    |\b(?:toujours|encore) (?:cass[eé]|en [eé]chec|pareil|rouge|faux|pas)
+   |\btrop (?:lent|cher|risqu[eé])\w*\b
 fr forbid  ^n(?:e |')\S+(?: \S+){0,4}? (?:pas|jamais|plus|rien)\b|^[eé]vite\w* |^arr[eê]te(?:z)? de \w+|^pas (?:de|d'
    |besoin|touche)\b|^plus (?:de|d'|jamais)\b|^jamais (?:de|d')?\b|^interdit\b|^cesse de\b
    |^laisse\b.{1,40}\b(?:tranquille|tel quel|comme)|^sans (?:me )?\w+|\btu ne (?:dois|peux|devrais) (?:pas|jamais)\b
@@ -184,6 +187,7 @@ de deny  ^nein\b|^nee\b|^ne,|^falsch\b|^stopp?\b|^halt\b|^nicht (?:so|das|was)\b
    |verlangt|darum)|\bdarum (?:habe|hatte) ich nicht\b|\bich will (?:das )?(?:nicht|kein)|\bwarum (?:hast|machst
    |nimmst) du\b|\bdu hast .{0,40}(?:vergessen|übersehen|ignoriert|kaputt)|\bwie oft\b|\b(?:immer noch|weiterhin
    |noch immer) (?:kaputt|rot|falsch|nicht|fehl\w+|der gleiche|derselbe)
+   |\bzu (?:langsam|teuer|riskant|gefährlich)\b
 de forbid  ^(?:\w+ ){0,4}(?:nicht|nie|niemals|kein\w*|nichts)\b(?! (?:schlecht|schlimm|nötig|so schlimm
    |mehr da)).{0,80}$|^(?:hör|hört) auf\b|^lass\b.{1,60}|^keine?n?\b|^nie\b|^niemals\b|^finger weg|^verzichte\b
    |^vermeide\b|^ohne (?:zu )?\w+|\bdu (?:sollst|darfst|sollest|solltest|kannst) (?:\w+ ){0,4}?(?:nicht|nie|kein\w*)\b
@@ -227,6 +231,7 @@ pt deny  ^n[aã]o,|^n[aã]o$|^errado\b|^para\b(?! (?:que|o|a|os|as|um|isso)\b)|^
    |falei)\b|\bn[aã]o (?:te )?pedi\b|\bn[aã]o quero\b|\bpor ?que (?:voc[eê]|n[aã]o|tu|est[aá]s?)\b
    |\bvoc[eê] (?:esqueceu|ignorou|pulou|quebrou)\b|\bquantas vezes\b|\b(?:ainda|continua) (?:falhando|quebrad\w+
    |errad\w+|sem|n[aã]o|a falhar|igual)
+   |\b(?:muito|demasiado) (?:lent|car|arriscad)[oa]s?\b
 pt forbid  ^n[aã]o (?!sei\b|h[aá]\b|tem\b|é\b|est[aá]\b|se preocupe|importa|funciona\b|compila\b|passa\w*\b|entendi\b
    |vejo\b)(?:me |te |o |a |se )?\w{3,}|^nunca \w+|^jamais \w+|^evite? \w+|^par[ae] de \w+|^deixe? de \w+|^nada de \w+
    |^sem \w+|^chega de\b|^proibido\b|\bn[aã]o (?:deve|deves|pode|podes|devemos|usamos|fazemos|queremos|quero que)\b
@@ -263,6 +268,7 @@ it deny  ^no\b|^sbagliato\b|^fermo\b|^fermati\b|^basta\b(?! che)|^non (?:quello|
    |\bti (?:ho|avevo) (?:detto|chiesto)\b|\bnon (?:ti )?ho (?:chiesto|detto)\b|\bnon voglio\b|\bperch[eé] (?:hai
    |non hai|stai)\b|\bhai (?:dimenticato|ignorato|saltato|rotto)\b|\bquante volte\b|\bancora (?:rott\w+|fallis\w+
    |sbagliat\w+|ross\w+|non)
+   |\btroppo (?:lent|costos|rischios)\w*\b
 it forbid  ^non (?!so\b|c'è|importa|è\b|preoccuparti|funziona\b|compila\b|passa\w*\b|vedo\b|ho\b
    |capisco\b)(?:me |lo |la |li |le |ci |ti )?\w{3,}|^mai \w+|^evita \w+|^smetti(?:la)? di \w+
    |^niente \w+|^basta (?:con )?\w+|^senza \w+
@@ -297,6 +303,7 @@ zh no  不对|不是(?=[，,])|不(?=[，,])|错了
 zh deny  ^不对|^不是(?!吗|很)|^不[，,。!！]|^错了?|^停|(?:这|那|还是)(?:不对|错了?|不是我)|我(?:已经)?(?:说过|说了
    |说的是|讲过)|我没(?:有)?(?:让|叫|要|说)|我不(?:想要|要|是要)|(?:为什么|干嘛)(?:你)?(?:要|不|又|把|去)|你(?:又|忘了?
    |忽略|漏了?|弄坏)|多少次|又来了|还是(?:不行|失败|报错|坏的|错的?|一样|不对)|仍然(?:失败|报错|不行)
+   |太(?:慢|贵|危险)
 zh forbid  ^(?:千万|绝对|以后|再)?(?:不要|别|勿|禁止|不准|不许|不可以?|不能|不得|切勿|严禁|无需|不用)
    |[，,；;](?:也)?(?:不要|别|禁止|不准|不许)|你不(?:应该|能|可以|该)|我们不(?:用|要|会|写|做|提交)|我不(?:想|希望
    |要)你|未经(?:我)?(?:同意|允许|许可)|没有?(?:我的)?(?:允许|同意)|(?:太|也太)(?:慢|贵|危险)
@@ -325,6 +332,7 @@ ja deny  ^いいえ|^いや|^違(?:う|い)|^ちがう|^だめ|^ダメ|^止め|^
    |い)って(?:い)?(?:ない|ません)|(?:なぜ|なんで|どうして).{0,20}(?:した|しない|しなかった|消した|変えた|使わない)(?:の
    |ん|？)|忘れて(?:い|る)|無視し|何(?:度|回)|(?:まだ|相変わらず|依然).{0,10}(?:壊れ|失敗|落ち|エラー|だめ|ダメ|直って
    |動か|同じ)
+   |(?:遅|高|危険)すぎ
 ja forbid  (?:し|ら|わ|か|さ|た|ま|な|ば|べ|え|け|せ|て|め|れ|げ)?ないで(?:ください|下さい|ね|。|$|、)|(?:する|した
    |使う|触る|書く|消す|変える|作る|るの|くの|すの)?(?:のは|のを)?(?:やめて|止めて|禁止|だめ|ダメ|控えて)|(?:て
    |で)はいけ(?:ない|ません)|(?:て|で)はなら(?:ない|ません)|(?:す|る|く|う|む)な(?:よ|。|！|$)|(?:勝手|無断)に|許可なく

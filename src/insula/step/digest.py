@@ -99,9 +99,10 @@ def open_session(home: str, session: str, project: str, now: float, share: float
     rules = compile_rules(home, project, now)
     folder = trace.folder(home, key)
     told = evidence.marker(folder) or (Marker() if goes_on else _chosen(home, folder, rules, share))
-    return text(
-        [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
-    )
+    shown = [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
+    if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:
+        trace.append(folder, {"e": "rules", "at": now, "words": wishes})  # the senses mind what the user does not want
+    return text(shown)
 
 
 def _score(home: str, key: str, now: float) -> None:

@@ -77,7 +77,7 @@ def action(
         id: the host's id of the call.
         seconds: what it took, where the host tells it.
     """
-    target = _target(input)
+    target = target_of(input)
     kind = _kind(tool, input)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = exit_code(said) if code is None and ok is not True else code
@@ -191,7 +191,8 @@ def _is_view(input: "Any") -> bool:
     return is_object(input) and input.get("command") == "view"
 
 
-def _target(input: "Any") -> str:
+def target_of(input: "Any") -> str:
+    """The path or the command of a call; empty for none."""
     if isinstance(input, str):
         return input
     for value in map(input.get, _TARGETS) if is_object(input) else ():

@@ -5,8 +5,9 @@ with whether it is denied: "don't commit" and "commit first" are not alike.
 """
 
 import re
+from functools import lru_cache
 
-from insula.step.small_words import DENIALS, GENERIC, LIGHT
+from insula.step.small_words import DENIALS, GENERIC, LIGHT, SPOILERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,19 @@ def alike(one: str, other: str, about: str = "", other_about: str = "") -> float
         about: the call that the first were said of; empty for none.
         other_about: that of the others.
     """
-    first, second = dict(_weighed(one, about)), dict(_weighed(other, other_about))
+    first, second = _weights(one, about), _weights(other, other_about)
     total = sum(first.values()) + sum(second.values())
     return _shared(first, second) / total if total else 0.0
+
+
+def keys(words: str, about: str = "") -> frozenset[str]:
+    """Beginnings of the telling words: two corrections that share none are not alike."""
+    return frozenset(word[:_LEAST] for word, _ in _weights(words, about))
+
+
+@lru_cache(maxsize=2048)
+def _weights(words: str, about: str) -> "dict[Marked, float]":
+    return dict(_weighed(words, about))
 
 
 def _shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
@@ -90,12 +101,13 @@ def _signed(clause: str) -> "Iterator[Marked]":
             clause = clause.replace(mark, " ")
         yield from ((word, -1 if marks else 1) for word in _words(clause))
         return
-    sign = 1
-    for found in re.finditer(_WORD, clause):
-        if found[0] in DENIALS:
+    said = re.findall(_WORD, clause)
+    sign = -1 if not SPOILERS.isdisjoint(said) else 1
+    for each in said:
+        if each in DENIALS:
             sign = -1
-        else:
-            yield from ((word, sign) for word in _words(found[0]))
+        elif each not in SPOILERS:
+            yield from ((word, sign) for word in _words(each))
 
 
 def _words(text: str) -> "Iterator[str]":

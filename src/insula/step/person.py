@@ -19,6 +19,8 @@ KINDS = (PROMPT, CORRECTION, INTERRUPT, REJECTION)
 
 LONGEST = 600
 """Characters of a person's words that are kept."""
+LONGEST_TARGET = 120
+"""Characters of what was turned down that are kept."""
 PARAGRAPH = 400
 """A longer paragraph was hardly typed for an agent."""
 _READ = 20_000
@@ -46,6 +48,8 @@ class Remark(Value):
     """`prompt`, `correction`, `interrupt` or `rejection`."""
     words: str = ""
     """Their own words, redacted; empty where there were none, or none that are surely theirs."""
+    about: str = ""
+    """Of a rejection: the command or path that was turned down, redacted."""
 
 
 def own_words(message: str) -> str:
@@ -72,11 +76,17 @@ _REJECTED = "The user doesn't want to"
 _REASON = "the user said:"
 
 
-def rejection(output: str) -> Remark | None:
-    """The rejection that stands in place of a tool's result, with the reason that the user gave; None for a result."""
+def rejection(output: str, target: str = "") -> Remark | None:
+    """The rejection that stands in place of a tool's result, with the reason that the user gave; None for a result.
+
+    Args:
+        output: the result.
+        target: the command or path of the call.
+    """
     if not output[:80].lstrip().startswith(_REJECTED):
         return None
-    return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip())
+    about = redact(target[: 2 * LONGEST_TARGET])[:LONGEST_TARGET]
+    return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip(), about=about)
 
 
 def _name_or_nothing(found: "re.Match[str]") -> str:
@@ -92,7 +102,7 @@ def record(remark: Remark, at: float, away: bool = False) -> "dict[str, object]"
 
 def remark(line: "dict[str, object]") -> Remark | None:
     """The remark that a line of a trace holds; None where it holds none. A line of an older version is a prompt."""
-    kind, words = line.get("kind", PROMPT), line.get("words", "")
-    if line.get("e") != "user" or kind not in KINDS or not isinstance(words, str):
+    kind, words, about = line.get("kind", PROMPT), line.get("words", ""), line.get("about", "")
+    if line.get("e") != "user" or kind not in KINDS or not isinstance(words, str) or not isinstance(about, str):
         return None
-    return Remark(kind=str(kind), words=words)
+    return Remark(kind=str(kind), words=words, about=about)

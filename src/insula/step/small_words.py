@@ -39,7 +39,7 @@ LIGHT = frozenset(
     (
         "the a an to of in on at by for with and or but is are was were be been it its this that these those we "
         "you i he she they our your my me us them there here do does did not no don't dont don never can could "
-        "should would will shall may might must have has had just only also so then than too very really please "
+        "should would will shall may might must have has had just only also so then than very really please "
         "maybe let's lets let as if what which who how why when any some el la los las un una de del en y o que "
         "es son por para con se lo le su te tu al les des du et ou est sont ne pas pour avec dans sur ce cette il "
         "elle je nous vous au aux une der die das den dem ein eine einen und oder ist sind nicht kein keine zu im "
@@ -80,3 +80,6 @@ DENIALS = frozenset(
     ).split()
 )
 """Words behind which what is said is not wanted."""
+
+SPOILERS = frozenset("too demasiado demasiada trop allzu viel troppo".split())
+"""Words by which a whole clause says that something is not wanted ("the tests are too slow")."""
