@@ -66,7 +66,9 @@ def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, 
         return _failed(goals, action, turn)
     shut = tuple(goal for goal in goals if _closes(action, goal))
     kept = tuple(
-        goal.replace(changed=0) if action.unsure and _covers_all(action, goal) else goal  # it was run; how, is not known
+        goal.replace(changed=0)
+        if action.unsure and _covers_all(action, goal)
+        else goal  # it was run; how, is not known
         for goal in goals
         if goal not in shut and turn - goal.last <= STALE
     )
