@@ -34,12 +34,13 @@ def bench_hook(
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
+    moments: Annotated[str, typer.Option(metavar="FILE", help="Labelled moments of sessions among the data.")] = "",
     json: Json = False,
 ) -> None:
-    """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
+    """Whether the senses find agents that are stuck and leave the others alone, beside the rules of others."""
     from insula.bench.stuck import run
 
-    raise typer.Exit(run(data, json))
+    raise typer.Exit(run(data, json, moments))
 
 
 @app.command("answers")
