@@ -80,6 +80,16 @@ def test_what_was_said_once_is_shown_with_its_words_and_where_they_come_from(hom
     assert told(home) == ""
 
 
+def test_each_time_is_shown_with_how_it_was_said(home: Path) -> None:
+    said(home, SLOW, how="prompt")
+    assert "proposed, in this project" in call().stdout
+    said(home, SLOW + " Really.", session="two", how="interrupt")
+    out = call().stdout
+    assert "in a message" in out
+    assert f'after an interrupt: "{SLOW} Really."' in out
+    assert [one["how"] for one in next(iter(shown().values()))["said"]] == ["prompt", "interrupt"]
+
+
 def test_what_is_accepted_is_told_and_can_be_undone(home: Path) -> None:
     said(home, SLOW)
     out = call("accept", name(SLOW)).stdout

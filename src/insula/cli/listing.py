@@ -101,7 +101,7 @@ def _scope(rule: Rule) -> str:
     if _is_decided(rule):
         here = [word for word in evidence.decisions(str(home())).get(rule.id, []) if word.scope == project()]
         return PROJECT if guidance.mode(here, project()) == rule.life.state else EVERYWHERE
-    return rule.scope if rule.life.tally.records else EVERYWHERE
+    return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
 
 
 def _history() -> list[dict[str, Any]]:

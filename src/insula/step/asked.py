@@ -174,7 +174,8 @@ def _is_ours(path: str) -> bool:
 
 
 def _of(record: "Record") -> Asked | None:
-    texts = {name: record.get(name, "") for name in ("session", "words", "how", "about", "origin")}
+    texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
+    texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
     if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
         return None
     words, about = texts["words"], texts["about"]
