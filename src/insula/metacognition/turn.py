@@ -331,7 +331,7 @@ class Turn:
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _is_personal(self, found: Recollection) -> bool:
-        """Whether the message asks for a fact of the user's life; where it says not whose, a line that answers tells."""
+        """Whether the message asks for a fact of the user's life; else, a line that answers does."""
         if self._analysis is None:
             return False
         names = known_names(self._analysis, found.statistics.asserting)

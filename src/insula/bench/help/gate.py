@@ -1,6 +1,6 @@
 """`insula bench help gate`: a small fixed part on the embedded model, so that no sentence changes without its figures.
 
-The figures stand in `gate.json` with a digest of all sentences; a test compares the digest with the sentences as they are.
+The figures stand in `gate.json` with a digest of all sentences, which a test compares with the sentences as they are.
 """
 
 import hashlib
