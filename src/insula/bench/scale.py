@@ -12,6 +12,7 @@ import numpy as np
 
 from insula.bench.locomo import Conversation
 from insula.bench.progress import steps
+from insula.memory import assertion
 from insula.memory.cue import cue
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -71,9 +72,11 @@ async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     asked = analyse(text)
     began = time.process_time()
     vector = embedded(use, question(asked, ()))
-    found = await store.recall(place, cue(asked, USER, ASSISTANT), Controls().max_context_items, vector=vector)
+    asks = [one._replace(vector=embedded(use, one.text)) for one in assertion.questions(asked, USER, ASSISTANT)]
+    sought, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
+    found = await store.recall(place, sought, limit, vector=vector, asked=asks)
     recalled = time.process_time()
-    estimate(cue(asked, USER, ASSISTANT), found)
+    estimate(sought, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)
 
 
@@ -88,7 +91,8 @@ def _questions(talks: Sequence[Conversation], chance: random.Random) -> dict[str
 def _generated(talks: Sequence[Conversation], size: int, chance: random.Random) -> Iterator[NewItem]:
     """New lines, each of two halves of real ones and some common words, as one user might have said them over years.
 
-    A line's vector is the mean of its sentences', which takes a second where the encoder would take minutes.
+    The vector of a line and of what it states is the mean of its sentences': a second where the encoder would
+    take minutes.
     """
     texts = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
     made = [Made(text, embedded(use, text)) for text in steps(texts, "embedding")]
@@ -96,8 +100,10 @@ def _generated(talks: Sequence[Conversation], size: int, chance: random.Random) 
         one, other = chance.sample(made, 2)
         said = [word for share, words in COMMON.values() for word in words if chance.random() < share]
         analysis = analyse(f"{one.text} {other.text} {' '.join(f'There was the {word}.' for word in said)}")
-        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-        yield item._replace(vector=_unit(one.vector + other.vector))
+        vector = _unit(one.vector + other.vector)
+        stated = [told._replace(vector=vector) for told in assertion.statements(analysis, USER, ASSISTANT)]
+        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
+        yield item._replace(vector=vector)
 
 
 def _unit(vector: Array) -> Vector:

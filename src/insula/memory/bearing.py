@@ -129,29 +129,25 @@ class _Near(NamedTuple):
 
 def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
     """The nearness of each statement."""
-    out: list[_Near] = []
-    vectors = [one.statement.vector for one in told]
-    asks = matters_asked(question.vector)
-    for one, vector in zip(told, vectors, strict=True):
-        words = shared(question, one.statement)
-        if question.vector is None or vector is None or vector.shape != question.vector.shape:
-            out.append(_Near(nearness(None, None, words)))
-            continue
-        cosine = float(question.vector @ vector)
-        tells = matters_told(vector[None, :])
-        if asks is None or tells is None:
-            out.append(_Near(nearness(cosine, None, words)))
-            continue
-        common = float(tells[0] @ asks)
-        apart = common < APART and cosine < PLAIN and float(asks.max()) > SURE and float(tells[0].max()) > SURE
-        whole = common >= COMMON or words == 1.0 or not _same_script(question, one.statement)
-        out.append(_Near(nearness(cosine, common, words), apart, whole, common))
+    words = [shared(question, one.statement) for one in told]
+    out = [_Near(nearness(None, None, share)) for share in words]
+    vectors = {at: one.statement.vector for at, one in enumerate(told) if one.statement.vector is not None}
+    alike = [at for at, one in vectors.items() if question.vector is not None and one.shape == question.vector.shape]
+    if question.vector is None or not alike:
+        return out
+    rows = np.stack([vectors[at] for at in alike])  # all at once: a product of each by itself takes ten times as long
+    cosines = (rows @ question.vector).tolist()
+    asks, tells = matters_asked(question.vector), matters_told(rows)
+    if asks is None or tells is None:
+        for at, cosine in zip(alike, cosines, strict=True):
+            out[at] = _Near(nearness(cosine, None, words[at]))
+        return out
+    sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
+    for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
+        apart = is_sure and common < APART and cosine < PLAIN
+        whole = common >= COMMON or words[at] == 1.0 or question.language != told[at].statement.language
+        out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
     return out
-
-
-def _same_script(question: Question, statement: Statement) -> bool:
-    """Whether the two may share words at all."""
-    return question.language == statement.language
 
 
 def _match(question: Question, told: Told, near: _Near) -> _Match:
@@ -230,7 +226,7 @@ def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_
         and new.told.statement.modality == "fact"
         and new.reason != "subject"
         and _about(question, new.told.statement)
-        and max(new.fit, _alike(old.told.statement, new.told.statement)) >= FOLLOWS
+        and (new.fit >= FOLLOWS or _alike(old.told.statement, new.told.statement) >= FOLLOWS)
     ]
 
 

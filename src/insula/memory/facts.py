@@ -43,10 +43,12 @@ _ABOUT = (
     .order_by(statements.c.id.desc())
     .limit(LATEST)
 )
+_IDS = sa.text("SELECT value AS id FROM json_each(:ids)").columns(sa.column("id", sa.Integer)).subquery()
 _OF = (
     sa.select(statements, memories.c.said_at, memories.c.provenance)
-    .join(memories, memories.c.id == statements.c.memory_id)
-    .where(_MINE, statements.c.memory_id.in_(sa.text("SELECT value FROM json_each(:ids)")))
+    .join_from(_IDS, memories, memories.c.id == _IDS.c.id)
+    .join(statements, statements.c.memory_id == memories.c.id)
+    .where(memories.c.user_id == sa.bindparam("user"))  # by the memories: a user's statements are too many to look at
     .order_by(statements.c.id)
 )
 

@@ -218,7 +218,8 @@ class Store:
             found += self._near(connection, place.user_id, vector) if vector is not None else []
             found += facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found)
-            told = facts.of(connection, place.user_id, [row.id for row in rows]) if asked else []
+            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self.run(work), asked, vector, self.now(), limit)
