@@ -159,9 +159,7 @@ def assess(
         )
     turn = Exchange(asked, ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
     use = _use(turn, memory, level or ("high" if memory else None))
-    faults = tuple(
-        fault for fault in _found(turn, response, use) if not (use.used and fault.flag in ANSWERED_BY_MEMORY)
-    )
+    faults = tuple(fault for fault in _found(turn, response, use) if not (use.used and _is_due(fault, turn)))
     unanswered = () if use.used and len(asked.asks) == 1 else turn.unanswered
     if not unanswered and not (turn.cut_off or turn.yes_alone):
         faults = tuple(fault for fault in faults if fault.flag != "incomplete" or fault.about)
@@ -296,9 +294,6 @@ def _found(turn: Exchange, response: str, use: known.Use) -> Iterator[Fault]:
         yield Fault(flag="declined", certain=False)
 
 
-ANSWERED_BY_MEMORY: frozenset[Flag] = frozenset({"too_short"})
-"""What a response that says what memory held is not reproached with."""
-
 CERTAIN: frozenset[Flag] = frozenset({"wrong_language", "forbidden_pattern", "repetition", "echo", "leak"})
 """Faults of form that leave no doubt; noise besides. What an answer that is given twice scores is graded."""
 
@@ -310,6 +305,11 @@ def _topical(turn: Exchange) -> Iterator[Flag]:
         yield "off_topic"
     if turn.unanswered or turn.cut_off or turn.yes_alone:
         yield "incomplete"
+
+
+def _is_due(fault: Fault, turn: Exchange) -> bool:
+    """Whether a response that says what memory held is not to blame: it may be short, and the same as before."""
+    return fault.flag == "too_short" or (fault.flag == "repetition" and not repeats_within(turn.response))
 
 
 def _demanded(turn: Exchange) -> Iterator[Fault]:
