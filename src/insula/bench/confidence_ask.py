@@ -112,10 +112,10 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         analysis = analyse(entry.text)
         encoding = encode(analysis, entry.speaker.lower(), entry.listener.lower())
         speaker, listener = entry.speaker.lower(), entry.listener.lower()
-        said = [
-            assertion.Said(before.text, before.speaker == entry.speaker) for before in spoken.get(entry.session, [])
-        ]
-        told = assertion.statements(analysis, speaker, listener, said) if entry.provenance in {"user", "tool"} else ()
+        lines = spoken.setdefault(entry.session, [])
+        said = [assertion.Said(line.text, line.speaker == entry.speaker) for line in lines]
+        teller = speaker if entry.provenance == "user" else ""
+        told = assertion.statements(analysis, teller, listener, said) if entry.provenance in {"user", "tool"} else ()
         stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
         spoken.setdefault(entry.session, []).append(entry)
         item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)

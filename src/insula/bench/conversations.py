@@ -43,13 +43,13 @@ class Outcome(NamedTuple):
     def right(self) -> bool:
         """Whether it is right; see the module."""
         if self.known:
-            return self.level != "low" and self.line in self.shown
+            return self.level != "low" and any(self.line in one for one in self.shown)
         return self.level == "low" or (self.level == "medium" and not self.others)
 
     @property
     def first(self) -> bool:
         """Whether the line that answers stands first."""
-        return self.right and self.shown[:1] == (self.line,)
+        return self.right and any(self.line in one for one in self.shown[:1])
 
 
 def run(data: str | None, held: bool, embed: str, show: bool, json: bool) -> int:

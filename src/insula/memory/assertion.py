@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from insula.memory.encoding import ASSISTANT
+from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says
-from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, whose
+from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse, sentence
 from insula.text.grammar import UNSPACED
@@ -28,6 +28,7 @@ DROP_PRONOUNS = frozenset({"es", "pt", "it", "zh", "ja"})
 """Languages in which nobody named means the one who speaks."""
 MAX_STATEMENTS = 24
 """Of one text; more is pasted."""
+NAME_WORDS = 2
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
@@ -111,9 +112,22 @@ def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) 
                 break
             made = _statement(clause, piece.text, language, speaker, listener, context, whole)
             if asked is None or _own_clause(made, clause, piece.text):
-                found.append(made)
+                found += [made, *_parts(made, clause)]
                 context = context._replace(said=made)
     return tuple(found)
+
+
+def _parts(made: Statement, clause: str) -> Iterator[Statement]:
+    """The parts of a long clause between its commas, each a statement of its own: a vector of all is near to none."""
+    language = made.language
+    parts = [part.strip() for part in re.split("[,，、]", clause)]
+    if len(parts) < 2 or _brief(clause, language, 2):
+        return
+    for part in parts:
+        terms = frozenset(sentence(part, language).terms)
+        how = modality(part, language) if made.modality in {"wish", "plan"} else made.modality
+        if len(terms) > 1:
+            yield made._replace(text=part, terms=terms, modality=how, marks=marks(part, language))
 
 
 def _own_clause(made: Statement, clause: str, whole: str) -> bool:
@@ -132,7 +146,10 @@ def _context(before: Sequence[Said], language: str, speaker: str, listener: str)
             context = _Context(said[-1] if said else None)
         elif asked := questions(analysis, listener, speaker):
             one = asked[-1]
-            about = one.subjects or (context.said.subjects if context.said else frozenset[str]())
+            # Asked by the assistant, "su hija" and "お子さん" are the user's.
+            theirs = rf"^(?:{re.escape(SOMEBODY)}|{ASSISTANT})(?=/)"
+            about = frozenset(re.sub(theirs, called(speaker), path) for path in one.subjects)
+            about = about or (context.said.subjects if context.said else frozenset[str]())
             question = Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
             context = context._replace(asked=question)
     return context
@@ -148,10 +165,11 @@ def _statement(
     given: Modality | None,
 ) -> Statement:
     said, asked = context
+    clause = _leads(language).sub("", clause)
     about = whose(clause, language, speaker, listener, sorted(said.subjects) if said else ())
     text, subjects, terms = clause, about.subjects, frozenset(sentence(clause, language).terms)
     signs = marks(clause, language)
-    if asked is not None and _brief(clause, language) and not about.mentions:
+    if asked is not None and _brief(clause, language) and _is_bare(about) and not says("declines", clause, language):
         text, subjects, terms = f"{asked.text} {clause}", asked.subjects, terms | asked.terms
     how = given or modality(clause, language)
     if how == "fact" and whole != clause and says("joke", whole, language):
@@ -161,11 +179,17 @@ def _statement(
     return Statement(text, language, subjects, about.mentions | subjects, how, signs, terms)
 
 
+def _is_bare(about: Whose) -> bool:
+    """Whether a clause has no subject but a name at most, as an answer has."""
+    return all("/" not in one and one not in {USER, ASSISTANT, SOMEBODY} for one in about.mentions)
+
+
 def _corrected(text: str, language: str, context: _Context) -> Statement | None:
     """What a sentence that sets the last statement right ("no, the 21st") states; None where it does not."""
     said, signs = context.said, marks(text, language)
     terms = frozenset(sentence(text, language).terms)
-    if said is None or "corrects" not in signs or len(terms) > MOST_TERMS:
+    most = MOST_TERMS * (2 if language in UNSPACED else 1)
+    if said is None or "corrects" not in signs or len(terms) > most:
         return None
     return Statement(f"{said.text} {text}", language, said.subjects, said.mentions, "fact", signs, terms | said.terms)
 
@@ -183,11 +207,20 @@ def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: b
         rest = _leads(language).sub("", text[joint.end() :].strip())
         head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
         about = whose(head, language, speaker, listener)
-        if about.mentions and about.subjects != _OF_NOBODY and sentence(text[start : joint.start()], language).terms:
-            yield text[start : joint.start()].strip()
+        parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
+        left = text[start : joint.start()].strip()
+        if parted and not _is_named(left, head, language) and sentence(left, language).terms:
+            yield left
             start = joint.end()
     if rest := text[start:].strip():
         yield rest
+
+
+def _is_named(text: str, after: str, language: str) -> bool:
+    """Whether a piece is a name alone, of which what follows says who that is: "Pablo, my boss, is left-handed"."""
+    words, own = text.split(), people(language).words.get("first_own", frozenset())
+    named = len(words) <= NAME_WORDS and all(word[:1].isupper() for word in words)
+    return named and after.split(" ", maxsplit=1)[0].lower() in own
 
 
 @cache

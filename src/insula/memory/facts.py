@@ -1,4 +1,4 @@
-"""The statements of memories in the store: written with the text, read for what is asked, of old ones still to come."""
+"""The statements of memories in the store: written with the text, read for what is asked, to come for old ones."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -43,10 +43,12 @@ _ABOUT = (
     .order_by(statements.c.id.desc())
     .limit(LATEST)
 )
+_IDS = sa.text("SELECT value AS id FROM json_each(:ids)").columns(sa.column("id", sa.Integer)).subquery()
 _OF = (
-    sa.select(statements, memories.c.said_at)
-    .join(memories, memories.c.id == statements.c.memory_id)
-    .where(_MINE, statements.c.memory_id.in_(sa.text("SELECT value FROM json_each(:ids)")))
+    sa.select(statements, memories.c.said_at, memories.c.provenance)
+    .join_from(_IDS, memories, memories.c.id == _IDS.c.id)
+    .join(statements, statements.c.memory_id == memories.c.id)  # by the memories, not by all that the user ever stated
+    .where(memories.c.user_id == sa.bindparam("user"))
     .order_by(statements.c.id)
 )
 
@@ -97,8 +99,12 @@ def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told
     rows = connection.execute(_OF, {"user": user_id, "ids": json.dumps(list(ids))})
     found: dict[tuple[int, str], Told] = {}
     for row in rows:
-        found.setdefault((row.memory_id, row.text), Told(row.memory_id, row.said_at, _statement(row)))
+        found.setdefault((row.memory_id, row.text), _told(row))
     return list(found.values())
+
+
+def _told(row: sa.Row[Any]) -> Told:
+    return Told(row.memory_id, row.said_at, _statement(row), row.provenance == "tool")
 
 
 def _statement(row: sa.Row[Any]) -> Statement:

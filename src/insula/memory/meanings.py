@@ -8,6 +8,9 @@ import sqlalchemy as sa
 from insula.memory.schema import UNEMBEDDED, memories
 from insula.memory.vectors import NOTHING
 
+AT_ONCE = 5_000
+"""Vectors that are read at once: 5 MB."""
+
 
 class Unembedded(NamedTuple):
     """A memory whose vector is to come, and what was said just before it."""
@@ -25,12 +28,13 @@ _TO_COME = sa.text(UNEMBEDDED)
 
 
 def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
-    """The embeddings of a user's memories after an id, of a size in bytes, with their ids, in the order of the ids."""
+    """The next vectors of a user's memories after an id, of a size in bytes, with their ids, in their order."""
     query = (
         sa.select(memories.c.id, memories.c.vector)
         .where(memories.c.user_id == user_id, memories.c.id > after, memories.c.vector.is_not(None))
         .where(sa.func.length(memories.c.vector) == size)
         .order_by(memories.c.id)
+        .limit(AT_ONCE)
     )
     return [(row.id, row.vector) for row in connection.execute(query)]
 

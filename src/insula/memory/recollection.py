@@ -13,7 +13,7 @@ from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import load, terms_of
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.statements import Place, Said
-from insula.memory.vectors import Vector, nearness
+from insula.memory.vectors import Vector, cosines, nearness
 from insula.types import Recalled
 
 FIT: Mapping[str, float] = {"answers": 0.8, "history": 0.8, "bears": 0.3}
@@ -92,6 +92,7 @@ def _items(
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
     matches = {row.id: match(cue, content, row.claims) for row in rows}
+    near = [0.0] * len(rows) if vector is None else cosines(vector, [row.vector for row in rows])
     following = {row.after_id: row.id for row in rows if row.after_id}
     return [
         Item(
@@ -107,10 +108,10 @@ def _items(
             said_at=row.said_at,
             uses=row.uses,
             used_at=row.used_at,
-            cosine=nearness(vector, row.vector) if vector is not None and row.vector else 0.0,
+            cosine=nearness(one),
             session=row.session_id,
         )
-        for row in rows
+        for row, one in zip(rows, near, strict=True)
         if row.retired_at is None
         and row.kind != "meta_reflection"
         and row.provenance != "derived"

@@ -12,8 +12,8 @@ from importlib.resources import files
 from insula.memory.assertion import Question, Statement
 from insula.memory.cue import months
 from insula.memory.subject import people
-from insula.text.analysis import LANGUAGES, fold
-from insula.text.answers import carries, names_in
+from insula.text.analysis import LANGUAGES, fold, term_of
+from insula.text.answers import AskKind, carries, names_in
 from insula.text.grammar import UNSPACED
 
 WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
@@ -22,10 +22,34 @@ WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "s
 
 def filled(question: Question, statement: Statement) -> bool | None:
     """Whether a statement holds what a question asks for; None where it asks for no value that can be told."""
-    told = [_TOLD[slot](question, statement) for slot in _slots(question)]
-    if question.ask.kind in {"number", "time"}:
-        told.append(carries(question.ask.kind, statement.text, statement.language))
+    slots = list(_slots(question))
+    told = [_TOLD[slot](question, statement) for slot in slots]
+    if question.ask.kind == "number" and "age" not in slots:
+        told.append(carries("number", statement.text, statement.language))
+    if question.ask.kind == "time" and "hour" not in slots and not _someday(question):
+        told.append(_timed(statement))
+    if question.ask.kind == "open" and _is_elsewhere(question, statement):
+        told.append(False)
     return all(told) if told else None
+
+
+def _someday(question: Question) -> bool:
+    return "いつか" in question.text
+
+
+def _timed(statement: Statement) -> bool:
+    return any(carries(kind, statement.text, statement.language) for kind in _TIMES)
+
+
+def _is_elsewhere(question: Question, statement: Statement) -> bool:
+    """Whether all that a statement adds to a "what" is a place: "she studies in Graz" does not say what."""
+    if statement.language in UNSPACED or statement.language != question.language:
+        return False
+    asked = set(re.findall(r"\w+", question.text.lower()))
+    words = re.findall(r"\w+", statement.text.lower())
+    new = [at for at, word in enumerate(words) if term_of(word, statement.language) and word not in asked]
+    new = [at for at in new if term_of(words[at], statement.language) not in question.terms]
+    return bool(new) and all(_PLACED.intersection(words[max(0, at - 2) : at]) - asked for at in new)
 
 
 def _slots(question: Question) -> Iterator[str]:
@@ -54,7 +78,8 @@ def _new_names(question: Question, statement: Statement) -> set[str]:
     if statement.language == "de":
         return {name for name in found if name in common}
     first = fold(words[0].lower()) if words else ""
-    return {name for name in found if name != first or name in common}
+    stands = len(words) > 1 and words[1].lower() in _IS  # "Hart is my surname"
+    return {name for name in found if name != first or stands or name in common}
 
 
 def _amount(question: Question, statement: Statement) -> bool:
@@ -81,12 +106,18 @@ def _saying(slot: str) -> Callable[[Question, Statement], bool]:
     return lambda question, statement: _says(slot, statement)
 
 
+_TIMES: tuple[AskKind, ...] = ("time", "number")
+_IS = frozenset({"is", "was", "est", "es", "era", "é", "è"})
+_PLACED = frozenset({"in", "at", "en", "em", "à", "a", "nach", "bei", "im", "no", "na", "to"})
+"""Words before a place."""
+
 _TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
     "name": _named,
     "colour": _saying("colour"),
     "hour": _saying("hour"),
     "amount": _amount,
     "which": _which,
+    "age": _saying("age"),
     "reason": _saying("reason"),
     "who": _who,
 }

@@ -27,7 +27,7 @@ from insula.memory.lessons import Cited, Version, cited, heard, version
 from insula.memory.meanings import Unembedded
 from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Neighbourhoods, Vector
+from insula.memory.vectors import Neighbourhoods, Vector, cosines
 from insula.redaction import redact
 from insula.text.analysis import clean
 from insula.text.wishing import Wish
@@ -214,24 +214,26 @@ class Store:
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            near = self._near(connection, place.user_id, vector) if vector is not None else []
-            if asked:
-                near += facts.about_any(connection, place.user_id, asked)
-            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing, near)
-            told = facts.of(connection, place.user_id, [row.id for row in rows]) if asked else []
+            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found += self._near(connection, place.user_id, vector) if vector is not None else []
+            found += facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found)
+            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self.run(work), asked, vector, self.now(), limit)
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
-        found: list[int] = []
+        found: list[tuple[int, bytes]] = []
         batches = self._neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
             found += index.long_term(connection, user_id, batch)
             if len(found) >= index.NEAREST:
                 break
-        return found[: index.NEAREST]
+        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""

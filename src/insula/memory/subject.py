@@ -31,6 +31,10 @@ GROUPS = {
 """Who may be meant by a word that says less."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
+CALLINGS = frozenset({"teacher", "doctor", "dentist", "coach", "student", "client", "boss"})
+"""Beings that are also what somebody does: "我是老师" speaks of me."""
+_ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
+_IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})
 _REACH = 3
 """Words between "my" and whom it owns, at most ("my very best old friend")."""
 _HEAD = 5
@@ -47,6 +51,10 @@ class People(NamedTuple):
     """Words that are nobody's name."""
     pattern: re.Pattern[str] | None = None
     """Unspaced languages: what names a being."""
+
+    def being(self, word: str) -> str:
+        """What being a word names, in the plural, too; empty for none."""
+        return self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
 
 
 class Mention(NamedTuple):
@@ -76,8 +84,9 @@ def people(language: str) -> People:
     """The words for people in a language; those of English where it has none."""
     raw = json.loads((files("insula.memory") / "people.json").read_text("utf-8"))
     data = raw[language if language in LANGUAGES else "en"]
-    beings = {fold(word): being for being, line in data["beings"].items() for word in line.split()}
-    words = {name: frozenset(fold(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
+    plain = str if language in UNSPACED else fold  # "ど" is another sign than "と"
+    beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}
+    words = {name: frozenset(plain(line).split()) for name, line in data.items() if name not in {"beings", "name"}}
     if language not in UNSPACED:
         words["names"] = frozenset(map(fold, raw["names"].split()))
         words["titles"] = frozenset(raw["titles"].split())
@@ -119,6 +128,9 @@ def fits(asked: frozenset[str], said: frozenset[str]) -> bool:
     """Whether what is said of some may be of those asked about; of nobody in particular it always may."""
     if not asked or not said:
         return True
+    kin, other_kin = asked - names_of(asked) - {USER}, said - names_of(said) - {USER}
+    if kin and other_kin and not any(same(one, other) for one in kin for other in other_kin):
+        return False  # my son Pablo is not my boss Pablo
     names, others = names_of(asked), names_of(said)
     if names and others and names.isdisjoint(others):  # my sister Ana is not my sister Eva
         return False
@@ -175,6 +187,10 @@ def _subjects(
             return {they}
         return {NOBODY} if not tokens or first in words["determiners"] else {me}
     subject = direct[0]
+    if subject.path == SOMEBODY and any(one.path == me for one in found):  # "they're putting my rent up"
+        return {me}
+    if subject.at == 0 and _is_called(tokens, words):  # "Hart is my surname"
+        return {me}
     subjects = {subject.path, *([subject.named] if subject.named else [])}
     for one in direct[1:]:
         joined = one.at - subject.at <= _REACH and any(low in words["and"] for low, _ in tokens[subject.at : one.at])
@@ -187,6 +203,11 @@ def _subjects(
                 one.path for one in found if one.at > has and one.path.startswith(f"{me}/") and not one.oblique
             }
     return {path for path in subjects if path != you} or subjects
+
+
+def _is_called(tokens: Sequence[tuple[str, str]], words: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a clause says that something of mine is called by its first word."""
+    return len(tokens) > 2 and tokens[1][0] in _IS and tokens[2][0] in words["first_own"]
 
 
 def _reported(tokens: Sequence[tuple[str, str]], found: Sequence[Mention], known: People) -> int:
@@ -209,14 +230,14 @@ def _reported(tokens: Sequence[tuple[str, str]], found: Sequence[Mention], known
 
 def _mentions(tokens: Sequence[tuple[str, str]], known: People, me: str, you: str, they: str) -> Iterator[Mention]:
     """The beings of a clause in order, each once."""
-    words, beings = known.words, known.beings
+    words = known.words
     found: list[Mention] = []
     last, first_verbs = they, words.get("first_verbs", frozenset[str]())
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _governed(tokens, at - 1, words)
         if low in first_verbs and not any(one.path == me for one in found):
             found.append(Mention(me, at, pronoun=True))
-        elif low in beings and not _possesses(low, words):
+        elif _is_being(tokens, at, known):
             found = _being(tokens, at, found, known, me, you, last)
             last = found[-1].path
         elif low in words["first"]:
@@ -243,8 +264,21 @@ def _governed(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, fr
     return low in words["prepositions"] and not (at == 0 and low == "a")
 
 
-def _possesses(low: str, words: Mapping[str, frozenset[str]]) -> bool:
-    return low in words["first_own"]
+def _is_being(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
+    """Whether a word names a being in particular: not of a kind that is asked for ("which pet"), nor a calling."""
+    words, being = known.words, known.being(tokens[at][0])
+    if not being or tokens[at][0] in words["first_own"]:
+        return False
+    before = [low for low, _ in tokens[max(0, at - 2) : at]]
+    if words["which"].intersection(before):
+        return False
+    owners = words["first_own"] | words["second_own"] | words["third_own"]
+    back = {low for low, _ in tokens[max(0, at - _REACH) : at]}
+    owned = at > 0 and (tokens[at - 1][0] == "s" or tokens[at - 1][0] in words["of"])
+    after = tokens[at + 1 : at + 3]
+    of = len(after) > 1 and after[0][0] in words["of"]
+    genitive = owned or (of and (after[1][0] in words["first_own"] or bool(known.being(after[1][0]))))
+    return being not in words["owned"] or genitive or bool(back & (owners | (words["determiners"] - _ARTICLES)))
 
 
 def _article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> bool:
@@ -254,7 +288,7 @@ def _article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, fro
 
 def _owned(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     """Whether a possessive is followed by a being, so that the two are one."""
-    return any(low in known.beings for low, _ in tokens[at + 1 : at + 1 + _REACH])
+    return any(known.being(low) for low, _ in tokens[at + 1 : at + 1 + _REACH])
 
 
 def _being(
@@ -267,7 +301,7 @@ def _being(
     they: str,
 ) -> list[Mention]:
     """The mentions with the being at a word among them, at the end of the path of whom it belongs to."""
-    words, kind = known.words, known.beings[tokens[at][0]]
+    words, kind = known.words, known.being(tokens[at][0])
     back = [low for low, _ in tokens[max(0, at - _REACH) : at]]
     oblique = any(_governed(tokens, one, words) for one in range(max(0, at - 2), at))
     root, begin = me, at
@@ -281,7 +315,7 @@ def _being(
         if low in words["third_own"]:
             root, begin = they, at - steps
             break
-        if low in known.beings:
+        if known.being(low):
             break
     own = Mention(f"{root}/{kind}", at, oblique)
     previous = found[-1] if found else None
@@ -289,6 +323,8 @@ def _being(
         return found
     if previous is not None and previous.path != me:
         between = [low for low, _ in tokens[previous.at + 1 : at]]
+        if begin == previous.at + 1 and "/" not in previous.path and not previous.pronoun:  # "Pablo, my boss,"
+            return [*found[:-1], own._replace(named=previous.path, oblique=previous.oblique)]
         if (
             between[:1] == ["s"] and "mine" in words["first_own"] and len(between) <= _REACH and begin == at
         ):  # "my boss's dog"
@@ -382,7 +418,9 @@ def _unspaced(text: str, known: People, me: str, you: str, they: str) -> tuple[l
         joined = bool(found) and (gap in {"", "家的", "家", "们的", *words["of"]} or _relative(gap, text[end:], words))
         path = {"first": me, "second": you, "third": last}.get(kind, "")
         if kind == "being":
-            own = known.beings[fold(word)]
+            own = known.beings[word]
+            if own in CALLINGS and re.search("[是个位当做为]$", text[:start]):
+                continue
             path = f"{found[-1].path}/{own}" if joined else f"{me}/{own}"
         elif kind == "name":
             path = re.sub("(?:さん|くん|ちゃん|様|氏)$", "", word)

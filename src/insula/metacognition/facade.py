@@ -16,6 +16,7 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.store import Said, Store
 from insula.memory.vectors import Embed, embedded
+from insula.metacognition import stating
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
@@ -123,6 +124,8 @@ class Metacognition(Mind):
     ) -> "Solution":
         """Solve a problem by monitoring, generating and verifying (M1–M10); strategies learn from how it went.
 
+        The repertoire is the shipped one with that of the user's own `strategies.toml`.
+
         Args:
             problem: the task, in words.
             models: who monitors, generates and verifies.
@@ -133,12 +136,14 @@ class Metacognition(Mind):
 
         Raises:
             InputError: there is no such method. A problem that could not be solved is no error: its answer is None.
+            SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
+        from insula import settings
         from insula.memory.strategies import StoredRecords
-        from insula.solve.knowledge import Knowledge
+        from insula.solve.knowledge import Knowledge, repertoire
         from insula.solve.methods import named
 
-        knowledge = Knowledge(records=StoredRecords(self.store))
+        knowledge = Knowledge(repertoire=repertoire(settings.home()), records=StoredRecords(self.store))
         solution = await named(method)(problem, models, account, knowledge=knowledge)
         if user is not None and solution.at_impasse:
             place = await self.store.place(user, session)
@@ -217,7 +222,8 @@ class Metacognition(Mind):
         text = meant(before, content) if self.embed else ""
         vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
         told = provenance in {"user", "tool"}
-        stated = await asyncio.to_thread(self._stated, analysis, speaker, listener, found.said) if told else ()
+        teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
+        stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
@@ -232,7 +238,4 @@ class Metacognition(Mind):
     ) -> tuple[assertion.Statement, ...]:
         """What a text states, with the vectors of its statements."""
         before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
-        made = assertion.statements(analysis, speaker, listener, before)
-        if self.embed is None:
-            return made
-        return tuple(one._replace(vector=embedded(self.embed, one.text)) for one in made)
+        return stating.meant(assertion.statements(analysis, speaker, listener, before), self.embed)

@@ -17,6 +17,7 @@ from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.meanings import Unembedded
 from insula.memory.store import Place, Store
 from insula.memory.vectors import NOTHING, Embed, embedded, packed
+from insula.metacognition.stating import state
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, Sentence, analyse
 
@@ -99,16 +100,18 @@ async def make_up(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -
 
 
 async def made_up(store: Store, user: str, embed: Embed | None) -> None:
-    """Make the vectors of a user that are still to come, before their night; what fails is logged, and waits."""
-    if embed is not None and (user_id := await store.sleeper(user)) is not None:
+    """Make the vectors and statements of a user that are still to come, before their night; what fails waits."""
+    if (user_id := await store.sleeper(user)) is not None:
         await _kept(store, user_id, embed)
 
 
-async def _kept(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -> None:
+async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> None:
     try:
-        await make_up(store, user_id, embed, rest)
+        if embed is not None:
+            await make_up(store, user_id, embed, rest)
+        await state(store, user_id, embed, rest)
     except Exception:
-        log.exception("The vectors of older memories could not be made.")
+        log.exception("The vectors and statements of older memories could not be made.")
 
 
 def _made(rows: Iterable[Unembedded], embed: Embed) -> list[tuple[Unembedded, bytes]]:
@@ -123,7 +126,7 @@ class Backlog:
         self._store = store
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def begin(self, place: Place, embed: Embed) -> None:
+    def begin(self, place: Place, embed: Embed | None) -> None:
         """Begin in the background, unless that was done."""
         if place.user not in self._tasks:
             self._tasks[place.user] = asyncio.create_task(_kept(self._store, place.user_id, embed, REST))

@@ -445,7 +445,7 @@ class Turn:
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
         owner.notice(self.signals)
-        if owner.embed is None or self._unembeddable or "embedding" in self.skipped:
+        if owner.embed is not None and (self._unembeddable or "embedding" in self.skipped):
             owner.backlog.again(self.user)
         else:
             owner.backlog.begin(self._place, owner.embed)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from insula.errors import BudgetExceeded, InputError, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
+from insula.memory import ledger
 from insula.memory.changes import Change, Lesson, Revision
 from insula.memory.erasure import DIGESTS
 from insula.memory.nights import Kept, Revised
@@ -18,7 +19,7 @@ from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
 from insula.sleep.sieve import Item
 from insula.sleep.soul import Document, Section
-from insula.sleep.view import forgotten, with_wishes, without_wishes
+from insula.sleep.view import forgotten, is_view, with_wishes, without_wishes
 from insula.step.fingerprint import digest as fingerprint
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"
@@ -175,6 +176,11 @@ async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
     return items
 
 
+def section_of(kept: Kept) -> Section:
+    """The section of SOUL.md in which a guideline stands."""
+    return cast(Section, kept.section)
+
+
 def key_of(section: str, advice: str) -> str:
     """The id of a guideline: the same for the same words."""
     return f"g{fingerprint(f'{section} {advice}'.lower(), 10)}"
@@ -191,7 +197,7 @@ async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
     sessions = frozenset(one.session for one in cited) | again
     return Item(
         id=lesson.key,
-        section=cast(Section, lesson.section),
+        section=section_of(lesson),
         text=lesson.advice,
         sessions=sessions,
         since=lesson.created_at,
@@ -312,3 +318,14 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
     await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+
+
+async def reconcile(store: Store, user: str, before: str, after: str) -> None:
+    """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
+    user_id = await store.sleeper(user)
+    if user_id is None:
+        return
+    old, new = soul.parse(before), soul.parse(after)
+    await store.retire(user_id, forgotten(old, new, await store.lessons(user_id)))
+    shown = frozenset(line.id for line in new.derived if is_view(line.id))
+    await store.run(ledger.bring_back, user_id, shown, store.now())

@@ -16,9 +16,9 @@ from insula.text.pasted import own_words
 from insula.text.questions import asks
 from insula.text.slots import Slot, says, slots
 
-Force = Literal["standing", "asked", "once", "weak"]
+Force = Literal["standing", "asked", "once", "weak", "pointing"]
 """For good; for now, unless it is asked again; for this answer alone; only of what stands already, which it limits or
-takes back."""
+takes back; what was told last is to be told no more ("stop doing that")."""
 WORDS_CHARS = 160
 """Characters of a wish."""
 _SHORT = 8
@@ -82,6 +82,8 @@ def wishes(message: str, default: str = "en", previous: str = "", response: str 
     own = own_words(message)
     if not own:
         return ()
+    if any(says("forget_told", language).fullmatch(own.strip(" .!。！")) for language in LANGUAGES):
+        return (Wish(own, (), "pointing", True),)
     analysis = analyse(own, default=default)
     told = [language for language in (analysis.language, default) if language in LANGUAGES] or ["en"]
     brief = LANGUAGES if len(own.split()) <= _FEW else ()
@@ -95,12 +97,24 @@ def _heard(analysis: Analysis, language: str, previous: str, response: str) -> t
     said = [_sentence(part, language) for part in parts]
     if any(one.says("sarcasm") for one in said):
         return ()
-    before = [None, *said]
-    found = (
-        _wish(one, analysis, previous) or _referring(one, last, response)
-        for one, last in zip(said, before, strict=False)
-    )
-    return tuple(filter(None, found))
+    found: list[Wish] = []
+    for place, one in enumerate(said):
+        before = said[place - 1] if place else None
+        if found and before and _goes_on(one, before, found[-1]):
+            found[-1] = found[-1]._replace(
+                words=f"{found[-1].words} {one.text.strip()}", slots=found[-1].slots + one.slots
+            )
+        elif wish := _wish(one, analysis, previous) or _referring(one, before, response):
+            found.append(wish)
+    return tuple(found)
+
+
+def _goes_on(one: _Sentence, before: _Sentence, wish: Wish) -> bool:
+    """Whether a sentence says more of what the one before it wished ("Stop giving me lists. I want paragraphs.")."""
+    names = {slot.name for slot in wish.slots} & {slot.name for slot in before.slots}
+    more = any(slot.name in names for slot in one.slots) and wish.force == "standing"
+    fits = len(wish.words) + len(one.text) < WORDS_CHARS
+    return more and fits and not (wish.lifts or one.any("once", "lift")) and not _is_none(one)
 
 
 def _sentence(text: str, language: str) -> _Sentence:

@@ -30,7 +30,7 @@ ANSWERED = 0.75
 """The least chance where a line answers."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
-BEARING = 0.05
+BEARING = -0.02
 """Nearness in matter from which a statement bears on what is asked."""
 WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",

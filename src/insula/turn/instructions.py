@@ -91,23 +91,28 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
     lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
-    for one in recalled:
+    telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
+    for one in telling if any(one.bearing == "answers" for one in telling) else recalled:
         if not bears(one):
             continue
-        line = rendered(one)
+        line = dated(one)
         if len(line) <= room:
             lines.append((one.memory.id, line))
             room -= len(line)
     return lines
 
 
-def rendered(one: Recalled) -> str:
-    """The line of a memory with its dates: since when it holds and what held until then, or until when it held."""
+def dated(one: Recalled) -> str:
+    """The line of a memory: who said it, where it was not the user, what, and its dates.
+
+    Where it took the place of another it says since when it holds and what held until then; where another took its
+    place, until when it held.
+    """
     said = _day(one.memory.said_at)
     if one.until is not None:
-        return f"- {who(one)}{one.memory.line} ({said}; no longer since {_day(one.until)})"
-    if one.before:
-        return f"- {who(one)}{one.memory.line} (since {said}; until then: {one.before.rstrip('.')})"
+        said = f"{said}; no longer since {_day(one.until)}"
+    elif one.before:
+        said = f"since {said}; until then: {one.before.rstrip('.')}"
     return f"- {who(one)}{one.memory.line} ({said})"
 
 
@@ -127,6 +132,8 @@ def bears(one: Recalled) -> bool:
     if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
         return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
+    if memory.provenance == "tool" and one.fit is not None and one.bearing != "other":
+        return True
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
 
 
