@@ -47,12 +47,15 @@ def bench_stuck(
 def bench_answers(
     data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
     from insula.bench.answers import run
 
-    raise typer.Exit(run(data, json, show))
+    raise typer.Exit(run(data, json, show, embedding))
 
 
 @app.command("night")

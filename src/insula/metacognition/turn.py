@@ -362,11 +362,12 @@ class Turn:
     def _assess(self, response: str) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
         recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
-        known = [one for one in self.recalled if bears(one)]
+        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
         said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
         level = self.confidence.level if self._analysis is not None and self._place is not None else None
         memory = [*known, *said[-SAID_BEFORE:]] if level else []
-        return self._owner.assessed((self.message, response), recent, memory, level)
+        embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+        return self._owner.assessed((self.message, response), recent, memory, level, embed)
 
     def _again(self, judged: Assessment) -> str:
         """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""
