@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+from insula.hosts import registry
 from insula.step import trace
 from insula.step.action import EDIT
 from insula.value import is_list, is_object
@@ -78,7 +79,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
     Raises:
         OSError: the trace cannot be written.
     """
-    dialect = _dialect(host)
+    dialect = registry.dialect(host)
     event = dialect.event(payload, now)
     if event is None or _off_here(home, event.cwd):
         return ""
@@ -125,16 +126,6 @@ def _end_in_time(home: str, host: str) -> None:
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
         signal.signal(signal.SIGALRM, end)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-
-
-_HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")
-
-
-def _dialect(host: str) -> "Any":
-    """The module that knows the host; `__import__`, because importlib would cost a millisecond."""
-    if host not in _HOSTS:
-        raise LookupError(host)
-    return __import__(f"insula.hosts.{host.replace('-', '_')}", None, None, ("event",))
 
 
 def _off_here(home: str, cwd: str) -> bool:
@@ -184,7 +175,7 @@ def _prompt(home: str, host: str, event: "Event", now: float) -> str:
 
 def _before_it(host: str, event: "Event") -> "tuple[Remark, ...]":
     """Interrupts and rejections since the agent last spoke: no hook is told of them, but the host's own record is."""
-    dialect = _dialect(host)
+    dialect = registry.dialect(host)
     if not event.transcript or dialect.remarks is None:
         return ()
     from insula.hosts.transcripts import tail
@@ -220,7 +211,7 @@ def _more(folder: str, host: str, event: "Event", action: "Action") -> "Record":
     if event.transcript and not event.agent:
         from insula.hosts.transcripts import tail
 
-        dialect, end = _dialect(host), tail(event.transcript)
+        dialect, end = registry.dialect(host), tail(event.transcript)
         used, window = dialect.context(end)
         name = dialect.turn(end, action.id) if dialect.turn is not None else ""
         found = {key: value for key, value in (("context", used), ("context_window", window), ("turn", name)) if value}

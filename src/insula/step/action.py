@@ -99,6 +99,10 @@ class Action(Failing):
     """Our own words for the kind of its failure."""
     proves: bool = False
     """Whether it is a test, a build, a type check or a linter."""
+    unsure: bool = False
+    """Whether it only seems to have gone well: its status was lost in a pipe, and its output does not say."""
+    sought: str = ""
+    """Of a search that found nothing: what was searched for, as a digest."""
     changes: bool = False
     """Whether it changed a file."""
     acts: tuple[str, ...] = ()

@@ -34,9 +34,8 @@ _TEST = (
     r")"
 )
 _PLACE = (
-    r"(?m)^\s*(?:error\s+)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})(?:[:(]\d+(?:[:,]\d+)?\)?:?)\s*(?:-\s*)?"
-    r"(?P<what>(?:(?:fatal )?error|warning|note|[A-Z]{1,4}\d{2,5}|undefined|cannot|imported|syntax|expected|missing|"
-    r"[a-z])[^\n]{0,160})$"
+    r"(?m)^\s*(?:error\s+)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})[:(]\d+(?:[:,]\d+)?\)?:?\s*(?:-\s*)?"
+    r"(?P<what>[^\n]{3,})$"
 )
 _RUST = r"(?m)^error(?:\[(?P<code>E\d+)\])?: (?P<what>[^\n]{0,160})$"
 _THROWN = (
@@ -88,7 +87,9 @@ def _places(said: str) -> "list[str]":
     found = [
         f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_plain(match['what'])}"
         for match in re.finditer(_PLACE, said)
-        if "/tmp/" not in match["file"] and "Error" not in match["what"][:20]
+        if "/tmp/" not in match["file"]  # noqa: S108
+        and "Error" not in match["what"][:20]
+        and not match["what"].startswith("in ")
     ]
     return found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
 

@@ -19,6 +19,7 @@ from insula.step.outcome import (
     ran,
     says_failed,
     succeeded,
+    summary,
     throttled,
 )
 from insula.value import is_list, is_object
@@ -113,6 +114,8 @@ def action(
         selectors=selectors,
         label=shown,
         proves=command.proves,
+        unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
+        sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
         changes=fine and (kind == EDIT or command.changes),
         acts=command.acts,
         touches=tuple(redact(path)[:PATH] for path in command.touches),
@@ -120,6 +123,27 @@ def action(
         seconds=seconds,
     )
     return done_so.replace(**_edit(input)) if kind == EDIT else done_so
+
+
+_NOTHING_FOUND = ("no matches found", "no files found", "no match", "no results", "0 matches", "found 0")
+_SEARCHING = ("run grep", "run rg", "run ag", "run git grep", "run find", "run fd")
+_LEAST = 5
+"""Letters of a name that a search is known by."""
+
+
+def _is_empty(kind: str, said: str, command: Command) -> bool:
+    """Whether a search has found nothing."""
+    if kind == SEARCH:
+        return not said.strip() or (len(said) < _TELLING and said.lower().startswith(_NOTHING_FOUND))
+    return kind == EXECUTE and not said.strip() and command.family in _SEARCHING
+
+
+def _sought(input: "Any", target: str) -> str:
+    """The longest name in what was searched for; a search for it in other words is the same search."""
+    pattern = input.get("pattern", input.get("query", target)) if is_object(input) else target
+    names = re.findall(r"[A-Za-z_]\w+", pattern[:400]) if isinstance(pattern, str) else []
+    longest = max(names, key=len, default="")
+    return digest(longest, 8) if len(longest) >= _LEAST else ""
 
 
 _TIMED_OUT = 124

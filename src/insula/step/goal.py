@@ -65,7 +65,13 @@ def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, 
     if action.failed:
         return _failed(goals, action, turn)
     shut = tuple(goal for goal in goals if _closes(action, goal))
-    kept = tuple(goal for goal in goals if goal not in shut and turn - goal.last <= STALE)
+    kept = tuple(
+        goal.replace(changed=0)
+        if action.unsure and _covers_all(action, goal)
+        else goal  # it was run; how, is not known
+        for goal in goals
+        if goal not in shut and turn - goal.last <= STALE
+    )
     return (tuple(_changed(goal, action) for goal in kept) if action.changes else kept), None, shut
 
 
@@ -140,7 +146,12 @@ def _meets(action: Action, goal: Goal) -> bool:
 
 def _closes(action: Action, goal: Goal) -> bool:
     """Whether an action that went well shows that the goal is reached."""
-    if not action.ok or not action.ran or action.family != goal.family:
+    return action.ok and action.ran and not action.unsure and _covers_all(action, goal)
+
+
+def _covers_all(action: Action, goal: Goal) -> bool:
+    """Whether an action runs all that the goal is about."""
+    if action.family != goal.family:
         return False
     return action.selectors == goal.selectors or _covers(action.selectors, goal)
 

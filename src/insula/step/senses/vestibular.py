@@ -1,4 +1,4 @@
-"""Vestibular: the agent moves and gets nowhere. The very same call again, a cycle of calls, the same unchanged file again.
+"""Vestibular: the agent moves and gets nowhere. The very same call, a cycle of calls, the same unchanged file again.
 
 What comes of different calls may be equal and good: only the very call counts. Waits and polls may repeat; one whose
 answer has not changed for very long is told as a wait in vain.
@@ -33,6 +33,8 @@ def feel(state: State, action: Action) -> Reading | None:
         return _in_vain(turns, action)
     if _blind(action):
         return None
+    if action.sought:
+        return _fruitless(turns, action)
     again = None if action.failed else _same_again(turns)  # what fails again is nociception's
     return again or _cycle(turns) or _reread(state.window)
 
@@ -108,6 +110,18 @@ def _reread(window: tuple[Action, ...]) -> Reading | None:
     return _reading("reread", len(turns), f"reread {last.call}", last, min(turns))
 
 
+def _fruitless(turns: list[Group], action: Action) -> Reading | None:
+    """A search for the same name, in other words or the same, that finds nothing in turn after turn."""
+    row: list[Group] = []
+    for group in reversed(turns):
+        if not all(one.sought == action.sought for one in group.actions):
+            break
+        row.append(group)
+    if len(row) < REPEATS:
+        return None
+    return _reading("fruitless", len(row), f"nothing {row[-1].number}", action, row[-1].number)
+
+
 def _in_vain(turns: list[Group], action: Action) -> Reading | None:
     row = [group for group in turns if any(_equal(one, action) for one in group.actions)]
     minutes = int((action.at - row[0].actions[0].at) / 60)
@@ -135,8 +149,11 @@ def fact(reading: Reading) -> str:
         return f"The last turns are a {reading.form} calls, gone round {reading.count} times with the same results."
     if reading.form == "reread":
         return f"You have read the same unchanged file {reading.count} times{f': {what}' if what else ''}."
+    if reading.form == "fruitless":
+        return f"A search for the same name has found nothing in {reading.count} turns."
     if reading.form == "wait":
-        return f"{what or 'The same question'} has given the same answer {reading.count} times in {reading.minutes} minutes."
+        asked = what or "The same question"
+        return f"{asked} has given the same answer {reading.count} times in {reading.minutes} minutes."
     return f"The last {reading.count} turns made the same call{f', {what},' if what else ''} and got the same result."
 
 

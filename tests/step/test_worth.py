@@ -1,4 +1,4 @@
-"""`insula worth` and `insula status` in a home that has only hooks: what was said, what became of it, what was wrong."""
+"""`insula worth`, and `insula status` in a home of hooks alone: what was said, what became of it, what was wrong."""
 
 import sys
 import time
@@ -6,14 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sessions import Session, edits, fails, pytest_fails, runs
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "step"))
-from sessions import Session, edits, fails, pytest_fails, runs  # noqa: E402
-
-from insula.cli.main import main  # noqa: E402
-from insula.replay.worth import Trouble, worth  # noqa: E402
-from insula.replay.worth import _effect as effect  # noqa: E402, PLC2701  # pyright: ignore[reportPrivateUsage]
-from insula.step import digest  # noqa: E402
+from insula.cli.main import main
+from insula.replay.worth import Trouble, worth
+from insula.replay.worth import _effect as effect  # pyright: ignore[reportPrivateUsage]
+from insula.step import digest
 
 Told = Callable[..., str]
 
