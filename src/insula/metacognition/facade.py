@@ -20,6 +20,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, clean
 from insula.text.questions import asks
+from insula.text.wishing import wishes
 from insula.turn import monitor
 from insula.turn.hedging import hedge
 from insula.types import Controls, Identity, Provenance, Signal
@@ -43,6 +44,7 @@ def warm_up() -> None:
     hedge("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
     shipped()
+    wishes(text)
 
 
 class Metacognition(Mind):

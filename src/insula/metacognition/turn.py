@@ -31,7 +31,7 @@ from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
-from insula.turn import confidence, impasse, lessons, wishes
+from insula.turn import confidence, impasse, insights, lessons, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose
@@ -78,6 +78,7 @@ class Turn:
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
+        insights: what nights understood that the message brought up, each with whether it was told or withheld.
         heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
@@ -99,6 +100,7 @@ class Turn:
         self.lessons: tuple[lessons.Used, ...] = ()
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Wish, ...] = ()
+        self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
         self.personal = False
@@ -225,6 +227,8 @@ class Turn:
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
             self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
+            held = self._owner.holdout
+            self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
@@ -264,7 +268,7 @@ class Turn:
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        told = [*(wish.text for wish in far), *lessons.told(learned)]
+        told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
         known = [name for name in asked.names if found.statistics.asserting.get(name)]
         self.personal = is_personal(self._analysis, known) if self._analysis else False
         self.instructions, self.reminder, self.shown = compose(
@@ -326,7 +330,9 @@ class Turn:
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
-        learned = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
+        learned: dict[str, object] = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
+        if self.insights:
+            learned["insights"] = [{"id": one.id, "arm": one.arm} for one in self.insights]
         return {
             **learned,
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
