@@ -239,7 +239,7 @@ class Turn:
         response = said[-1].content if said and said[-1].provenance == "assistant" else ""
         tools = [line.content for line in self.history if line.provenance == "tool"]
         language = self._analysis.language if self._analysis else UNKNOWN
-        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
+        return wished(self._content, detect(previous, detect(self._content, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
