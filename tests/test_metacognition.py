@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -76,7 +77,7 @@ async def test_the_request_holds_memory_and_the_confidence_sentence_at_each_leve
     async with chatting(store, "Good to know.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         high = await chat.reply("me", "tuesday", "Where does Ana live?")
-        medium = await chat.reply("me", "wednesday", "When did Ana move to Lisbon?")
+        medium = await chat.reply("me", "wednesday", "How does Ana travel?")
         low = await chat.reply("me", "thursday", "What is the capital of Mongolia?")
     assert [reply.confidence.level for reply in (high, medium, low)] == ["high", "medium", "low"]
     at_first, with_high, with_medium, with_low = (undated(request.text) for request in model.requests)
@@ -106,7 +107,7 @@ You are Insula, a helpful assistant.
 Facts about the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-When did Ana move to Lisbon?
+How does Ana travel?
 
 (Answer with what these facts say; what they do not say, you have not been told: say so.)\
 """)
@@ -169,12 +170,12 @@ async def test_the_session_so_far_is_sent_along_and_no_other(store: Store) -> No
     assert model.requests[2].history == ()
 
 
-async def test_a_response_that_was_flagged_is_no_example_for_the_next(store: Store) -> None:
+async def test_a_response_stays_in_history_whatever_the_monitor_made_of_it(store: Store) -> None:
     replies = ["Nem, para esta vida, parem com a Santa Maria e a luzieira.", "In Lisbon."]
     async with chatting(store, replies) as (chat, model):
         await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
         await chat.reply("me", "s", "Where does Ana live?")
-    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."),)
+    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."), ("assistant", replies[0]))
 
 
 async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store) -> None:
@@ -335,7 +336,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     with_lesson, without = (request.instructions for request in model.requests)
     assert f"Lessons:\n{LEARNED}" in with_lesson
     assert "Lessons:" not in without
-    (lesson,) = await kept(store)
+    lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
@@ -664,7 +665,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded
+    assert set(signal.data) == recorded | {"verdict", "quoted"}
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:
@@ -716,6 +717,19 @@ async def test_a_problem_is_solved_and_its_impasse_stands_on_the_ledger(store: S
     assert unsolved.answer is None
     assert signal.reason == unsolved.stopped
     assert [one.kind for one in heard] == ["meta:impasse"]
+
+
+async def test_a_problem_is_solved_with_the_strategies_that_the_user_wrote(store: Store, home: Path) -> None:
+    own = "[[strategy]]\nname = 'abacus'\nwhen = 'with sums'\nhow = 'Move the beads.'\n"
+    (home / "strategies.toml").write_text(own)
+    model = ScriptedModel(
+        lambda asked: (
+            {"task_features": "a sum", "difficulty": 10, "strategy": "abacus"} if asked.schema else "<answer>4</answer>"
+        )
+    )
+    await Metacognition(store).solve("What is 2 + 2?", Models(generator=model), method="mgv")
+    assert "- abacus: problems with sums" in model.requests[0].instructions
+    assert "Strategy: abacus\nMove the beads." in model.requests[1].prompt
 
 
 async def test_a_night_is_run_from_the_facade(store: Store) -> None:

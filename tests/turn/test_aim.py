@@ -1,4 +1,4 @@
-"""Whether a message asks for a fact of the user's own life, over the questions of the small conversations and others."""
+"""Whether a message asks for a fact of the user's own life, over questions of many kinds."""
 
 import json
 import re

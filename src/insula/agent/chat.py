@@ -1,18 +1,20 @@
 """The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
+from insula.agent.guided import Guide, guide
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
 from insula.llm.budget import Account
-from insula.llm.client import Generation, generate
-from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, brought
+from insula.llm.client import Generation, Prompt, generate
+from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
+from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class Reply:
     """The snapshot of the service, where one was due (S1)."""
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
+    verdict: Verdict | None = None
+    """What the turn came to, in a sentence for a person; None where there is no response."""
 
     def record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""
@@ -79,8 +83,11 @@ class Reply:
                 "passed": assessment.passed,
                 "parts": asdict(assessment.parts),
                 "unanswered": list(assessment.unanswered),
+                "outcome": assessment.outcome,
+                "faults": [{"flag": fault.flag, "about": fault.about} for fault in assessment.faults if fault.about],
             },
             "hedged": self.hedged,
+            "verdict": None if self.verdict is None else {"kind": self.verdict.kind, "text": self.verdict.text},
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
             "recalled": brought(self.recalled, self.shown),
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
@@ -106,9 +113,10 @@ class Chat:
         temperature: by default the model's own.
         timeout: seconds that one response may take.
         assessor: replaces the self-monitor; costs a call per turn, and there is none by default (K10).
+        guided: whether the model is so small that it is led to replies that make sense (`agent.guided`).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 a keyword for each thing that a host may choose
         self,
         metacognition: Metacognition,
         model: "Model",
@@ -120,6 +128,7 @@ class Chat:
         temperature: float | None = None,
         timeout: float = 120.0,
         assessor: Assessor | None = None,
+        guided: bool = False,
     ) -> None:
         self.metacognition = metacognition
         self.model = model
@@ -130,6 +139,7 @@ class Chat:
         self.temperature = temperature
         self.timeout = timeout
         self.assessor = assessor
+        self.guided = guided
         self._logprobs = True
 
     async def reply(
@@ -158,23 +168,43 @@ class Chat:
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
-        generation = await self._generate(turn, on_delta)
+        led = guide(turn) if self.guided else Guide()
+        if led.text:
+            turn.finish(led.text)
+            return Usage()
+        asked = context.prompt(turn, self.base, self.history_chars)
+        first = await self._generate(replace(asked, prompt=led.prompt or asked.prompt), on_delta, led.grammar)
+        first = replace(first, text=led.frame.replace("{what}", first.text))
+        result = await self._finished(turn, first, first.usage)
+        if led.otherwise and not (result.assessment and result.assessment.used):
+            turn.finish(led.otherwise, usage=first.usage)
+        if not result.again or led.grammar:
+            return first.usage
+        # Asked once more at once (`retry`): the better of the two responses stands.
+        second = await self._generate(context.again(asked, first.text, result.again), None)
+        spent = first.usage + second.usage
+        once_more = await self._finished(turn, second, spent)
+        if _score(once_more) < _score(result):
+            await self._finished(turn, first, spent)
+        return spent
+
+    async def _finished(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
-        turn.finish(generation.text, assessment=assessment, usage=generation.usage, logprobs=generation.logprobs)
-        return generation.usage
+        return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
-    async def _generate(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Generation:
+    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None, grammar: str = "") -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
         try:
             return await generate(
                 self.model,
-                context.prompt(turn, self.base, self.history_chars),
+                prompt,
                 purpose="answer",
                 account=self.account,
                 max_tokens=self.max_tokens,
                 temperature=self.temperature,
                 logprobs=self._logprobs,
+                grammar=grammar,
                 timeout=self.timeout,
                 on_delta=on_delta,
             )
@@ -182,7 +212,7 @@ class Chat:
             if not self._logprobs or "logprob" not in str(refusal):
                 raise
         self._logprobs = False
-        return await self._generate(turn, on_delta)
+        return await self._generate(prompt, on_delta, grammar)
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""
@@ -190,6 +220,10 @@ class Chat:
         with turn.kept_from_host("assess"):
             return await assessor(turn.message, response, recent[-RECENT_RESPONSES:], self.metacognition.identity)
         return None
+
+
+def _score(result: TurnResult) -> float:
+    return result.assessment.score if result.assessment else 0.0
 
 
 def _check(message: str) -> None:
@@ -224,4 +258,5 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         skipped=turn.skipped,
         metacog=turn.snapshot,
         troubles=tuple(turn.troubles),
+        verdict=result.verdict if result else None,
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from insula.bench import confidence_figures as figures
@@ -30,8 +29,10 @@ from insula.bench.confidence_probes import (
     collections,
     talks,
 )
+from insula.bench.progress import progress
 from insula.calibration import fit, shipped
 from insula.errors import InputError
+from insula.memory import embedding
 from insula.metacognition import warm_up
 from insula.types import Calibration
 
@@ -66,20 +67,21 @@ class Suite(NamedTuple):
     """Why some questions are left out, or why none is."""
 
 
-def run(data: str, plot: str | None, fitted: str | None, json: bool, embed: str | None = None) -> int:
+def run(data: str, plot: str | None, fitted: str | None, json: bool, embed: str = embedding.USE) -> int:
     """Measure what is there, print it, draw the plot, write a calibration where one is asked for."""
-    embedding = Embedding(embed) if embed else None
+    of = embedding.named(embed)
+    found = Embedding(embed, of) if of else None
     suites = list(_suites(Path(data)))
     if not suites:
         raise InputError(f"{data!r} has none of locomo/, mtrag/ and realtalk/; give the folder that holds them.")
     if fitted:
         suites = [*_free(suites), *suites]
     warm_up()
-    answers = asyncio.run(_asked(suites, embedding))
+    answers = asyncio.run(_asked(suites, found))
     report: dict[str, Any] = {suite.name: measure(suite, answers[suite.name]) for suite in suites}
     _fold_in_chat(report)
-    if embedding:
-        report["embedding"] = embedding.report()
+    if found:
+        report["embedding"] = found.report()
     if plot:
         report["plot"] = _drawn(plot, suites, answers)
     if fitted:
@@ -125,14 +127,11 @@ def known_wrong(path: Path) -> tuple[frozenset[str], str]:
 async def _asked(suites: Sequence[Suite], embed: Embedding | None) -> dict[str, list[Answer]]:
     total = sum(len(world.probes) for suite in suites for world in suite.worlds)
     found: dict[str, list[Answer]] = {}
-    with Progress(console=Console(stderr=True), transient=True) as progress, tempfile.TemporaryDirectory() as folder:
-        bar = progress.add_task("asking", total=total)
+    with progress(total, "asking") as step, tempfile.TemporaryDirectory() as folder:
         for suite in suites:
             place = Path(folder) / suite.name
             place.mkdir()
-            found[suite.name] = [
-                one for world in suite.worlds for one in await ask(world, place, lambda: progress.advance(bar), embed)
-            ]
+            found[suite.name] = [one for world in suite.worlds for one in await ask(world, place, step, embed)]
     return found
 
 

@@ -34,12 +34,28 @@ def bench_hook(
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
+    moments: Annotated[str, typer.Option(metavar="FILE", help="Labelled moments of sessions among the data.")] = "",
     json: Json = False,
 ) -> None:
-    """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
+    """Whether the senses find agents that are stuck and leave the others alone, beside the rules of others."""
     from insula.bench.stuck import run
 
-    raise typer.Exit(run(data, json))
+    raise typer.Exit(run(data, json, moments))
+
+
+@app.command("answers")
+def bench_answers(
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
+    from insula.bench.answers import run
+
+    raise typer.Exit(run(data, json, show, embedding))
 
 
 @app.command("night")
@@ -89,25 +105,43 @@ def bench_load(
 
 
 @app.command("gsm8k")
-def bench_gsm8k(
-    data: Annotated[str, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")],
+def bench_gsm8k(  # noqa: PLR0913, PLR0917 one for each option
     out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
+    data: Annotated[
+        str | None, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")
+    ] = None,
     methods: Annotated[
         str, typer.Option(help="Methods with commas between; self_consistency@8 has eight chains.")
     ] = "direct,self_consistency,adaptive_self_consistency,insula",
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many problems; 0 only reports.", min=0)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many problems; 0 only reports, and needs no data.", min=0)
+    ] = None,
     offset: Annotated[int, typer.Option(help="The first problem, counted from 0.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Of the replies that are sampled.", min=0)] = 0,
     tokens: Annotated[
         int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
     ] = None,
+    parallel: Annotated[
+        int, typer.Option(help="Problems at once, for a model that answers several requests at once.", min=1)
+    ] = 1,
     json: Json = False,
 ) -> None:
     """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
     from insula.bench.gsm8k import TOKENS, run
 
-    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json))
+    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json, parallel))
+
+
+@app.command("attempts")
+def bench_attempts(
+    out: Annotated[str, typer.Option(help="A folder of results of `insula bench gsm8k`.")],
+    json: Json = False,
+) -> None:
+    """What tells right attempts from wrong ones in results that are kept; no model is asked."""
+    from insula.bench.attempts import run
+
+    raise typer.Exit(run(out, json))
 
 
 @app.command("calibration")
@@ -126,9 +160,7 @@ def bench_confidence(
     data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
     plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
     fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
-    embed: Annotated[
-        str | None, typer.Option(help="MODULE:FUNCTION from a text to its embedding, which recall then uses.")
-    ] = None,
+    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
     json: Json = False,
 ) -> None:
     """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
@@ -160,9 +192,25 @@ def bench_likelihood(
     raise typer.Exit(run(model, json, fit))
 
 
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))
+
+
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
-    part: Annotated[str, typer.Argument(help="memory, wishes or answer.")],
+    part: Annotated[str, typer.Argument(help="memory, wishes, answer, or gate.")],
     out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
@@ -184,3 +232,14 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         questions=questions, limit=limit, parallel=parallel, show=show, json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
+
+
+@app.command("matters")
+def bench_matters(
+    fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether the heads on the embedding tell what a question asks for and a statement tells."""
+    from insula.bench.matters import run
+
+    raise typer.Exit(run(fit, json))

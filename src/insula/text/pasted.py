@@ -70,9 +70,21 @@ def _plain(left: str) -> str:
 
 
 @cache
-def _pattern(name: Literal["carriers", "outsiders"]) -> re.Pattern[str]:
+def _pattern(name: Literal["carriers", "outsiders", "errands"]) -> re.Pattern[str]:
     """In all languages: what one pastes, or says of what somebody else said; how outsiders speak to an assistant."""
     data: dict[str, str] = json.loads((files("insula.text") / "pasted.json").read_text("utf-8"))[name]
     spaced = "|".join(words for language, words in data.items() if language not in UNSPACED)
     unspaced = "|".join(words for language, words in data.items() if language in UNSPACED)
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}", re.IGNORECASE)
+
+
+def spoken(message: str) -> str:
+    """What of a message its writer says: quotations, code and what follows "Translate this:" are others' words.
+
+    Unlike `told_words` it lets a long message or several lines pass: what they state is weighed clause by clause.
+    """
+    left = _unquoted(message, ELLIPSIS)
+    opened = _OPENED.search(left)
+    if opened and _pattern("errands").search(left, 0, opened.start()):
+        return left[: opened.start()]
+    return left

@@ -32,12 +32,18 @@ def is_personal(analysis: Analysis, known: Collection[str] = ()) -> bool:
     """
     if analysis.language not in LANGUAGES:
         return False
-    return any(_personal(ask, analysis.language, known) for ask in asks(analysis))
+    return any(is_of_user(ask, analysis.language, known) for ask in asks(analysis))
 
 
-def _personal(ask: Ask, language: str, known: Collection[str]) -> bool:
+def wants_advice(ask: Ask, language: str) -> bool:
+    """Whether a question asks for advice or help, which no memory holds."""
+    return language in LANGUAGES and _found("advice", ask.text.replace("’", "'"), language)
+
+
+def is_of_user(ask: Ask, language: str, known: Collection[str] = ()) -> bool:
+    """The same of one of its questions, in a known language."""
     text = ask.text.replace("’", "'")
-    if _found("advice", text, language):
+    if wants_advice(ask, language):
         return False
     if _found("remember", text, language):
         return True

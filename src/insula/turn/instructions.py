@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -90,7 +91,8 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
     lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
-    for one in recalled:
+    telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
+    for one in telling if any(one.bearing == "answers" for one in telling) else recalled:
         if not bears(one):
             continue
         line = dated(one)
@@ -101,9 +103,21 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
 
 
 def dated(one: Recalled) -> str:
-    """The line of a memory: who said it, where it was not the user, what, and when."""
-    said_at = one.memory.said_at
-    return f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
+    """The line of a memory: who said it, where it was not the user, what, and its dates.
+
+    Where it took the place of another it says since when it holds and what held until then; where another took its
+    place, until when it held.
+    """
+    said = _day(one.memory.said_at)
+    if one.until is not None:
+        said = f"{said}; no longer since {_day(one.until)}"
+    elif one.before:
+        said = f"since {said}; until then: {one.before.rstrip('.')}"
+    return f"- {who(one)}{one.memory.line} ({said})"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def bears(one: Recalled) -> bool:
@@ -115,7 +129,11 @@ def bears(one: Recalled) -> bool:
     memory = one.memory
     if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
         return False
+    if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
+        return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
+    if memory.provenance == "tool" and one.fit is not None and one.bearing != "other":
+        return True
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
 
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from rich.console import Console
 
 from insula import settings
-from insula.bench.help import memory
+from insula.bench.help import answer, gate, memory, wishes
 from insula.bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula.bench.help.figures import Figures, Outcome, compared, show
+from insula.bench.help.spread import spread
+from insula.errors import InputError
 
 FIGURES = "figures-{part}.json"
 
@@ -58,8 +60,14 @@ def run(options: Options) -> int:
         InputError: an option names what there is not.
         ModelError: the model cannot be used.
     """
-    part = _memory(options)
+    if options.part not in PARTS:
+        raise InputError(f"There is no part {options.part!r}; name one of {', '.join(PARTS)}.")
     out, model = Path(options.out), options.model or settings.load().model
+    if options.part == gate.PART:
+        return gate.run(out)
+    if options.part == answer.PART:
+        return _answer(options, out, model)
+    part = EXPERIMENTS[options.part](options)
     held = (
         kept(out)
         if options.limit == 0
@@ -68,7 +76,7 @@ def run(options: Options) -> int:
     outcomes = part.judge(held)
     measured = compared(outcomes, part.marks, base=part.base)
     figures: Figures = {"part": part.name, "model": model, "half": options.half, "sources": measured}
-    (out / FIGURES.format(part=part.name)).write_text(jsonlib.dumps(figures, indent=1) + "\n", "utf-8")
+    _write(figures, out)
     if options.json:
         print(jsonlib.dumps(figures, indent=1))
     else:
@@ -77,11 +85,26 @@ def run(options: Options) -> int:
     return int(any(one.reply["error"] for one in outcomes))
 
 
+def _answer(options: Options, out: Path, model: str) -> int:
+    """The part that has no arms: what is told of one reply, beside what costs more calls."""
+    found = spread(answer.items(options.half), options.limit)
+    terms = Terms(model=model, out=out, parallel=options.parallel, tokens=answer.TOKENS, keep_logprobs=True)
+    measured = answer.figures(answer.measure(found, terms))
+    figures: Figures = {"part": answer.PART, "model": model, "half": options.half, "kinds": measured}
+    _write(figures, out)
+    print(jsonlib.dumps(figures, indent=1)) if options.json else answer.show(measured)
+    return 0
+
+
+def _write(figures: Figures, out: Path) -> None:
+    (out / FIGURES.format(part=figures["part"])).write_text(jsonlib.dumps(figures, indent=1) + "\n", "utf-8")
+
+
 def _memory(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(memory.ARMS)
     data = Path(options.data) if options.data else None
     worlds = memory.worlds(data, options.sources.split(","), options.half, options.conversations, options.questions)
-    worlds = worlds[: options.limit] if options.limit else worlds
+    worlds = spread(worlds, options.limit)
     return Experiment(
         memory.PART,
         arms,
@@ -90,6 +113,23 @@ def _memory(options: Options) -> Experiment:
         memory.requests(worlds, arms),
         partial(memory.outcomes, worlds, arms),
     )
+
+
+def _wishes(options: Options) -> Experiment:
+    arms = options.arms.split(",") if options.arms else list(wishes.ARMS)
+    found = wishes.asked(spread(wishes.wishes(options.half), options.limit), options.questions)
+    return Experiment(
+        wishes.PART,
+        arms,
+        wishes.MARKS,
+        wishes.OURS,
+        wishes.requests(found, arms),
+        partial(wishes.outcomes, found, arms),
+    )
+
+
+EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {memory.PART: _memory, wishes.PART: _wishes}
+PARTS = (*EXPERIMENTS, answer.PART, gate.PART)
 
 
 def _side_by_side(part: Experiment, outcomes: Sequence[Outcome], count: int) -> None:
