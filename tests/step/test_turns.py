@@ -1,6 +1,7 @@
 """The unit is the model's turn: calls at once are one thing that happened, however the host tells of it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
@@ -125,7 +126,7 @@ def test_a_turn_with_something_that_went_well_is_no_row(session: Session) -> Non
 def test_gemini_and_codex_tell_turns_by_their_times(tmp_path: Path) -> None:
     session = Session(tmp_path, host="codex", batches=False)
 
-    def did(number: int) -> dict[str, object]:
+    def did(number: int) -> dict[str, Any]:
         missing = f"cat: f{number}: No such file or directory\n"
         return went("Bash", {"command": f"cat f{number}"}, missing) | {"tool_use_id": f"c{number}", "turn_id": "one"}
 
