@@ -19,7 +19,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
     return Session(tmp_path, batches=request.param)
 
 
-def misses(number: int) -> dict[str, object]:
+def misses(number: int) -> dict[str, Any]:
     return failed("Read", {"file_path": f"/home/dev/project/{number}.py"}, MISSING, 0.003)
 
 
@@ -44,7 +44,7 @@ def test_a_batch_of_four_refused_edits_says_nothing_and_three_of_them_begin_at_t
     session = Session(tmp_path)
     error = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
 
-    def batch(turn: int) -> dict[str, object]:
+    def batch(turn: int) -> dict[str, Any]:
         calls = [
             {"tool_name": "Edit", "tool_use_id": f"{turn}-{n}", "tool_response": error}
             | {"tool_input": {"file_path": f"/home/dev/{n}.py", "old_string": f"x{turn}", "new_string": "y"}}
