@@ -128,7 +128,8 @@ def test_undo_goes_back_and_is_itself_undone(slept: Path, insula: Insula) -> Non
     assert LEARNED in told(slept)
     assert insula("undo")[0] == 0
     assert LEARNED not in soul_of("me").read_text()
-    assert insula("undo", "1")[0] == 0
+    first = json.loads(insula("history", "--json")[1])[-1]["id"]
+    assert insula("undo", str(first))[0] == 0
     assert LEARNED in insula()[1]
     with_store(slept, sleep)
     assert LEARNED in insula()[1]  # what was brought back is no longer kept out

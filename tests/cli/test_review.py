@@ -94,7 +94,7 @@ def test_what_is_accepted_is_told_and_can_be_undone(home: Path) -> None:
     said(home, SLOW)
     out = call("accept", name(SLOW)).stdout
     assert f"To undo: insula rules mute {name(SLOW)} --here" in out
-    assert told(home) == f'{digest.OPENING}\n- Your user said: "{SLOW}"'
+    assert told(home) == f'{digest.OPENING}\n- Your user had to say: "{SLOW}"'
     assert "is already accepted" in call("accept", name(SLOW)).stdout
     call("mute", name(SLOW))
     assert told(home) == ""
@@ -115,7 +115,7 @@ def test_a_review_goes_through_them_one_key_at_a_time(home: Path, keys: list[str
     assert states[asked.told(SLOW)] == "active"
     assert states[asked.told(JEST)] == "muted"
     assert [state for state in states.values() if state == "proposed"] == ["proposed"]
-    assert told(home).splitlines()[1:] == [f'- Your user said: "{SLOW}"']
+    assert told(home).splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
 
 
 @pytest.mark.parametrize("leaves", ["q", KeyboardInterrupt])

@@ -1,4 +1,4 @@
-"""Ten days of three people: after every night the whole guidance as the model reads it, true, short, without opposites."""
+"""Ten days of three people: after every night the whole guidance as the model reads it, true, short, no opposites."""
 
 from collections.abc import Sequence
 

@@ -116,7 +116,7 @@ def test_a_correction_said_in_two_sessions_is_told_in_the_third_in_the_users_wor
     assert start(home, "two") == ""
     assert [rule.life.state for rule in rules(home)] == [guidance.PROPOSED]
     live(home, "two", said("too slow.", NOW + DAY, "rejection", "mise run test:integration"), at=NOW + DAY)
-    assert start(home, "three", NOW + 2 * DAY) == f'{OPENING}\n- Your user said: "{SLOW}"'
+    assert start(home, "three", NOW + 2 * DAY) == f'{OPENING}\n- Your user had to say: "{SLOW}"'
     (rule,) = rules(home, at=NOW + 2 * DAY)
     assert rule.id.startswith(PREFIX)
     assert [one.session for one in rule.wish.times if rule.wish] == ["one", "two"] if rule.wish else False
@@ -154,7 +154,7 @@ def test_a_wish_that_is_accepted_is_told_at_once_and_one_that_is_muted_never(hom
         do = "accept" if SLOW in rule.advice else "mute"
         evidence.decide(str(home), Decision(do=do, rule=rule.id, scope=A, at=NOW))
     live(home, "again", said("vitest here, not jest!", kind="rejection"))
-    assert start(home, "now").splitlines()[1:] == [f'- Your user said: "{SLOW}"']
+    assert start(home, "now").splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
 
 
 def test_a_wish_that_is_told_and_broken_again_and_again_is_told_no_longer_and_says_why(home: Path) -> None:

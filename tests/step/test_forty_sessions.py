@@ -89,7 +89,7 @@ def listed() -> dict[str, dict[str, Any]]:
 def test_what_is_said_twice_is_told_withheld_and_measured_and_what_is_broken_is_given_up(
     forty: Agent, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = f'- Your user said: "{SLOW}"'
+    line = f'- Your user had to say: "{SLOW}"'
     assert forty.told[:2] == ["", ""]
     told = [line in text for text in forty.told[2:]]
     assert told.count(True) > 20

@@ -1,4 +1,4 @@
-"""A failing goal stays open whatever lies between, closes when it is reached, and begins anew when it is another one."""
+"""A failing goal stays open whatever lies between, closes when it is reached, and begins anew when it is another."""
 
 from pathlib import Path
 

@@ -49,14 +49,15 @@ def run(fitted: str | None, json: bool) -> int:
         report[name + "_accuracy"] = round(accuracy(x, y, len(written.names)), 3)
         heads[name] = fit(x, y, len(written.names))
     if fitted:
-        np.savez_compressed(fitted, **{name: head.astype(np.float16) for name, head in heads.items()})
+        small = {name: head.astype(np.float16) for name, head in heads.items()}
+        np.savez_compressed(fitted, question=small["question"], statement=small["statement"])
     print(jsonlib.dumps(report, indent=2) if json else "\n".join(f"{name}: {value}" for name, value in report.items()))
     return 0
 
 
 def read() -> Written:
     """The sentences that are shipped."""
-    written = Written([], Sentences([], []), Sentences([], []))
+    written, matter = Written([], Sentences([], []), Sentences([], [])), 0
     for line in (files("insula.bench") / "matters.txt").read_text("utf-8").splitlines():
         sign, _, rest = line.partition(" ")
         if sign == "#" and rest not in written.names:

@@ -1,9 +1,9 @@
 """Claude Code 2.1: failures come as an event of their own; additional context reaches the model after every tool.
 
-A turn of the model ends with a batch event (PostToolBatch), which lists its calls; without one, the transcript names the
-message that a call is of. A call that the host itself turns down (an edit whose old text is not there, a permission)
-fires neither of the two events of a tool; it stands only in the batch. Copilot CLI and Cursor run the hooks in
-Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
+A turn of the model ends with a batch event (PostToolBatch), which lists its calls; without one, the transcript names
+the message that a call is of. A call that the host itself turns down (an edit whose old text is not there, a
+permission) fires neither of the two events of a tool; it stands only in the batch. Copilot CLI and Cursor run the hooks
+in Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
 """
 
 from insula.hosts.fields import Payload, fields, objects, parse_event, said, seconds, text

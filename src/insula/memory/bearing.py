@@ -144,15 +144,10 @@ def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
         return out
     sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
     for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
-        whole = common >= COMMON or words[at] == 1.0 or not _same_script(question, told[at].statement)
-        apart = common < APART and cosine < PLAIN and is_sure
+        apart = is_sure and common < APART and cosine < PLAIN
+        whole = common >= COMMON or words[at] == 1.0 or question.language != told[at].statement.language
         out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
     return out
-
-
-def _same_script(question: Question, statement: Statement) -> bool:
-    """Whether the two may share words at all."""
-    return question.language == statement.language
 
 
 def _match(question: Question, told: Told, near: _Near) -> _Match:

@@ -47,8 +47,8 @@ _IDS = sa.text("SELECT value AS id FROM json_each(:ids)").columns(sa.column("id"
 _OF = (
     sa.select(statements, memories.c.said_at, memories.c.provenance)
     .join_from(_IDS, memories, memories.c.id == _IDS.c.id)
-    .join(statements, statements.c.memory_id == memories.c.id)  # by the memories, not by all that the user ever stated
-    .where(memories.c.user_id == sa.bindparam("user"))
+    .join(statements, statements.c.memory_id == memories.c.id)
+    .where(memories.c.user_id == sa.bindparam("user"))  # by the memories: a user's statements are too many to look at
     .order_by(statements.c.id)
 )
 

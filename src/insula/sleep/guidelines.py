@@ -17,6 +17,7 @@ from insula.redaction import redact
 from insula.sleep import draft, soul, soul_file
 from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
+from insula.sleep.operations import applied
 from insula.sleep.sieve import Item
 from insula.sleep.soul import Document, Section
 from insula.sleep.view import forgotten, is_view, with_wishes, without_wishes
@@ -48,7 +49,7 @@ async def guide(night: Night) -> Result:
     kept = await night.store.lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
-    known = [lesson for lesson in kept if lesson.section]
+    revised, known = applied(await _operations(night), [lesson for lesson in kept if lesson.section])
     new = await _new(night, known)
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
     items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
@@ -58,6 +59,7 @@ async def guide(night: Night) -> Result:
     waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
+        *revised,
         *_learned(outcome, known, new),
         *_revisions(outcome, found, old, past),
         *_proposals(outcome.proposal, outcome.reasons, waiting),
@@ -144,6 +146,12 @@ def removed(past: Sequence[Revised]) -> frozenset[str]:
 
 def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
     return [replace(item, state=MUTED) if item.id in gone else item for item in items]
+
+
+async def _operations(night: Night) -> list[Mapping[str, Any]]:
+    """What reflections since this phase was last done asked for, and was found fit."""
+    reports = await night.store.reports_after(night.user_id, REFLECTION, SUBJECT)
+    return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
 
 
 class New(NamedTuple):

@@ -233,4 +233,4 @@ def means_the_same(one: "Asked | Wish", other: "Asked | Wish") -> bool:
 
 def told(words: str, about: str = "") -> str:
     """A wish as an agent is told it: whose words they are, and what was turned down."""
-    return f'Your user said of `{about}`: "{words}"' if about else f'Your user said: "{words}"'
+    return f'Your user had to say of `{about}`: "{words}"' if about else f'Your user had to say: "{words}"'

@@ -1,7 +1,7 @@
 """What a person does not want done, read from their own words in eight languages; nothing where it cannot be told.
 
-"Don't commit", "never push to main", "stop stashing", "use pnpm, not npm", "don't touch `vendor/`". A wish about one thing
-("don't commit the lockfile") is no wish about all commits, a question is none, and neither is what is not to be
+"Don't commit", "never push to main", "stop stashing", "use pnpm, not npm", "don't touch `vendor/`". A wish about one
+thing ("don't commit the lockfile") is no wish about all commits, a question is none, and neither is what is not to be
 forgotten. What they ask for later is allowed again.
 """
 
@@ -24,7 +24,10 @@ _BETWEEN = 4
 """Words between them."""
 _LINE = 600
 _PATH = r"`?((?:[\w.-]+/)+[\w.*-]*|[\w-]+\.(?:[a-z]{1,5}))`?"
-_NOT = r"(?:,| and| und| et| y| e|，)?\s*(?:not|never|nicht|nie|niemals|pas|jamais|no|nunca|não|non|mai|rather than|instead of|statt|anstatt|au lieu de|en vez de|而不是|不要用)\s+`?([\w-]+(?:\.\w+)*)`?"
+_NOT = (
+    r"(?:,| and| und| et| y| e|，)?\s*(?:not|never|nicht|nie|niemals|pas|jamais|no|nunca|não|non|mai"
+    r"|rather than|instead of|statt|anstatt|au lieu de|en vez de|而不是|不要用)\s+`?([\w-]+(?:\.\w+)*)`?"
+)
 _COMMON = frozenset("git go python node make cargo env time call".split())
 """Programs that a sentence may well set against others without a wish that they are never run."""
 _KNOWN = frozenset((*programs.PROGRAMS, *programs.SUBCOMMANDS, *programs.SCRIPTS, *programs.WRAPPERS))
@@ -65,9 +68,7 @@ def _negated(table: "Table", clause: str, start: int, end: int) -> bool:
     """Whether a word is denied: by a negation shortly before it, or behind it where the language puts it there."""
     before, after = clause[max(0, start - _NEAR) : start], clause[end : end + 24]
     for pattern in table["before"].values():
-        last = None
-        for last in re.finditer(pattern, before):
-            pass
+        last = next(reversed(list(re.finditer(pattern, before))), None)
         between = before[last.end() :] if last is not None else ","
         adjacent = last is not None and last[0].strip() in _ADJACENT
         if adjacent and not set(between.split()) <= _FILLING:

@@ -92,37 +92,46 @@ def _bare(part: Simple) -> Simple:
     """Without what stands before the command that is meant."""
     words = list(part.words)
     while words:
-        first = words[0]
-        name = _name(first)
-        if "=" in first and first.split("=", 1)[0].isidentifier():
-            del words[0]
-        elif name in programs.WRAPPERS and not (name == "command" and words[1:2] in (["-v"], ["-V"])):
-            del words[0]
-            while words and words[0].startswith("-"):
-                del words[0 : 2 if words[0] in {"-n", "-u", "-c", "-p", "--package"} else 1]
-        elif name == "timeout" and len(words) > 2:
-            del words[0]
-            while words and (words[0].startswith("-") or words[0][:1].isdigit()):
-                del words[0]
-        elif name in programs.RUNNERS and len(words) > 2 and words[1] in programs.RUNNERS[name]:
-            del words[:2]
-            while words and words[0].startswith("-"):
-                del words[0 : 2 if words[0] in {"-n", "--with", "--group", "--extra", "-p", "--package"} else 1]
-        elif name in {"python", "py"} and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
-            del words[: words.index("-m") + 1]
-        elif name in {"bash", "sh", "zsh"} and len(words) > 2 and words[1] in {"-c", "-lc"}:
+        first, name = words[0], _name(words[0])
+        if name in {"bash", "sh", "zsh"} and len(words) > 2 and words[1] in {"-c", "-lc"}:
             inner = simple_commands(words[2])
-            words = list(inner[-1].words) if inner else []
-            if not inner or words[:1] == [first]:
+            if not inner or inner[-1].words[0] == first:
                 break
-        elif name == "xargs":
+            words = list(inner[-1].words)
+        elif "=" in first and first.split("=", 1)[0].isidentifier():
             del words[0]
-            while words and words[0].startswith("-"):
-                del words[0 : 2 if words[0] in {"-n", "-I", "-P", "-L"} else 1]
+        elif before := _before(words, name):
+            del words[:before]
         else:
             words[0] = name
             break
     return part.replace(words=tuple(words))
+
+
+_TAKING = frozenset("-n -u -c -p --package --with --group --extra -I -P -L".split())
+"""Options of what runs another program that take the next word with them."""
+
+
+def _before(words: "list[str]", name: str) -> int:
+    """How many words stand before the program that is meant: a wrapper, a runner, an interpreter, with its options."""
+    if name in programs.WRAPPERS and not (name == "command" and words[1:2] in (["-v"], ["-V"])):
+        return _options(words, 1)
+    if name == "timeout" and len(words) > 2:
+        place = 1
+        while place < len(words) and (words[place].startswith("-") or words[place][:1].isdigit()):
+            place += 1
+        return place
+    if len(words) > 2 and words[1] in programs.RUNNERS.get(name, ()):
+        return _options(words, 2)
+    if name in {"python", "py"} and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
+        return words.index("-m") + 1
+    return _options(words, 1) if name == "xargs" else 0
+
+
+def _options(words: "list[str]", place: int) -> int:
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in _TAKING else 1
+    return place
 
 
 def _name(word: str) -> str:
@@ -261,9 +270,13 @@ def _forgives(parts: "list[Simple]") -> bool:
 # What it does to the work.
 
 
+_ASIDE = ("/tmp", "/dev", "&")  # noqa: S108
+"""Where an output goes that is no file of the project."""
+
+
 def _changes(part: Simple) -> bool:
     words = part.words
-    if any(not path.startswith(("/tmp", "/dev", "&")) and not path.endswith((".log", ".txt")) for path in part.writes):
+    if any(not path.startswith(_ASIDE) and not path.endswith((".log", ".txt")) for path in part.writes):
         return True
     if words[0] in {"sed", "perl", "gsed"}:
         return any(word.startswith(("-i", "-pi")) for word in words[1:])

@@ -87,7 +87,9 @@ def _places(said: str) -> "list[str]":
     found = [
         f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_plain(match['what'])}"
         for match in re.finditer(_PLACE, said)
-        if "/tmp/" not in match["file"] and "Error" not in match["what"][:20] and not match["what"].startswith("in ")
+        if "/tmp/" not in match["file"]  # noqa: S108
+        and "Error" not in match["what"][:20]
+        and not match["what"].startswith("in ")
     ]
     return found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
 

@@ -1,4 +1,4 @@
-"""What well-known programs are run for: tests, builds, looks, waits. Data for `command`; whatever is not here is a run."""
+"""What well-known programs are run for: tests, builds, looks, waits. Data for `command`; the rest is a run."""
 
 TEST, TYPES, LINT, BUILD = "test", "type check", "linter", "build"
 INSTALL, PUSH, COMMIT, QUERY, REQUEST, RUN = "install", "push", "commit", "query", "request", "run"
@@ -9,8 +9,8 @@ PROVING = frozenset((TEST, TYPES, LINT, BUILD))
 
 PROGRAMS = {
     **dict.fromkeys(
-        "pytest py.test tox nox unittest jest vitest mocha ava karma rspec phpunit pest ctest gotestsum nextest cypress "
-        "playwright behave cucumber bats busted googletest minitest".split(),
+        "pytest py.test tox nox unittest jest vitest mocha ava karma rspec phpunit pest ctest gotestsum nextest "
+        "cypress playwright behave cucumber bats busted googletest minitest".split(),
         TEST,
     ),
     **dict.fromkeys("mypy pyright basedpyright tsc vue-tsc pyre flow pytype ty".split(), TYPES),
@@ -20,8 +20,8 @@ PROGRAMS = {
         LINT,
     ),
     **dict.fromkeys(
-        "make cmake ninja meson gcc g++ cc c++ clang clang++ javac rustc kotlinc swiftc vite webpack rollup esbuild next "
-        "tsup turbo nx bazel buck2 msbuild xcodebuild terraform tofu pulumi".split(),
+        "make cmake ninja meson gcc g++ cc c++ clang clang++ javac rustc kotlinc swiftc vite webpack rollup esbuild "
+        "next tsup turbo nx bazel buck2 msbuild xcodebuild terraform tofu pulumi".split(),
         BUILD,
     ),
     **dict.fromkeys("psql mysql sqlite3 mongosh redis-cli duckdb sqlcmd clickhouse-client bq".split(), QUERY),
@@ -167,8 +167,8 @@ GH_POLLS = frozenset("checks view list watch status".split())
 HEALTHY_WORDS = ("health", "ready", "status", "alive", "ping", "livez")
 
 PROBES = frozenset(
-    "which type hash where test [ [[ ls dir stat file readlink realpath find fd locate grep egrep fgrep rg ag diff cmp comm "
-    "command id getent whoami env printenv nslookup dig ping host uname tree du df exists test-path get-command "
+    "which type hash where test [ [[ ls dir stat file readlink realpath find fd locate grep egrep fgrep rg ag diff cmp "
+    "comm command id getent whoami env printenv nslookup dig ping host uname tree du df exists test-path get-command "
     "get-childitem get-item".split()
 )
 ASKS = {

@@ -1,7 +1,7 @@
 """A command line as the simple commands that it is made of: enough of the shell to tell what is run, and no more.
 
-By hand and in one pass, because the hook pays for each call: no regular expression, no `shlex`. What is quoted stays one
-word, here-documents and comments fall away, redirections are told apart from words, and nothing is ever run.
+By hand and in one pass, because the hook pays for each call: no regular expression, no `shlex`. What is quoted stays
+one word, here-documents and comments fall away, redirections are told apart from words, and nothing is ever run.
 """
 
 from insula.value import Value
@@ -135,7 +135,7 @@ class _Reader:
             self._words.append(word)
         elif redirect == "<<":
             self._ends.append(word.lstrip("-"))
-        elif word == "/dev/null" or word == "$null":
+        elif word in {"/dev/null", "$null"}:
             self._muted = self._muted or redirect == "2>"
         elif redirect.endswith(">") and not word.startswith("&"):
             self._writes.append(word)

@@ -175,7 +175,7 @@ def _force(one: _Sentence, analysis: Analysis, previous: str) -> Force | None:
     """For how long a sentence with a slot wishes; None where it does not."""
     names = {slot.name for slot in one.slots}
     bids = _bids(one) or one.says("modal")
-    general = one.says("general")
+    general = one.any("general", "topic")
     if _is_once(one):
         return "once"
     if general and (
@@ -274,10 +274,11 @@ def _is_short(one: _Sentence) -> bool:
 
 def _of_something_else(one: _Sentence, previous: str) -> Force | None:
     """Whether it is a standing bidding of something else ("Always check the dates first")."""
-    if one.any("once", "refer") or not one.says("general"):
+    if one.any("once", "refer") or not one.any("general", "topic"):
         return None
     judged = correction(one.text, previous, "")
-    return "standing" if "standing" in judged.cues and judged.wanted else None
+    standing = "standing" in judged.cues and judged.wanted
+    return "standing" if standing or (one.says("topic") and _bids(one)) else None
 
 
 def _referring(one: _Sentence, before: _Sentence | None, response: str) -> Wish | None:

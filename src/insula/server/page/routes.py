@@ -213,7 +213,8 @@ async def decide(request: Request, who: Visitor) -> Response:
     """A person's word on a lesson."""
     service = service_of(request)
     name, do = [await guidelines.field(request, each) for each in ("lesson", "do")]
-    word: Do | None = next((each for each in desk.DONE if each == do), None)
+    known: dict[str, Do] = {str(each): each for each in desk.DONE}
+    word = known.get(do)
     if word is None:
         raise InputError("The form names nothing that can be done with a lesson; go back and choose a button.")
     await desk.decide(service.chat.metacognition.store, who.name, service.soul_of(who.name), name, word)

@@ -1,6 +1,6 @@
 """The senses: each looks at what an agent has done so far, and tells what it feels, or nothing.
 
-A sense is one file with all that it is: what it feels, what it exempts, how it counts, what is said of it, and its label.
+A sense is one file with all that it is: what it feels, what it exempts, how it counts, what is said of it, its label.
 To add one, write the file and name it in the table below.
 """
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
         """What every sense has: a name, a label for people, and what is said of what it feels."""
 
         @property
-        def NAME(self) -> str: ...
+        def NAME(self) -> str: ...  # noqa: N802
         @property
-        def LABEL(self) -> str: ...
+        def LABEL(self) -> str: ...  # noqa: N802
         @property
-        def CLIMBS(self) -> bool:
+        def CLIMBS(self) -> bool:  # noqa: N802
             """Whether its readings mean that the agent is stuck, and so climb the ladder."""
             ...
 
         @property
-        def ADVICE(self) -> Mapping[int, tuple[str, ...]]:
+        def ADVICE(self) -> Mapping[int, tuple[str, ...]]:  # noqa: N802
             """By rung, 0 where there is none: what may follow the fact; each is said once in a session."""
             ...
 

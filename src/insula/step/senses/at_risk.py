@@ -16,8 +16,8 @@ CLIMBS = False
 UNDO = "undo"
 """The user asked for something to be taken back."""
 _PASSING = frozenset(
-    "node_modules dist build target out coverage tmp temp .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache .next "
-    "venv .venv bin obj .turbo .gradle htmlcov .tox site logs".split()
+    "node_modules dist build target out coverage tmp temp .cache __pycache__ .pytest_cache .mypy_cache .ruff_cache "
+    ".next venv .venv bin obj .turbo .gradle htmlcov .tox site logs".split()
 )
 """Folders that are made again."""
 _EVERYTHING = frozenset((".", "*", "./", "..", "/", "~", "./*", ".git"))
@@ -61,7 +61,7 @@ def _loses(path: str, unsaved: list[str]) -> bool:
     bare = path.rstrip("/")
     if path in _EVERYTHING or bare.endswith("/.git"):
         return True
-    if bare.rsplit("/", 1)[-1] in _PASSING or bare.startswith(("/tmp/", "/var/folders/")):
+    if bare.rsplit("/", 1)[-1] in _PASSING or bare.startswith(("/tmp/", "/var/folders/")):  # noqa: S108
         return False
     inside = bare.removeprefix("./")
     return any(target.endswith(f"/{inside}") or f"/{inside}/" in f"/{target}" for target in unsaved)

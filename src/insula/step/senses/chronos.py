@@ -1,6 +1,6 @@
 """Chronos: it is long since the user spoke, and nothing shows that the work gets on.
 
-Turns count as long as they bring no progress: a changed file, a commit, a check that went well. One slow build is one turn.
+Turns count as long as they bring no progress: a changed file, a commit, a check that went well. One slow build is one.
 """
 
 from insula.step.action import Action

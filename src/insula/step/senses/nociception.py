@@ -1,8 +1,8 @@
 """Nociception: the same thing fails again, in turn after turn, whatever lies between.
 
-Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in several
-turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once; waits,
-polls and probes count not at all.
+Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
+several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once;
+waits, polls and probes count not at all.
 """
 
 from insula.step.action import Action
@@ -137,8 +137,8 @@ ADVICE = {
         "What did you expect the last change to alter in the failure, and what does it mean that it did not?",
     ),
     DIRECTIVE: (
-        "The premise that these tries share is still untested. Step back, and settle it with one small check before you "
-        "try again; then take a different way.",
+        "The premise that these tries share is still untested. Step back, and settle it with one small check before "
+        "you try again; then take a different way.",
         "Reduce it to the smallest case that still fails, and go on from there instead of changing more.",
         "Go back to the last state that worked, and bring in one difference at a time.",
     ),

@@ -1,4 +1,4 @@
-"""Oscillation: changes of a file that undo each other, whatever lies between, and edits that version control takes back.
+"""Oscillation: changes of a file that undo each other, whatever lies between, and edits that are taken back.
 
 To break a thing on purpose and mend it again, once or with another change each time, is how tests are tested: only what
 is done again after it was undone counts, or what was undone for the third time, or thrown away for the second.

@@ -1,7 +1,7 @@
 """Unproven end: the agent stops, and since its last change nothing has shown that what failed now works.
 
-Felt where the host hears what is answered to the end of a turn, once for each goal. Without an open failure it is felt
-only where the agent itself says that tests pass or that it is verified, and a check that it ran before was not run since.
+Felt where the host hears what is answered to the end of a turn, once for each goal. Without an open failure it is
+felt only where the agent itself says that tests pass or that it is verified, and its check was not run since.
 """
 
 from insula.step.state import Reading, State

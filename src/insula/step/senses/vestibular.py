@@ -1,4 +1,4 @@
-"""Vestibular: the agent moves and gets nowhere. The very same call again, a cycle of calls, the same unchanged file again.
+"""Vestibular: the agent moves and gets nowhere. The very same call, a cycle of calls, the same unchanged file again.
 
 What comes of different calls may be equal and good: only the very call counts. Waits and polls may repeat; one whose
 answer has not changed for very long is told as a wait in vain.
@@ -152,7 +152,8 @@ def fact(reading: Reading) -> str:
     if reading.form == "fruitless":
         return f"A search for the same name has found nothing in {reading.count} turns."
     if reading.form == "wait":
-        return f"{what or 'The same question'} has given the same answer {reading.count} times in {reading.minutes} minutes."
+        asked = what or "The same question"
+        return f"{asked} has given the same answer {reading.count} times in {reading.minutes} minutes."
     return f"The last {reading.count} turns made the same call{f', {what},' if what else ''} and got the same result."
 
 

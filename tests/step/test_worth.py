@@ -1,4 +1,4 @@
-"""`insula worth` and `insula status` in a home that has only hooks: what was said, what became of it, what was wrong."""
+"""`insula worth`, and `insula status` in a home of hooks alone: what was said, what became of it, what was wrong."""
 
 import sys
 import time
@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "step"))
 from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
