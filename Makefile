@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo day test test-hosts test-page browser check format bench load lock clean
+.PHONY: help run demo day bench-help test test-hosts test-page browser check format bench load lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ format: $(VENV)/test.stamp ## put the code in shape
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
+
+bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedded one's replies (about five minutes)
+	@$(BIN)/insula bench help gate --out docs/benchmarks/help
 
 load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about five minutes, Linux)
 	@$(BIN)/insula bench load

@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
@@ -715,6 +716,19 @@ async def test_a_problem_is_solved_and_its_impasse_stands_on_the_ledger(store: S
     assert unsolved.answer is None
     assert signal.reason == unsolved.stopped
     assert [one.kind for one in heard] == ["meta:impasse"]
+
+
+async def test_a_problem_is_solved_with_the_strategies_that_the_user_wrote(store: Store, home: Path) -> None:
+    own = "[[strategy]]\nname = 'abacus'\nwhen = 'with sums'\nhow = 'Move the beads.'\n"
+    (home / "strategies.toml").write_text(own)
+    model = ScriptedModel(
+        lambda asked: (
+            {"task_features": "a sum", "difficulty": 10, "strategy": "abacus"} if asked.schema else "<answer>4</answer>"
+        )
+    )
+    await Metacognition(store).solve("What is 2 + 2?", Models(generator=model), method="mgv")
+    assert "- abacus: problems with sums" in model.requests[0].instructions
+    assert "Strategy: abacus\nMove the beads." in model.requests[1].prompt
 
 
 async def test_a_night_is_run_from_the_facade(store: Store) -> None:

@@ -1,6 +1,7 @@
 """The life of what was learned: a rule, a lesson or a guideline; evidence in, confidence, effect and state out.
 
     proposed ──► active ──► retired      by evidence
+    accepted                             by a person: active at once, and retired by evidence all the same
     pinned, muted                        by a person, and undone by one
 
 A session says something about guidance only where it had its *opportunity* to fail. What it says depends on whether
@@ -34,6 +35,8 @@ ACTIVE = "active"
 RETIRED = "retired"
 PINNED = "pinned"
 MUTED = "muted"
+ACCEPTED = "accepted"
+"""Not a state but what a person said: as if it had been corroborated."""
 PRUNED = "pruned"
 """Long silent with next to no evidence: as if it had never been proposed."""
 
@@ -62,6 +65,9 @@ WORTHWHILE = 0.05
 """The smallest effect that is worth a line in a prompt (P4)."""
 FUTILE = 0.05
 """Guidance is retired where an effect worth while is less likely than this (P4)."""
+VAIN = 0.97
+"""Posterior probability that guidance is broken in more than half of the sessions that are told it, from which on it is
+told no longer: five of five, seven of eight."""
 LEVEL = 0.95
 """Of the interval of the effect."""
 SURE = 0.998
@@ -162,6 +168,13 @@ class Life(Value):
         return effect(self.tally) if self.tally.compared >= MINIMUM else None
 
     @property
+    def reason(self) -> str:
+        """Why it was retired, where the verdict on its effect does not say it."""
+        if self.state != RETIRED or not is_in_vain(self.tally):
+            return ""
+        return f"broken in {self.tally.breaches} of the {self.tally.shown} sessions that were told it"
+
+    @property
     def told(self) -> bool:
         """Whether it is told at the start of a session, but for the lot."""
         return self.state in (ACTIVE, PINNED)
@@ -178,21 +191,34 @@ def live(evidence: "Iterable[Evidence]", now: float, *, mode: str = "", widely: 
     Args:
         evidence: in any order; of two records of one session the earlier counts.
         now: seconds since the epoch.
-        mode: `pinned` or `muted` where a person said so.
+        mode: `pinned`, `muted` or `accepted` where a person said so.
         widely: whether it is to be told in every project, and so must have been seen in two of them.
     """
     counts = tally(evidence)
-    state = mode or _state(counts, now, widely)
+    state = mode if mode in (PINNED, MUTED) else _state(counts, now, widely)
+    if mode == ACCEPTED and state in (PROPOSED, PRUNED):
+        state = ACTIVE
     return Life(state=state, confidence=confidence(counts, now), tally=counts)
 
 
 def _state(counts: Tally, now: float, widely: bool) -> str:
     if counts.compared >= MINIMUM and _worthwhile(counts) < FUTILE:
         return RETIRED
+    if is_in_vain(counts):
+        return RETIRED
     if counts.records < FEW and _idle(counts, now) >= FORGOTTEN:
         return PRUNED
     seen = counts.places if widely else counts.detections
     return ACTIVE if seen >= CORROBORATED else PROPOSED
+
+
+def is_in_vain(counts: Tally) -> bool:
+    """Whether guidance is told and broken again and again, and no comparison shows that it works all the same."""
+    told, broken = counts.shown, counts.breaches
+    if 2 * broken <= told:
+        return False
+    surely = sum(math.comb(told + 1, some) for some in range(broken + 1)) >= VAIN * 2 ** (told + 1)  # under Beta(1, 1)
+    return surely and not (counts.compared >= MINIMUM and effect(counts).verdict == WORKS)
 
 
 def tally(evidence: "Iterable[Evidence]") -> Tally:
@@ -250,14 +276,14 @@ def _idle(counts: Tally, now: float) -> float:
 
 EVERYWHERE = "global"
 """The scope of what holds in every project; any other scope is a project."""
-_MODES = {"pin": PINNED, "unpin": "", "mute": MUTED, "unmute": ""}
+_MODES = {"pin": PINNED, "unpin": "", "mute": MUTED, "unmute": "", "accept": ACCEPTED}
 
 
 class Decision(Value):
     """What a person decided about one piece of guidance. Decisions are only ever added, so that each can be undone."""
 
     do: str
-    """`mute`, `unmute`, `pin`, `unpin`, `forget` or `import`."""
+    """`mute`, `unmute`, `pin`, `unpin`, `accept`, `forget` or `import`."""
     rule: str
     scope: str
     at: float
@@ -267,7 +293,7 @@ class Decision(Value):
 
 
 def mode(decisions: "Iterable[Decision]", project: str) -> str:
-    """`pinned`, `muted` or nothing: the last word on one piece of guidance, that on the project before that on all."""
+    """`pinned`, `muted`, `accepted` or nothing: the last word on it, that on the project before that on all."""
     said: dict[str, str | None] = {}
     for decision in decisions:
         if decision.do in _MODES:

@@ -38,14 +38,15 @@ class Value:
 
     @classmethod
     def of(cls, fields: "dict[str, Any]") -> "Self":
-        """The value that was written as JSON; fields of another version are left out.
+        """The value that was written as JSON: lists are tuples again, and fields of another version are left out.
 
         Raises:
             TypeError: one that is needed is missing.
         """
-        return cls(**{name: fields[name] for name in cls._fields if name in fields})
+        given = ((name, fields[name]) for name in cls._fields if name in fields)
+        return cls(**{name: tuple(value) if is_list(value) else value for name, value in given})
 
-    def but(self, **changes: "Any") -> "Self":
+    def replace(self, **changes: "Any") -> "Self":
         """The same value with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})
 

@@ -1,6 +1,9 @@
 """Methods side by side: paired by a common pool, capped alike, gone on with after a kill, and judged without favour."""
 
+import asyncio
 import json
+import lzma
+import shutil
 import sys
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable
@@ -12,9 +15,9 @@ import pytest
 
 from insula.bench import arms as arms_module
 from insula.bench import gsm8k
-from insula.bench.arms import Arm, arms, latest
+from insula.bench.arms import Arm, Problem, arms, latest
 from insula.bench.gsm8k import TOKENS, problems, run
-from insula.bench.gsm8k_figures import alone, confidences, figures, paired
+from insula.bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
 from insula.bench.gsm8k_report import tables
 from insula.bench.lines import FilePool, Lines
 from insula.bench.page import page
@@ -25,6 +28,9 @@ from insula.types import Usage
 
 Json = dict[str, Any]
 Reply = Callable[[Request], str]
+DOCS = Path(__file__).parents[2] / "docs" / "benchmarks"
+UNTOLD = {"self_refine", "self_verification", "mgv"}
+"""Methods that were measured on twenty problems alone, and have a table of their own."""
 CHAINS = "direct,self_consistency@3,adaptive_self_consistency"
 
 
@@ -137,6 +143,41 @@ def test_a_run_that_is_killed_goes_on_where_it_was(bench: Callable[..., Any], tm
     assert measured["pairs"] == whole["pairs"]
 
 
+def test_problems_at_once_come_to_the_same_and_each_still_shares_its_chains(
+    bench: Callable[..., Any], tmp_path: Path
+) -> None:
+    _, _, one_by_one, _ = bench()
+    (tmp_path / "out").rename(tmp_path / "before")
+    model, code, at_once, _ = bench(parallel=3)
+    assert (code, len(model.requests)) == (0, 10)
+    for name in ("pairs", "confidence"):
+        assert at_once[name] == one_by_one[name]
+    assert {name: one["right"] for name, one in at_once["arms"].items()} == {
+        name: one["right"] for name, one in one_by_one["arms"].items()
+    }
+
+
+def test_so_many_problems_are_solved_at_once_and_no_more(
+    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work, seen = set[int](), list[int]()
+
+    async def watched(arm: Arm, problem: Problem, *args: Any, **terms: Any) -> Json:
+        at_work.add(problem.number)
+        seen.append(len(at_work))
+        await asyncio.sleep(0)
+        record = await arms_module.solved(arm, problem, *args, **terms)
+        at_work.discard(problem.number)
+        return record
+
+    monkeypatch.setattr(gsm8k, "solved", watched)
+    for parallel, most in ((1, 1), (2, 2), (9, 3)):
+        seen.clear()
+        bench(parallel=parallel)
+        assert max(seen) == most
+        shutil.rmtree(tmp_path / "out")
+
+
 def test_torn_lines_are_left_out_and_measured_again_from_the_pool(bench: Callable[..., Any], tmp_path: Path) -> None:
     _, _, before, _ = bench()
     file = tmp_path / "out" / "results.jsonl"
@@ -165,6 +206,47 @@ def test_more_problems_and_methods_join_what_is_there(bench: Callable[..., Any])
     assert {name: one["n"] for name, one in measured["arms"].items()} == {"direct": 3, "self_consistency@2": 3}
     model, _, reported, _ = bench("direct", limit=0)
     assert (model.requests, reported["arms"]) == ([], measured["arms"])
+
+
+def test_results_that_were_packed_are_reported_without_their_problems(
+    bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, measured, _ = bench()
+    file = tmp_path / "out" / "results.jsonl"
+    Path(f"{file}.xz").write_bytes(lzma.compress(file.read_bytes()))
+    file.unlink()
+    run(None, CHAINS, None, 0, 0, 0, str(tmp_path / "out"), TOKENS, True)
+    assert json.loads(capsys.readouterr().out) == measured
+
+
+def test_what_cannot_be_reported_or_measured_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no results to be read"):
+        run(None, CHAINS, None, 0, 0, 0, str(tmp_path / "nowhere"), TOKENS, True)
+    with pytest.raises(InputError, match="give --data FILE, or --limit 0"):
+        run(None, CHAINS, None, None, 0, 0, str(tmp_path / "out"), TOKENS, True)
+
+
+@pytest.mark.parametrize("folder", ["held_out", "."])
+def test_the_tables_of_the_page_are_those_of_the_raw_lines(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = DOCS / "gsm8k" / folder
+    for name in ("results.jsonl.xz", "run.json"):
+        shutil.copy(kept / name, tmp_path)
+    run(None, CHAINS, None, 0, 0, 0, str(tmp_path), TOKENS, True)
+    measured = json.loads(capsys.readouterr().out)
+    assert measured == json.loads((kept / "figures.json").read_text())
+    written = (DOCS / "gsm8k.md").read_text().replace("*", "")
+    for name, one in measured["arms"].items():
+        low, high = (100 * end for end in one["interval"])
+        row = f"{one['right']}/{one['n']} | {100 * one['accuracy']:.1f} % [{low:.1f}, {high:.1f}]"
+        assert row in written or name in UNTOLD
+
+
+def test_the_surer_half_is_judged_without_favour_to_any_of_equally_sure_ones() -> None:
+    assert surer_half([0.9, 0.8, 0.2, 0.1], [True, True, False, False]) == 1.0
+    assert surer_half([0.9, 0.5, 0.5, 0.5], [True, True, False, False]) == pytest.approx((1 + 1 / 3) / 2)
+    assert surer_half([0.9], [False]) == 0.0
 
 
 def test_another_seed_is_another_measurement_of_the_same_problems(bench: Callable[..., Any]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from insula.bench.cases import cases
 from insula.bench.stuck import (
     ANY,
-    Told,
+    Note,
     Watched,
     at_step,
     healthy,
@@ -25,7 +25,7 @@ from insula.replay.events import Call, Prompt
 ERROR = "Error executing query: Unknown column 'name' in 'where clause'"
 
 
-def watched(*rewards: float, told: tuple[Told, ...] = (), **fired: int) -> Watched:
+def watched(*rewards: float, told: tuple[Note, ...] = (), **fired: int) -> Watched:
     return Watched("intercode", "sql", None, rewards, fired, told, (), frozenset(), 0, False)
 
 
@@ -72,8 +72,8 @@ def test_the_prompt_of_the_user_and_the_outcome_reach_the_senses() -> None:
     failing = Call("Bash", {"command": "make"}, "No rule to make target", 5.0, ok=False)
     calls = tuple(failing._replace(at=5.0 * i) for i in range(1, 6))
     again = watch(Run("a", "a", (Prompt(0.5), *calls)))
-    assert again.fired[ANY] == 2
-    assert again.told[0].step == 2
+    assert again.fired[ANY] == 3
+    assert again.told[0].step == 3
     fine = (call._replace(ok=True, output=f"module_{i}.o was built") for i, call in enumerate(calls))
     fine = watch(Run("a", "a", (Prompt(0.5), *fine)))
     assert ANY not in fine.fired
@@ -93,7 +93,7 @@ def test_marks_without_any_reading_say_so_instead_of_failing() -> None:
 
 
 def test_texts_of_healthy_runs_are_counted_per_thousand_calls() -> None:
-    told = (Told(1, "nociception", 1, 100), Told(2, "nociception", 2, 150), Told(3, "chronos", 0, 50))
+    told = (Note(1, "nociception", 1, 100), Note(2, "nociception", 2, 150), Note(3, "chronos", 0, 50))
     figures = healthy([watched(*[0.0] * 500, told=told), watched(*[0.0] * 500)])
     assert (figures["calls"], figures["texts_per_1000"], figures["rungs_per_1000"]) == (1000, 3.0, 1.0)
     assert (figures["chars_per_1000"], figures["longest_text"]) == (300.0, 150)

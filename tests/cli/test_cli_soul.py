@@ -17,7 +17,7 @@ from insula.sleep.cycle import sleep_cycle
 from insula.sleep.guidelines import PROPOSAL
 from insula.sleep.phases import PHASES
 
-LEARNED = "Without waiting for a reminder: don't give sizes in feet, use metres."
+LEARNED = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]
 """Runs `insula soul` with some words; returns the exit code, standard output and standard error."""
 
@@ -68,7 +68,7 @@ def told(home: Path) -> str:
 
     async def ask(store: Store) -> None:
         async with Metacognition(store).turn("me", "later", "How tall is it?") as turn:
-            instructions.append(turn.instructions)
+            instructions.append(f"{turn.instructions}\n{turn.reminder}")
 
     with_store(home, ask)
     return instructions[0]
@@ -128,7 +128,8 @@ def test_undo_goes_back_and_is_itself_undone(slept: Path, insula: Insula) -> Non
     assert LEARNED in told(slept)
     assert insula("undo")[0] == 0
     assert LEARNED not in soul_of("me").read_text()
-    assert insula("undo", "1")[0] == 0
+    first = json.loads(insula("history", "--json")[1])[-1]["id"]
+    assert insula("undo", str(first))[0] == 0
     assert LEARNED in insula()[1]
     with_store(slept, sleep)
     assert LEARNED in insula()[1]  # what was brought back is no longer kept out

@@ -18,6 +18,7 @@ from insula.hosts import install
 from insula.hosts.places import HOSTS
 from insula.screening import screen
 from insula.step import digest, evidence, trace
+from insula.step.lines import append
 from insula.step.patterns import BY_ID
 
 NOW = time.time()
@@ -61,7 +62,7 @@ def known(home: Path, rule: str, arm: str, happened: bool, sessions: int, projec
         }
         for i in range(sessions)
     ]
-    evidence.append(evidence.log(str(home), here() if project is None else project), records)
+    append(evidence.log(str(home), here() if project is None else project), records)
 
 
 def measured(home: Path) -> None:
@@ -241,9 +242,11 @@ def test_a_pinned_rule_is_told_without_evidence() -> None:
 
 
 def test_a_decision_for_this_project_leaves_the_others_alone(home: Path) -> None:
-    known(home, "reread", "none", True, 2)
-    known(home, "reread", "none", True, 2, project=OTHER)
-    assert "in this project" in call("mute", "reread", "--here").stdout
+    mine = Decision(do="import", rule="mine", scope="global", at=NOW, advice="Read it once.", pattern="reread")
+    evidence.decide(str(home), mine)
+    known(home, "mine", "none", True, 2)
+    known(home, "mine", "none", True, 2, project=OTHER)
+    assert "in this project" in call("mute", "mine", "--here").stdout
     assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
     assert digest.open_session(str(home), "two", OTHER, NOW, 0.0) != ""
 

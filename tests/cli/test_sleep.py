@@ -61,8 +61,8 @@ def test_each_phase_says_what_it_found_and_the_lesson_names_its_messages(home: P
     assert (code, err) == (0, "")
     assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == [name for name, _ in PHASES]
     assert "✓  summaries      2 sessions: 2 extractive" in out
-    assert 'use metres" (from messages 3, 7)' in out
-    assert "added: Without waiting for a reminder: don't give sizes in feet, use metres." in out
+    assert "use metres. (from memories 3, 7)" in out
+    assert "added: Please don't give sizes in feet, use metres." in out
 
 
 def test_there_is_no_night_where_there_was_no_day(home: Path, insula: Insula) -> None:

@@ -59,7 +59,7 @@ attempt     Attempt 2 (program): 10.
 vote        Votes so far: 10 with 0.88.
 stop        Stopped: 2 attempts agree (chain, program), with 0.88 of the votes.
 
-Answer: 10  (confidence 0.86; combined 0.86, agreement 1.00, likelihood 0.90)
+Answer: 10  (confidence 0.91; combined 0.91, agreement 1.00, likelihood 0.90)
 chain       1 call, 79 + 6 tokens
 program     1 call, 199 + 9 tokens
 together    2 calls, 278 + 15 tokens\

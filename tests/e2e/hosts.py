@@ -116,7 +116,7 @@ def test_four_similar_errors_bring_the_question_to_the_model_once(host: str, sta
     stage = staged(host)
     with FakeModel(failing(5)) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert stage.actions() == 5
 
 
@@ -126,7 +126,7 @@ def test_errors_that_differ_bring_no_question(host: str, staged: Staged) -> None
     wrong = ("cat missing.txt", "python3 -c 'import nowhere'", "expr 1 / 0", "kill x", "sort --no-such-option")
     with FakeModel([Shell(f"{command}; exit 1") for command in wrong]) as model:
         assert finished(stage, model, stage.play(model))
-    assert not any(QUESTION in text or "similar errors" in text for text in model.texts())
+    assert not any(SIGN in text for text in model.texts())
     assert stage.actions() == len(wrong)
 
 
@@ -161,7 +161,7 @@ def test_claude_puts_it_behind_the_result(staged: Staged) -> None:
     assert "missing-4.txt: No such file or directory" in result["content"]
     told = re.search(r"<system-reminder>\n(PostToolUseFailure:[^<]*)\n</system-reminder>", result["content"])
     assert told
-    assert told[1].startswith(f"PostToolUseFailure:Bash hook additional context: {SIGN}4 similar errors")
+    assert told[1].startswith(f"PostToolUseFailure:Bash hook additional context: {SIGN}3 turns in a row ended")
 
 
 def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
@@ -171,7 +171,7 @@ def test_codex_puts_it_into_a_message_of_the_developer(staged: Staged) -> None:
     items: list[Json] = model.dialogue[4]["input"]
     told = [item for item in items if QUESTION in str(item)]
     assert [(item["type"], item["role"]) for item in told] == [("message", "developer")]
-    assert told[0]["content"][0]["text"].startswith(f"{SIGN}4 similar errors")
+    assert told[0]["content"][0]["text"].startswith(f"{SIGN}3 turns in a row ended")
 
 
 def test_gemini_puts_it_behind_the_output_of_the_tool(staged: Staged) -> None:
@@ -181,7 +181,7 @@ def test_gemini_puts_it_behind_the_output_of_the_tool(staged: Staged) -> None:
     part: Json = model.dialogue[4]["contents"][-1]["parts"][0]
     output: str = part["functionResponse"]["response"]["output"]
     assert "missing-4.txt: No such file or directory" in output
-    assert re.search(rf"<hook_context>{re.escape(SIGN)}4 similar errors[^<]*</hook_context>$", output)
+    assert re.search(rf"<hook_context>{re.escape(SIGN)}3 turns in a row[^<]*</hook_context>$", output)
 
 
 def behind(model: FakeModel) -> tuple[Json, Json]:
@@ -232,7 +232,7 @@ def test_copilot_with_two_hooks_is_told_once(staged: Staged) -> None:
     with FakeModel(failing(5)) as model:
         assert finished(stage, model, stage.play(model))
     assert stage.actions() == 10, "each hook has told each call"
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -260,7 +260,7 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     assert not installed or stage.insula("install", "claude-code").status == 0
     with FakeModel(failing(5)) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert "PostToolUseFailure:Bash hook additional context: [insula] 4 similar" in model.texts()[4]
     assert stage.actions() == (10 if installed else 5), "each tells each call; it counts once"
 
@@ -290,7 +290,7 @@ def test_tools_of_opencode_that_throw_bring_the_question_behind_their_error(stag
     missing = [Read(str(stage.project / f"missing-{number}.txt")) for number in range(5)]
     with FakeModel(missing) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert stage.actions() == 5
 
 
@@ -299,7 +299,7 @@ def test_what_gemini_drops_with_the_error_of_a_tool_comes_with_the_next_result(s
     missing = [Read(str(stage.project / f"missing-{number}.txt")) for number in range(4)]
     with FakeModel([*missing, Shell("echo fine")]) as model:
         assert finished(stage, model, stage.play(model))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 0, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -336,7 +336,7 @@ def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged
     trust(stage)
     with FakeModel(failing(5)) as model:
         assert finished(stage, model, stage.play(model, trusting=False))
-    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 0, 1, 1]
+    assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert set(doctor(stage, "codex").values()) == {"ok"}
 
 
@@ -344,7 +344,7 @@ def test_codex_runs_hooks_once_they_are_trusted_and_the_doctor_is_content(staged
 def test_the_proof_is_found_and_quotes_what_the_model_saw(host: str) -> None:
     proof = prove(host, PROGRAMS / places.host(host).binary)
     assert proof.reached, proof.reason
-    assert f"{SIGN}4 similar errors in a row. {QUESTION}" in proof.text
+    assert f"{SIGN}{QUESTION}" in proof.text
     assert ("trust" in proof.reason) == (host == "codex")
 
 

@@ -3,11 +3,15 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 Payload = dict[str, Any]
+_CLOCK = count(time.time(), 1.0)
+"""A second from one call to the next: what follows faster is of the same turn of the model."""
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "payloads"
 PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
@@ -26,9 +30,11 @@ def _sent(record: Payload) -> Payload:
 
 
 def failing(payloads: Iterable[Payload]) -> Payload:
-    """The one whose shell command failed."""
+    """The one whose shell command failed; to list what is not there is only to ask, so it shows it instead."""
     ended = ("tool_response", "error", "toolResult", "tool_result", "output")
-    return next(p for p in payloads if any(p.get(name) for name in ended) and "nonexistent-dir" in str(p))
+    found = next(p for p in payloads if any(p.get(name) for name in ended) and "nonexistent-dir" in str(p))
+    shown = json.dumps(found).replace("ls /nonexistent", "cat /nonexistent").replace("ls: cannot access", "cat:")
+    return json.loads(shown)
 
 
 def again(payload: Payload, number: int) -> Payload:
@@ -46,7 +52,8 @@ def shim(home: Path) -> Path:
     script.parent.mkdir(parents=True, exist_ok=True)
     source = Path(__file__).parents[2] / "src"
     script.write_text(
-        f"import sys\nsys.path.insert(0, {str(source)!r})\n"
+        f"import os, sys, time\nsys.path.insert(0, {str(source)!r})\n"
+        "if now := os.environ.get('NOW'):\n    time.time = lambda: float(now)\n"
         f"from insula.hosts.hook import main\nmain({str(home)!r}, sys.argv[1:])\n"
     )
     return script
@@ -64,7 +71,7 @@ def call(home: Path, host: str, payload: Payload | bytes, env: Mapping[str, str]
         input=given,
         capture_output=True,
         check=True,
-        env={"PATH": "/usr/bin:/bin", **(env or {})},
+        env={"PATH": "/usr/bin:/bin", "INSULA_HOLDOUT": "off", "NOW": str(next(_CLOCK)), **(env or {})},
     )
     assert not done.stderr
     return json.loads(done.stdout) if done.stdout else None

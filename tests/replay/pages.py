@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT, Failure, Moment, Point, Replayed, Totals
-from insula.step.ladder import SOCRATIC
 from insula.step.patterns import PATTERNS
-from insula.step.senses import CHRONOS, NOCICEPTION, VESTIBULAR, Reading
+from insula.step.senses import chronos, nociception, vestibular
+from insula.step.state import Reading, State
 from insula.step.wording import text
 
 BEGAN = 1_763_110_800.0
@@ -51,7 +51,7 @@ def session(seed: int, steps: int = 240, *, stuck: int = 2, points: bool = True)
     )
     for _ in range(stuck):
         _get_stuck(chance, made, rows)
-    made.readings[CHRONOS] += 1
+    made.readings[chronos.NAME] += 1
     return _counted(made, rows, keep=points)
 
 
@@ -106,15 +106,13 @@ def _get_stuck(chance: random.Random, made: Replayed, rows: list[Point]) -> None
     """Errors in a row, or circles: each louder than the one before."""
     length = chance.randint(5, 24)
     start = chance.randint(0, max(0, len(rows) - length - 1))
-    sense = NOCICEPTION if chance.random() < 0.6 else VESTIBULAR
+    sense = nociception.NAME if chance.random() < 0.6 else vestibular.NAME
     first, said, rung = rows[start], "", 0
     for count, place in enumerate(range(start, min(start + length, len(rows))), 1):
         rung = min(4, 1 + count // 5) if count > 1 else 0
-        reading = Reading(
-            sense=sense, count=count, severe=rung >= SOCRATIC, form="" if sense == NOCICEPTION else "same"
-        )
+        reading = Reading(sense=sense, count=count, key="k", form="alike" if sense == nociception.NAME else "same")
         speaks = count in {2, 5, 10, 15}
-        said = text(reading, rung) if speaks else said
+        said = text(State(), reading, rung) if speaks else said
         rows[place] = _failing(rows[place], first, sense, rung if speaks else 0, said if speaks else "")
         made.readings[sense] += 1
         made.rungs.update([rung] * speaks)
@@ -146,13 +144,13 @@ def _failing(point: Point, first: Point, sense: str, rung: int, said: str) -> Po
         tool=first.tool,
         kind=first.kind,
         target=first.target,
-        ok=sense != NOCICEPTION,
+        ok=sense != nociception.NAME,
         tokens=point.tokens,
-        error=ERRORS[1] if sense == NOCICEPTION else "",
+        error=ERRORS[1] if sense == nociception.NAME else "",
         sense=sense,
         rung=rung,
         said=said,
-        waste=STALE_EDIT if first.kind == "edit" else FAILURE if sense == NOCICEPTION else REREAD,
+        waste=STALE_EDIT if first.kind == "edit" else FAILURE if sense == nociception.NAME else REREAD,
         wasted=point.tokens,
     )
 

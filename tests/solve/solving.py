@@ -21,9 +21,9 @@ def _settings(request: Request) -> tuple[object, object]:
     return request.settings.get("max_tokens"), request.settings.get("temperature")
 
 
-def scores(*values: float, evaluation: str = "It holds.") -> str:
+def scores(*values: float | str, evaluation: str = "It holds.") -> str:
     """A verifier's reply; one value stands for all four."""
-    four: Sequence[float] = values * 4 if len(values) == 1 else values
+    four: Sequence[float | str] = values * 4 if len(values) == 1 else values
     names = ("Coherence", "Plausibility", "Consistency", "Goal-conduciveness")
     lines = [f"{name}: {value}" for name, value in zip(names, four, strict=True)]
     return "\n".join(["<evaluate>", *lines, f"Evaluation: {evaluation}", "</evaluate>"])

@@ -79,7 +79,7 @@ numbers, names and arithmetic only, the last of them to `answer`.\
         ]
     )
     assert solved.confidences == snapshot(
-        {"combined": 0.8359683016089533, "agreement": 1.0, "likelihood": 0.8187307530779818}
+        {"combined": 0.8936454708581594, "agreement": 1.0, "likelihood": 0.8187307530779818}
     )
 
 
@@ -144,7 +144,11 @@ def test_what_is_counted_may_not() -> None:
 
 async def test_after_nine_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
     _, solved = await solve(*[rf"\boxed{{{number}}}" for number in (11, 12, 13, 14, 15, 16, 13, 17, 18, 19)])
-    assert (solved.answer, solved.end, len(solved.attempts)) == ("13", End("done", "9 attempts are made"), 9)
+    assert (solved.answer, solved.end, len(solved.attempts)) == (
+        "13",
+        End("done", "9 attempts are made", stuck=True),
+        9,
+    )
     kinds = Counter(attempt.kind for attempt in solved.attempts)
     assert kinds == {"chain": 6, "strategy": 2, "program": 1}
     assert solved.confidence is not None
@@ -178,12 +182,12 @@ What fraction was there originally, if 8 left? How many are possible?
 Two solutions of this problem came to different answers: 0 and 1.
 Which approach would help most to decide it?
 
-1. running amount: fits problems in which one amount changes step by step in time
-2. chain of comparisons: fits problems in which amounts are told by how much more or less than others they are
-3. working backwards: fits problems that tell the end and ask for the beginning
-4. base of the percentage: fits problems with percentages, discounts, taxes or growth
-5. equal parts: fits problems with ratios, or amounts that are so many times another
-6. sketch: fits problems about lengths, areas, shapes or positions
+1. equal parts: fits problems with ratios, or amounts that are so many times another
+2. general: fits problems of any kind
+3. every case: fits problems that ask in how many ways, or of which several cases are possible
+4. running amount: fits problems in which one amount changes step by step in time
+5. elimination: fits problems that state conditions which only one possibility meets
+6. sum behind the average: fits problems with averages
 
 Reply with the number of one approach and nothing else.\
 """)
@@ -210,6 +214,22 @@ async def test_the_same_seed_draws_the_same_strategies_and_no_strategy_twice() -
         drawn.append([attempt.strategy for attempt in solved.attempts if attempt.strategy])
     assert drawn[0] == drawn[1]
     assert all(len(names) == len(set(names)) == 2 for names in drawn)
+
+
+async def test_other_problems_get_other_strategies_though_the_seed_is_the_same() -> None:
+    drawn = set[str]()
+    for boxes in range(3, 11):
+        model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
+        solved = await insula(PROBLEM.replace("3", str(boxes)), Models(generator=model))
+        drawn.update(attempt.strategy for attempt in solved.attempts if attempt.strategy)
+    assert len(drawn) > 3
+
+
+async def test_attempts_that_never_agree_are_an_impasse() -> None:
+    _, solved = await solve(*[rf"\boxed{{{number}}}" for number in range(11, 21)])
+    assert (solved.ending, solved.at_impasse) == ("done", True)
+    _, solved = await solve(RIGHT, PROGRAM)
+    assert not solved.at_impasse
 
 
 async def test_strategies_are_recorded_by_whether_they_led_to_the_answer() -> None:

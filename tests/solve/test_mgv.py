@@ -1,7 +1,5 @@
 """Monitor, generate, verify: prompt by prompt, and what becomes of replies that are no use."""
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from solving import PROBLEM, schedule, scores
 from insula.llm.budget import Account, Budget
 from insula.llm.client import Generation
 from insula.solve.knowledge import Knowledge, MemoryRecords, Strategy, shipped
-from insula.solve.mgv import metastrategy_of, mgv, read_scores, read_solution, temperature_for, tokens_for
+from insula.solve.mgv import metastrategy_of, mgv, read_solution, temperature_for, tokens_for
 from insula.solve.run import Models
 from insula.solve.solution import End, Scores
 from insula.testing import Reply, ScriptedModel
@@ -206,6 +204,41 @@ Answer again in the required form, and write nothing else.\
     assert (solved.answer, solved.confidence, solved.unparsed, len(solved.attempts)) == ("10", None, 3, 3)
 
 
+async def test_cycles_that_end_without_a_verdict_are_an_impasse() -> None:
+    _, asked = models(*[plan(), solution(), "Fine.", "Fine!"] * 3)
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.completed, solved.at_impasse) == ("10", True, True)
+    _, asked = models(*[plan(), solution(), scores(0.5)] * 3)
+    assert (await mgv(PROBLEM, asked)).at_impasse
+    _, asked = models(plan(), solution(), scores(0.9))
+    assert not (await mgv(PROBLEM, asked)).at_impasse
+
+
+async def test_scores_of_ten_are_not_accepted_for_scores_of_one() -> None:
+    low = "Coherence: 3.0\nPlausibility: 8.5\nConsistency: 1.5\nGoal-conduciveness: 4.0"
+    _, asked = models(plan(), solution(9), low, plan(), solution(), scores("0,9"))
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.answer, solved.ending, len(solved.attempts)) == ("10", "accepted", 2)
+    assert solved.attempts[0].scores is not None
+    assert solved.attempts[0].scores.mean == pytest.approx(0.425)
+
+
+@pytest.mark.parametrize(("said", "tokens"), [("0.7", 680), ("70%", 680), (0.7, 680), ("7/10", 680)])
+async def test_a_difficulty_in_another_form_is_read(said: object, tokens: int) -> None:
+    model, asked = models(plan(said), solution(), scores(1))
+    solved = await mgv(PROBLEM, asked)
+    assert (solved.unparsed, schedule(model, "Strategy: ")[0][0]) == (0, tokens)
+
+
+async def test_what_a_cycle_taught_is_known_to_the_next() -> None:
+    knowledge = Knowledge(repertoire=SMALL, records=MemoryRecords())
+    model, asked = models(plan(), solution(), scores(0.5), plan(), solution(), scores(1))
+    await mgv(PROBLEM, asked, knowledge=knowledge)
+    first, second = (request.instructions for request in model.requests if request.schema)
+    assert "several people (" not in first
+    assert "- table: problems with several people (0 of 1)" in second
+
+
 async def test_a_solution_without_an_answer_is_asked_for_once_more_and_its_cycle_is_not_judged() -> None:
     _, asked = models(*[plan(), "I do not know.", "Really not."] * 3)
     solved = await mgv(PROBLEM, asked)
@@ -271,38 +304,6 @@ def test_the_metacognitive_strategy_follows_from_the_scores(values: tuple[float,
     parts = Scores(coherence=coherence, plausibility=plausibility, consistency=consistency, goal_conduciveness=goal)
     assert metastrategy_of(parts) == wanted
     assert metastrategy_of(None) == "switch"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Coherence: 0.8\nPlausibility: 0.8\nConsistency: 0.8\nGoal-conduciveness: 0.8",
-        "<evaluate> **COHERENCE**: 0.8/1 **Plausibility** - 0.8; consistency = 80% ... goal conduciveness score: .8",
-        '{"coherence": 0.8, "plausibility": 0.8, "consistency": 0.8, "goal_conduciveness": 0.8}',
-        "1. Coherence (0-1 scale): 0.8\n2. Plausibility (0-1): 0.8\n3. Consistency: 8/10\n4. Goal-Conduciveness: 8",
-        "Coherence: X.X\nCoherence: 0.8 Plausibility: 0.8 Consistency: 0.8 Goal-conduciveness: 0.8 Evaluation: [Good.]",
-    ],
-)
-def test_scores_are_read_however_they_are_written(text: str) -> None:
-    read = read_scores(text)
-    assert read is not None
-    assert read[0].mean == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Coherence: 0.8", "Coherence: NaN Plausibility: 1 Consistency: 1 Goal-conduciveness: 1", "inf", scores(-0.5)],
-)
-def test_scores_that_are_not_all_there_are_none(text: str) -> None:
-    assert read_scores(text) is None
-
-
-@given(st.text(max_size=200), st.lists(st.floats(allow_nan=True) | st.integers(), min_size=4, max_size=4))
-def test_any_scores_are_within_bounds_or_none(noise: str, values: list[float]) -> None:
-    read = read_scores(noise + scores(*values))
-    if read is not None:
-        assert 0 <= read[0].mean <= 1
-        assert math.isfinite(read[0].mean)
 
 
 @given(st.floats(0, 1))

@@ -13,7 +13,7 @@ from insula.solve.answers import of_number
 from insula.solve.baselines import AGREED, WAVES
 from insula.solve.features import features
 from insula.solve.solution import Attempt
-from insula.solve.votes import Policy, Standing, confidence, settled, standings
+from insula.solve.votes import Policy, Standing, confidence, raised, settled, standings
 from insula.stats import ranked
 
 PROBLEM = features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
@@ -70,6 +70,11 @@ def test_another_vote_for_the_leading_answer_never_lowers_it_and_one_for_a_rival
 def test_two_that_agree_at_once_are_surer_than_five_of_twelve() -> None:
     assert sure([1, 1]) > 0.85
     assert sure([1] * 5 + [2, 2, 2, 3, 4, 5, 6]) < 0.6
+
+
+def test_attempts_of_several_kinds_are_trusted_more_and_never_for_certain() -> None:
+    assert [round(raised(chance, POLICY), 2) for chance in (0.0, 0.02, 0.5, 0.84, 1.0)] == [0.0, 0.03, 0.62, 0.9, 1.0]
+    assert raised(0.7, Policy(unlike=0.0)) == pytest.approx(0.7)
 
 
 def test_chains_that_say_nothing_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from insula.step import blast
 from insula.step.blast import imported_by, importers
-from insula.step.senses import WIDE
+from insula.step.senses.spatial import WIDE
 
 PATIENT = 30.0
 

@@ -276,7 +276,7 @@ def test_broken_records_of_a_trace_are_passed_over(home: Path) -> None:
 def test_a_call_that_two_hooks_wrote_counts_once_and_one_that_never_ran_not_at_all(home: Path) -> None:
     folder = trace.folder(str(home), "one")
     failed = Action(tool="Edit", kind=EDIT, at=NOW - 9 * HOUR, call="c", ok=False, error="no match", id="call_1")
-    refused = failed.but(id="call_2", ran=False)
+    refused = failed.replace(id="call_2", ran=False)
     trace.append(folder, *({"e": "action", **action.as_dict()} for action in (failed, failed, refused)), {"e": "end"})
     score(home)
     assert [item.happened for item in evidence.read(str(home))["stale-edit"]] == [False]

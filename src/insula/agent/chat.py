@@ -1,10 +1,11 @@
 """The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
+from insula.agent.guided import Guide, guide
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate
@@ -112,9 +113,10 @@ class Chat:
         temperature: by default the model's own.
         timeout: seconds that one response may take.
         assessor: replaces the self-monitor; costs a call per turn, and there is none by default (K10).
+        guided: whether the model is so small that it is led to replies that make sense (`agent.guided`).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 a keyword for each thing that a host may choose
         self,
         metacognition: Metacognition,
         model: "Model",
@@ -126,6 +128,7 @@ class Chat:
         temperature: float | None = None,
         timeout: float = 120.0,
         assessor: Assessor | None = None,
+        guided: bool = False,
     ) -> None:
         self.metacognition = metacognition
         self.model = model
@@ -136,6 +139,7 @@ class Chat:
         self.temperature = temperature
         self.timeout = timeout
         self.assessor = assessor
+        self.guided = guided
         self._logprobs = True
 
     async def reply(
@@ -164,10 +168,17 @@ class Chat:
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
+        led = guide(turn) if self.guided else Guide()
+        if led.text:
+            turn.finish(led.text)
+            return Usage()
         asked = context.prompt(turn, self.base, self.history_chars)
-        first = await self._generate(asked, on_delta)
+        first = await self._generate(replace(asked, prompt=led.prompt or asked.prompt), on_delta, led.grammar)
+        first = replace(first, text=led.frame.replace("{what}", first.text))
         result = await self._finished(turn, first, first.usage)
-        if not result.again:
+        if led.otherwise and not (result.assessment and result.assessment.used):
+            turn.finish(led.otherwise, usage=first.usage)
+        if not result.again or led.grammar:
             return first.usage
         # Asked once more at once (`retry`): the better of the two responses stands.
         second = await self._generate(context.again(asked, first.text, result.again), None)
@@ -182,7 +193,7 @@ class Chat:
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
         return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
-    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
+    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None, grammar: str = "") -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
         try:
             return await generate(
@@ -193,6 +204,7 @@ class Chat:
                 max_tokens=self.max_tokens,
                 temperature=self.temperature,
                 logprobs=self._logprobs,
+                grammar=grammar,
                 timeout=self.timeout,
                 on_delta=on_delta,
             )
@@ -200,7 +212,7 @@ class Chat:
             if not self._logprobs or "logprob" not in str(refusal):
                 raise
         self._logprobs = False
-        return await self._generate(prompt, on_delta)
+        return await self._generate(prompt, on_delta, grammar)
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""

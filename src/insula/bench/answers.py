@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
+from insula.memory.embedding import usable, use
+from insula.memory.vectors import Embed
 from insula.stats import wilson
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, Assessment, Level
@@ -57,13 +59,14 @@ class Judged(NamedTuple):
         return self.assessment.passed is self.triple.fine
 
 
-def run(data: str | None, json: bool, show: bool) -> int:
+def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> int:
     """Judge every line, print the figures, and return the exit code.
 
     Raises:
         InputError: the table cannot be read.
     """
-    judged = [judge(one) for one in read(Path(data) if data else None)]
+    embed = usable(use) if embedding else None
+    judged = [judge(one, embed) for one in read(Path(data) if data else None)]
     figures = measure(judged)
     if json:
         print(jsonlib.dumps(figures, indent=2, ensure_ascii=False))
@@ -104,9 +107,9 @@ def _triple(raw: dict[str, Any]) -> Triple:
     )
 
 
-def judge(one: Triple) -> Judged:
+def judge(one: Triple, embed: Embed | None = None) -> Judged:
     """What the monitor makes of a triple."""
-    return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level))
+    return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed))
 
 
 def measure(judged: Sequence[Judged]) -> Figures:

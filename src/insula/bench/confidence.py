@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from insula.bench import confidence_figures as figures
@@ -30,6 +29,7 @@ from insula.bench.confidence_probes import (
     collections,
     talks,
 )
+from insula.bench.progress import progress
 from insula.calibration import fit, shipped
 from insula.errors import InputError
 from insula.memory import embedding
@@ -127,14 +127,11 @@ def known_wrong(path: Path) -> tuple[frozenset[str], str]:
 async def _asked(suites: Sequence[Suite], embed: Embedding | None) -> dict[str, list[Answer]]:
     total = sum(len(world.probes) for suite in suites for world in suite.worlds)
     found: dict[str, list[Answer]] = {}
-    with Progress(console=Console(stderr=True), transient=True) as progress, tempfile.TemporaryDirectory() as folder:
-        bar = progress.add_task("asking", total=total)
+    with progress(total, "asking") as step, tempfile.TemporaryDirectory() as folder:
         for suite in suites:
             place = Path(folder) / suite.name
             place.mkdir()
-            found[suite.name] = [
-                one for world in suite.worlds for one in await ask(world, place, lambda: progress.advance(bar), embed)
-            ]
+            found[suite.name] = [one for world in suite.worlds for one in await ask(world, place, step, embed)]
     return found
 
 

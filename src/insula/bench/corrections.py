@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, cast
 
 from rapidfuzz import fuzz
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
+from insula.bench.progress import steps
 from insula.errors import InputError
 from insula.stats import auroc, wilson
 from insula.text.analysis import warm_up
@@ -133,10 +133,7 @@ def _dialogues(lines: Iterable[str], name: str) -> Iterator[Pair]:
 def judged(found: Sequence[Pair]) -> Figures:
     """The figures of one set: ours and those of the baselines."""
     began = time.process_time()
-    ours = [
-        correction(pair.message, pair.previous, pair.response)
-        for pair in track(found, f"reading {found[0].set}", console=_errors(), transient=True)
-    ]
+    ours = [correction(pair.message, pair.previous, pair.response) for pair in steps(found, f"reading {found[0].set}")]
     taken = 1000 * (time.process_time() - began) / len(found)
     truth = [pair.corrects for pair in found]
     return {

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from insula import settings
 from insula.bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved
 from insula.bench.gsm8k_figures import figures
-from insula.bench.lines import FilePool, Lines
+from insula.bench.lines import FilePool, Lines, kept
 from insula.errors import InputError
 from insula.llm.models import resolve
 from insula.solve.answers import normalised
@@ -47,10 +47,11 @@ class Plan:
     seed: int
     out: Path
     tokens: int
+    parallel: int
 
 
-def run(
-    data: str,
+def run(  # noqa: PLR0913, PLR0917 one for each option
+    data: str | None,
     methods: str,
     model: str | None,
     limit: int | None,
@@ -59,12 +60,19 @@ def run(
     out: str,
     tokens: int,
     json: bool,
+    parallel: int = 1,
 ) -> int:
     """Measure what is not measured yet, write the report, print it, and return the exit code: 1 where a line failed.
+
+    With a limit of 0 it only reports, and needs no data.
 
     Raises:
         InputError: the data, the methods or the folder cannot be used.
     """
+    if limit == 0:
+        return _report(Path(out), json)
+    if data is None:
+        raise InputError("No problems are named; give --data FILE, or --limit 0 to report what was measured before.")
     plan = Plan(
         data=Path(data),
         arms=arms(methods),
@@ -73,6 +81,7 @@ def run(
         seed=seed,
         out=Path(out),
         tokens=tokens,
+        parallel=parallel,
     )
     _same(plan)
     with closing(Lines(plan.out / RESULTS)) as results:
@@ -80,12 +89,29 @@ def run(
             print(f"insula: {results.torn} line(s) of {RESULTS} were cut off and are measured again", file=sys.stderr)
         if waiting := _waiting(plan, results.records):
             asyncio.run(_measure(plan, waiting, results))
-        measured = figures(latest(results.records), model=plan.model, tokens=plan.tokens)
+    return _report(plan.out, json)
+
+
+def _report(out: Path, json: bool) -> int:
+    """Write and print the report of a folder, from its lines alone; 1 where one of them failed."""
     from insula.bench import gsm8k_report
 
-    gsm8k_report.write(measured, plan.out)
-    print(jsonlib.dumps(measured, indent=2)) if json else gsm8k_report.show(measured, plan.out)
+    records, _ = kept(out / RESULTS)
+    terms = _terms(out)
+    measured = figures(latest(records), model=terms["model"], tokens=terms["tokens"])
+    gsm8k_report.write(measured, out)
+    print(jsonlib.dumps(measured, indent=2)) if json else gsm8k_report.show(measured, out)
     return int(any(one["failed"] for one in measured["arms"].values()))
+
+
+def _terms(out: Path) -> Record:
+    """On what terms the results of a folder were measured."""
+    try:
+        return jsonlib.loads((out / RUN).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The folder {str(out)!r} does not say how it was measured ({error}); name another."
+        ) from error
 
 
 def problems(path: Path, offset: int, limit: int | None) -> list[Problem]:
@@ -104,7 +130,7 @@ def problems(path: Path, offset: int, limit: int | None) -> list[Problem]:
             f"{str(path)!r} has not the form of GSM8K: JSON lines with a text `question` and a text `answer`; mend it."
         ) from error
     chosen = every[offset : None if limit is None else offset + limit]
-    if not chosen and limit != 0:
+    if not chosen:
         raise InputError(f"{str(path)!r} has {len(every)} problems, so none from {offset} on; give a smaller --offset.")
     return chosen
 
@@ -128,7 +154,7 @@ def _same(plan: Plan) -> None:
     path = plan.out / RUN
     try:
         if path.exists():
-            before = jsonlib.loads(path.read_text("utf-8"))
+            before = _terms(plan.out)
             if changed := [name for name in terms if before.get(name) != terms[name]]:
                 raise InputError(
                     f"{str(plan.out)!r} holds results with another {', '.join(changed)}, which do not compare; "
@@ -143,23 +169,34 @@ def _same(plan: Plan) -> None:
         raise InputError(f"The folder {str(plan.out)!r} cannot be used ({error}); name another --out.") from error
 
 
-def _waiting(plan: Plan, records: Iterable[Record]) -> list[tuple[Problem, Arm]]:
-    """What has no line yet, or one that says it failed; problem by problem, so that whatever there is, is paired."""
+def _waiting(plan: Plan, records: Iterable[Record]) -> list[tuple[Problem, list[Arm]]]:
+    """Of each problem the methods without a line yet, or with one that says it failed."""
     done = {key(one) for one in latest(list(records)) if not one["failed"]}
-    pairs = [(problem, arm) for problem in plan.problems for arm in plan.arms]
-    return [(problem, arm) for problem, arm in pairs if (arm.name, problem.number, plan.seed) not in done]
+    left = [
+        (problem, [arm for arm in plan.arms if (arm.name, problem.number, plan.seed) not in done])
+        for problem in plan.problems
+    ]
+    return [(problem, missing) for problem, missing in left if missing]
 
 
-async def _measure(plan: Plan, waiting: list[tuple[Problem, Arm]], results: Lines) -> None:
-    with ExitStack() as stack:
-        pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
-        said = stack.enter_context(_Progress(len(waiting)))
-        async with resolve(plan.model, settings.load().weights) as model:
-            models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
-            for problem, arm in waiting:
+async def _measure(plan: Plan, waiting: list[tuple[Problem, list[Arm]]], results: Lines) -> None:
+    """Solve some problems at once, each by its methods in turn: they share its replies, and whatever is, is paired."""
+    left = iter(waiting)
+
+    async def work(models: Models, said: _Progress) -> None:
+        for problem, missing in left:
+            for arm in missing:
                 record = await solved(arm, problem, models, tokens=plan.tokens, seed=plan.seed)
                 results.add(record)
                 said.over(record)
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(closing(FilePool(plan.out / REPLIES)))
+        said = stack.enter_context(_Progress(sum(len(missing) for _, missing in waiting)))
+        async with resolve(plan.model, settings.load().weights) as model, asyncio.TaskGroup() as group:
+            models = Models(generator=model, pool=pool, timeout=REPLY_SECONDS)
+            for _ in range(min(plan.parallel, len(waiting))):
+                group.create_task(work(models, said))
 
 
 class _Progress:

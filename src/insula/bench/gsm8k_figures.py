@@ -127,6 +127,7 @@ def _told(records: Sequence[Record], kind: str) -> Figures | None:
         "auroc": rounded(area),
         "auroc_interval": None if area is None else [rounded(end) for end in auroc_interval(scores, truth)],
         "ece": rounded(ece(scores, truth)),
+        "surer_half": rounded(surer_half(scores, truth)),
         "mean": rounded(mean(scores)),
         "reliability": [[n, rounded(p), rounded(share)] for n, p, share in reliability(scores, truth)],
     }
@@ -138,6 +139,20 @@ def auroc_of(scores: Sequence[float], truth: Sequence[bool]) -> float | None:
 
     area = ranked(np.asarray(scores, float), np.asarray(truth, bool))
     return None if math.isnan(area) else area
+
+
+def surer_half(scores: Sequence[float], truth: Sequence[bool]) -> float:
+    """The share that is right where the less sure half is held back; of equally sure ones each counts as their mean."""
+    shares: dict[float, list[bool]] = defaultdict(list)
+    for score, true in zip(scores, truth, strict=True):
+        shares[score].append(true)
+    left = half = (len(scores) + 1) // 2
+    right = 0.0
+    for score in sorted(shares, reverse=True):
+        taken = min(left, len(shares[score]))
+        right += taken * mean(shares[score])
+        left -= taken
+    return right / half
 
 
 def _tokens(record: Record) -> int:

@@ -116,7 +116,7 @@ def _pairs(figures: Figures) -> Rows:
             str(one["only_one"]),
             str(one["only_other"]),
             f"{_points(one['difference'])} [{_points(one['interval'][0])}, {_points(one['interval'][1])}]",
-            "–" if one["p"] is None else f"p = {one['p']:.3f}",
+            "–" if one["p"] is None else f"p = {one['p']:.4f}",
             f"{one['tokens_difference']:+,.0f} [{one['tokens_interval'][0]:+,.0f}, {one['tokens_interval'][1]:+,.0f}]",
         )
         for one in figures["pairs"]
@@ -126,7 +126,7 @@ def _pairs(figures: Figures) -> Rows:
 
 
 def _confidence(figures: Figures) -> Rows:
-    head = ("method", "confidence", "answers", "right", "AUROC, 95 %", "ECE", "mean")
+    head = ("method", "confidence", "answers", "right", "AUROC, 95 %", "ECE", "mean", "right in the surer half")
     rows = [
         (
             name,
@@ -136,6 +136,7 @@ def _confidence(figures: Figures) -> Rows:
             "–" if told["auroc"] is None else f"{told['auroc']:.3f} {_span(told['auroc_interval'])}",
             f"{told['ece']:.3f}",
             f"{told['mean']:.2f}",
+            _percent(told["surer_half"]),
         )
         for name, kinds in figures["confidence"].items()
         for kind, told in kinds.items()

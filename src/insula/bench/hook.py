@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
+from insula.bench.progress import steps
 from insula.hosts import runtime
 from insula.hosts.places import Command
 from insula.step import trace
@@ -72,7 +72,7 @@ def measure(rounds: int = 60) -> Report:
             "floor": (floor, b""),
             **{name: (command, _payload(home, name)) for name in ("short", "long", "failing")},
         }
-        for number in track(range(rounds + WARM_UP), "hook", console=Console(stderr=True), transient=True):
+        for number in steps(range(rounds + WARM_UP), "hook"):
             for name, (argv, given) in runs.items():
                 cost = _cpu(argv, given if name == "floor" else _numbered(given, number))
                 if number >= WARM_UP:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from insula.agent import context
 from insula.bench.likelihood_questions import Question, questions
+from insula.bench.progress import steps
 from insula.llm.client import generate
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
@@ -58,7 +58,7 @@ async def asked(name: str) -> list[Answer]:
     brief, tokens = (weights.brief, weights.max_tokens) if weights else ("", TOKENS)
     answers: list[Answer] = []
     async with await Metacognition.open(":memory:") as metacognition, resolve(name) as model:
-        shown = track(questions(), f"asking {name}", console=Console(stderr=True), transient=True)
+        shown = steps(questions(), f"asking {name}")
         for number, one in enumerate(shown):
             user = f"user {number}"
             for fact in one.told:

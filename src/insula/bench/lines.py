@@ -1,6 +1,7 @@
 """A file of JSON lines that outlives a process that is killed: what was cut off is left out, what stands is kept."""
 
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,21 @@ class Lines:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def kept(path: Path) -> tuple[list[Record], int]:
+    """The records of a file that is only read, or of the same file packed (`.xz`), and how many could not be read.
+
+    Raises:
+        InputError: there is neither.
+    """
+    packed = path.with_name(f"{path.name}.xz")
+    try:
+        return _read(path.read_bytes() if path.exists() else lzma.decompress(packed.read_bytes()))
+    except (OSError, lzma.LZMAError) as error:
+        raise InputError(
+            f"There are no results to be read in {str(path.parent)!r} ({error}); name their folder."
+        ) from error
 
 
 def _read(text: bytes) -> tuple[list[Record], int]:

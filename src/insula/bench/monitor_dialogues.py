@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
+from insula.bench.progress import steps
 from insula.text.analysis import analyse
 from insula.text.similarity import self_repetition
 from insula.turn.exchange import Asked, Exchange
@@ -93,7 +92,7 @@ def _rated(record: dict[str, Any]) -> Rated | None:
 
 
 def _tracked(found: Sequence[Rated], name: str) -> Sequence[Rated]:
-    return cast(Sequence[Rated], track(found, f"assessing {name}", console=Console(stderr=True), transient=True))
+    return cast(Sequence[Rated], steps(found, f"assessing {name}"))
 
 
 def _score(one: Rated, times: list[int]) -> float:

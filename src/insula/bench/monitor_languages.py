@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
+from insula.bench.progress import steps
 from insula.turn.monitor import assess
 
 Figures = dict[str, Any]
@@ -87,7 +86,7 @@ def languages(folder: Path) -> Figures:
         return {}
     found = cases(usable)
     times: list[int] = []
-    shown = track(found, "assessing replies", console=Console(stderr=True), transient=True)
+    shown = steps(found, "assessing replies")
     flagged = [_flagged(one.prompt, one.reply.text, times) for one in shown]
     truth = [one.wrong for one in found]
     return {

@@ -8,9 +8,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import track
-
+from insula.bench.progress import steps
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.store import Store
@@ -71,7 +69,7 @@ async def measure(users: int, model: bool = True) -> Report:
             memory: list[float] = []
             failed = calls = 0
             began = time.perf_counter()
-            for number in track(range(users), "nights", console=Console(stderr=True), transient=True):
+            for number in steps(range(users), "nights"):
                 report = await sleep_cycle(store, f"user-{number}", PHASES, date="2026-01-01", model=scripted)
                 failed += len(report.failed)
                 if scripted:
@@ -103,7 +101,7 @@ def _answer(request: Request) -> Reply:
 
 async def _populate(store: Store, users: int) -> None:
     items = [_item(who, text) for who, text in SAID]
-    for number in track(range(users), "users", console=Console(stderr=True), transient=True):
+    for number in steps(range(users), "users"):
         place = await store.place(f"user-{number}", "monday")
         at = store.now()
         await store.add(place, [(item, at) for item in items], Controls())

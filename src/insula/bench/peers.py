@@ -1,8 +1,9 @@
 """What others do against loops, re-implemented to be measured on the same runs: no code of theirs, their rules.
 
-OpenHands' `StuckDetector` (openhands-sdk 1.58.2, MIT) and Hermes' tool guardrails (hermes-agent 0.19.0, MIT; and its
-main branch at 06c25ac, which adds identical calls, cycles and progress). The rule on monologues is left out: it
-counts messages without a tool call, and the runs hold none.
+OpenHands' `StuckDetector` (openhands-sdk 1.58.2, MIT), Hermes' tool guardrails (hermes-agent 0.19.0, MIT; and its
+main branch at 06c25ac, which adds identical calls, cycles and progress) and the tool calls of Gemini CLI's
+`LoopDetectionService` (Apache-2.0). The rules on monologues are left out: they count messages without a tool call, and
+the runs hold none; so is Gemini CLI's question to a model.
 """
 
 import json
@@ -73,6 +74,28 @@ def _refusals(recent: list[_Pair]) -> int:
 def _alternates(recent: list[_Pair]) -> bool:
     last = recent[-ALTERNATING:]
     return len(last) == ALTERNATING and all(one == other for one, other in zip(last, last[2:], strict=False))
+
+
+# Gemini CLI.
+
+IN_A_ROW = 5
+
+
+def gemini(events: Events) -> int | None:
+    """The call, counted from 1, at which Gemini CLI takes the agent for looping: the fifth equal one in a row."""
+    row, last = 0, ""
+    step = 0
+    for event in events:
+        if isinstance(event, Prompt):
+            row = 0
+            continue
+        step += 1
+        key = f"{event.tool} {_canonical(event)}"
+        row = row + 1 if row and key == last else 1
+        last = key
+        if row == IN_A_ROW:
+            return step
+    return None
 
 
 # Hermes.

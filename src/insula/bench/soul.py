@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
+from insula.bench.progress import steps
 from insula.bench.soul_path import Seen, walk
 from insula.bench.soul_texts import Text, by, read, shipped
 from insula.stats import wilson
@@ -78,7 +78,7 @@ def measure(texts: Sequence[Text]) -> Figures:
 
 
 async def _walked(texts: Sequence[Text]) -> list[Walked]:
-    shown = track(texts, "texts", console=Console(stderr=True), transient=True)
+    shown = steps(texts, "texts")
     return [Walked(text, await walk(text, False), await walk(text, True)) for text in shown]
 
 

@@ -126,7 +126,7 @@ def _messages(text: Text) -> Iterator[tuple[str, str]]:
 async def _morning(owner: Metacognition, session: str, message: str, marker: str) -> str:
     """The line of the system prompt that holds the marker; empty where none does."""
     async with owner.turn(USER, session, message) as turn:
-        return holding(turn.instructions, marker)
+        return holding(f"{turn.instructions}\n{turn.reminder}", marker)
 
 
 def holding(instructions: str, marker: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import track
 
-from insula.bench import stuck_report, trajectories
+from insula.bench import moments_figures, stuck_report, trajectories
 from insula.bench.cases import cases
 from insula.bench.peers import hermes, openhands
 from insula.bench.trajectories import Run
@@ -20,8 +20,9 @@ from insula.stats import wilson
 from insula.step.fingerprint import action
 from insula.step.ladder import SOCRATIC
 from insula.step.proprioception import Sensed, State, hear, sense
-from insula.step.senses import CLIMBING, NOCICEPTION, VESTIBULAR
+from insula.step.senses import CLIMBING, nociception, vestibular
 
+NOCICEPTION, VESTIBULAR = nociception.NAME, vestibular.NAME
 INTERCODE = "intercode"
 STEPS = (3, 4, 5, 6, 8)
 """Steps at which InterCode's runs of ten are judged; the second is the one to be quoted."""
@@ -44,7 +45,7 @@ _THEIRS = ("openhands", "hermes", "hermes block", "hermes main", "hermes main bl
 Figures = dict[str, Any]
 
 
-class Told(NamedTuple):
+class Note(NamedTuple):
     """One text: after which call, of which sense, from which rung, how long."""
 
     step: int
@@ -62,7 +63,7 @@ class Watched(NamedTuple):
     rewards: tuple[float, ...]
     fired: dict[str, int]
     """Detector -> its first step, counted from 1; absent where it never fires."""
-    told: tuple[Told, ...]
+    told: tuple[Note, ...]
     places: tuple[int, ...]
     """Messages of a chat after which a reading fell."""
     labels: frozenset[int]
@@ -75,13 +76,19 @@ class Watched(NamedTuple):
         return len(self.rewards)
 
 
-def run(data: Sequence[str], json: bool) -> int:
+def run(data: Sequence[str], json: bool, moments: str = "") -> int:
     """Measure everything, print it, and return the exit code.
+
+    Args:
+        data: files of runs, or folders of such files.
+        json: whether to print JSON.
+        moments: a file of labelled moments of the sessions among them; empty for none.
 
     Raises:
         InputError: a path does not exist, or nothing under them can be used.
     """
-    figures = measure(data)
+    interactive = {"moments": moments_figures.measure(moments, data)} if moments else {}
+    figures = measure(data) | interactive
     print(jsonlib.dumps(figures, indent=2)) if json else stuck_report.show(figures)
     return 0
 
@@ -128,7 +135,7 @@ def watch(run: Run) -> Watched:
         outcome=run.outcome,
         rewards=tuple(call.reward for call in calls),
         fired=_firsts(felt) | _peers(run.events),
-        told=tuple(Told(i, one.sense, one.rung, len(one.text)) for i, one in enumerate(felt, 1) if one.text),
+        told=tuple(Note(i, one.sense, one.rung, len(one.text)) for i, one in enumerate(felt, 1) if one.text),
         places=tuple(calls[i].place for i, one in enumerate(felt) if _stuck(one)),
         labels=run.labels,
         messages=run.messages,
@@ -141,9 +148,18 @@ def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
     state, felt = State(), list[Sensed]()
     for event in events:
         if isinstance(event, Prompt):
-            state = hear(state, event.at)
+            state = hear(state, event.at, event.words)
             continue
-        done = action(tool=event.tool, input=event.input, output=event.output, at=event.at, ok=event.ok)
+        done = action(
+            tool=event.tool,
+            input=event.input,
+            output=event.output,
+            at=event.at,
+            ok=event.ok,
+            code=event.code,
+            id=event.id,
+        )
+        done = done.replace(turn=event.turn)
         felt.append(sense(state, done))
         state = felt[-1].state
     return felt

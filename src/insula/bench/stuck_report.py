@@ -5,6 +5,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from insula.bench import moments_report
+
 Figures = dict[str, Any]
 _SHARES = ("precision", "recall", "specificity")
 _RATES = ("runs", "calls", "texts_per_1000", "rungs_per_1000", "chars_per_1000")
@@ -24,6 +26,8 @@ def show(figures: Figures) -> None:
     console.print(_healthy(figures["healthy"]))
     console.print("the call at which each warns")
     console.print(_micro(figures["micro"]))
+    if "moments" in figures:
+        moments_report.show(figures["moments"], console)
 
 
 def _detectors(one: Figures) -> Table:

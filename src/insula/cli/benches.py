@@ -34,24 +34,28 @@ def bench_hook(
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
+    moments: Annotated[str, typer.Option(metavar="FILE", help="Labelled moments of sessions among the data.")] = "",
     json: Json = False,
 ) -> None:
-    """Whether the senses find agents that are stuck and leave the others alone, beside OpenHands' and Hermes' rules."""
+    """Whether the senses find agents that are stuck and leave the others alone, beside the rules of others."""
     from insula.bench.stuck import run
 
-    raise typer.Exit(run(data, json))
+    raise typer.Exit(run(data, json, moments))
 
 
 @app.command("answers")
 def bench_answers(
     data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
     from insula.bench.answers import run
 
-    raise typer.Exit(run(data, json, show))
+    raise typer.Exit(run(data, json, show, embedding))
 
 
 @app.command("night")
@@ -101,25 +105,43 @@ def bench_load(
 
 
 @app.command("gsm8k")
-def bench_gsm8k(
-    data: Annotated[str, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")],
+def bench_gsm8k(  # noqa: PLR0913, PLR0917 one for each option
     out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
+    data: Annotated[
+        str | None, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")
+    ] = None,
     methods: Annotated[
         str, typer.Option(help="Methods with commas between; self_consistency@8 has eight chains.")
     ] = "direct,self_consistency,adaptive_self_consistency,insula",
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many problems; 0 only reports.", min=0)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many problems; 0 only reports, and needs no data.", min=0)
+    ] = None,
     offset: Annotated[int, typer.Option(help="The first problem, counted from 0.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Of the replies that are sampled.", min=0)] = 0,
     tokens: Annotated[
         int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
     ] = None,
+    parallel: Annotated[
+        int, typer.Option(help="Problems at once, for a model that answers several requests at once.", min=1)
+    ] = 1,
     json: Json = False,
 ) -> None:
     """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
     from insula.bench.gsm8k import TOKENS, run
 
-    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json))
+    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json, parallel))
+
+
+@app.command("attempts")
+def bench_attempts(
+    out: Annotated[str, typer.Option(help="A folder of results of `insula bench gsm8k`.")],
+    json: Json = False,
+) -> None:
+    """What tells right attempts from wrong ones in results that are kept; no model is asked."""
+    from insula.bench.attempts import run
+
+    raise typer.Exit(run(out, json))
 
 
 @app.command("calibration")
@@ -188,7 +210,7 @@ def bench_conversations(
 
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
-    part: Annotated[str, typer.Argument(help="memory, wishes or answer.")],
+    part: Annotated[str, typer.Argument(help="memory, wishes, answer, or gate.")],
     out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,

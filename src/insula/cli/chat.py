@@ -50,6 +50,11 @@ HELP = (
     ("/help", "this list"),
     ("/quit", "leave (also Ctrl-D)"),
 )
+SMALL = (
+    "insula: the embedded model is tiny: it repeats what you tell it, and knows nothing of the world. For a real one: "
+    "insula model install qwen-coder-1.5b, then insula chat --model qwen-coder-1.5b; or --model with any other."
+)
+"""Said at the first start, once."""
 LEAVING = "(/quit or Ctrl-D leaves)"
 
 
@@ -82,6 +87,8 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
             with _waiting():
                 chat = runner.run(stack.enter_async_context(opened(settings, name)))
                 runner.run(_adopt(chat, user))
+            if chat.guided and not json and not runner.run(chat.metacognition.store.users()):
+                print(SMALL, file=sys.stderr)
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
             talk = Conversation(chat, runner, user, begun, name, console, json, settings.zone_of(user))

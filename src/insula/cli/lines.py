@@ -48,3 +48,18 @@ def is_asked() -> bool:
 def confirmed(question: str) -> bool:
     """Whether the person says yes."""
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def key(question: str, keys: str) -> str:
+    """The first of the keys that the person presses; the last one where they press Ctrl-C or leave."""
+    import click
+
+    print(question, end=" ", flush=True)
+    while True:
+        try:
+            pressed = click.getchar().lower()
+        except (KeyboardInterrupt, EOFError):
+            pressed = keys[-1]
+        if pressed in keys:
+            print(pressed)
+            return pressed

@@ -10,9 +10,10 @@ from typing import Any
 from insula import guidance
 from insula.cli.lines import fold, percent, width
 from insula.errors import InsulaError
-from insula.guidance import CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
+from insula.guidance import ACTIVE, CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
 from insula.hosts.places import home
 from insula.step import digest, evidence, trace
+from insula.step.asked import Asked
 from insula.step.digest import PROJECT, Rule
 from insula.step.evidence import Marker
 
@@ -72,11 +73,23 @@ def _row(rule: Rule) -> dict[str, Any]:
         "effect": {name: round(value, 4) for name, value in effect.as_dict().items()} if effect else None,
         "verdict": effect.verdict if effect else UNKNOWN,
         "last_seen": _day(tally.last) or None,
+        "reason": rule.life.reason,
+        **({"said": [_said(one) for one in rule.wish.times]} if rule.wish else {}),
     }
 
 
+def _said(one: Asked) -> dict[str, Any]:
+    """Where a rule in the user's words comes from."""
+    return {"at": _day(one.at), "session": one.session, "how": one.how, "words": one.words, "about": one.about}
+
+
 def _worth_a_row(rule: Rule) -> bool:
-    return rule.life.tally.detections + rule.life.tally.shown > 0 or rule.source != "" or _is_decided(rule)
+    return (
+        rule.life.tally.detections + rule.life.tally.shown > 0
+        or rule.wish is not None
+        or rule.source != ""
+        or _is_decided(rule)
+    )
 
 
 def _is_decided(rule: Rule) -> bool:
@@ -88,7 +101,7 @@ def _scope(rule: Rule) -> str:
     if _is_decided(rule):
         here = [word for word in evidence.decisions(str(home())).get(rule.id, []) if word.scope == project()]
         return PROJECT if guidance.mode(here, project()) == rule.life.state else EVERYWHERE
-    return rule.scope if rule.life.tally.records else EVERYWHERE
+    return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
 
 
 def _history() -> list[dict[str, Any]]:
@@ -127,15 +140,32 @@ def _print(*texts: str) -> None:
 
 
 def _record(rule: Rule) -> list[str]:
-    """A rule in three lines: where it stands; its advice; its counts."""
+    """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
     effect = rule.life.effect
     verdict = effect.verdict if effect else f"{UNKNOWN} ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    why = rule.life.reason or _waits_for(rule)
     return [
         f"{rule.id}: {rule.life.state}, {_where(_scope(rule))}; {verdict}",
-        f"  {rule.advice}",
-        *([f"  {why}"] if (why := _waits_for(rule)) else []),
+        *(wish_lines(rule) if rule.wish else [f"  {rule.advice}"]),
+        *([f"  {why}"] if why else []),
         f"  {_counts(rule)}",
     ]
+
+
+def wish_lines(rule: Rule) -> list[str]:
+    """What a user asked for in their own words, and when they said it."""
+    if rule.wish is None:
+        return [f"  {rule.advice}"]
+    times = rule.wish.times
+    said = [f'  {_day(one.at)}, {_HOW[one.how]}: "{one.words}"' for one in times[1:_TIMES]]
+    more = [f"  and {len(times) - _TIMES} times more"] if len(times) > _TIMES else []
+    about = f" ({rule.wish.about})" if rule.wish.about else ""
+    return [f'  "{rule.wish.words}"', f"  said on {_day(times[0].at)}, {_HOW[times[0].how]}{about}", *said, *more]
+
+
+_TIMES = 3
+"""Times that something was said that are shown."""
+_HOW = {"prompt": "in a message", "interrupt": "after an interrupt", "rejection": "turning a call down"}
 
 
 def _counts(rule: Rule) -> str:
@@ -154,12 +184,20 @@ def _waits_for(rule: Rule) -> str:
     """Why a rule is only proposed, however often it may have been seen."""
     tally = rule.life.tally
     if rule.life.state != PROPOSED:
-        return ""
+        return _on_trial(rule)
+    if rule.wish is not None:
+        return f"said once; told once you say it again, or now: insula rules accept {rule.id}"
     if not tally.detections:
         return "not seen here yet" if rule.source or tally.records else ""
     if rule.scope == PROJECT:
         return f"seen in {_number(tally.detections, 'session')} here; told once it was seen in {CORROBORATED}"
     return f"seen in {_number(tally.places, 'project')}; told elsewhere once it was seen in {CORROBORATED}"
+
+
+def _on_trial(rule: Rule) -> str:
+    if rule.is_maxim and rule.life.state == ACTIVE and not rule.is_shown_to_work:
+        return "told only in the sessions that find out whether it helps; pin it to have it told always"
+    return ""
 
 
 def _number(count: int, noun: str) -> str:

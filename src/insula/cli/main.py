@@ -1,6 +1,7 @@
 """The command `insula`. Each command imports what it needs when it runs, so that `--help` stays quick."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,12 @@ import typer
 from insula.cli.address import HOST, PORT
 from insula.cli.benches import app as bench
 from insula.cli.kept import memory, soul
+from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
+from insula.cli.worth import app as worth
+from insula.hosts.registry import EXPERIMENTAL, NAMES
 
 app = typer.Typer(
     name="insula",
@@ -49,7 +53,15 @@ def chat(
     raise typer.Exit(run(model=model, user=user, session=session, resume=resume, json=json))
 
 
-_HOSTS = "claude-code, codex, gemini, copilot, qwen or opencode; experimental: cline, cursor or droid."
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
+
+
+_HOSTS = (
+    f"{_listed(name for name in NAMES if name not in EXPERIMENTAL)}; "
+    f"experimental: {_listed(name for name in NAMES if name in EXPERIMENTAL)}."
+)
 Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
@@ -141,7 +153,9 @@ def replay(
     raise typer.Exit(run(paths or (), json, html, learn, yes, trust, force))
 
 
+app.add_typer(worth, name="worth")
 app.add_typer(rules, name="rules")
+app.add_typer(lessons, name="lessons")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
 

@@ -58,6 +58,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             temperature=settings.temperature,
             timeout=settings.timeout,
             assessor=assessor,
+            guided=bool(weights and weights.guided),
         )
 
 

@@ -1,12 +1,27 @@
 """Options and arguments that several commands have."""
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Annotated
 
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER")]
+
+
+def _whose(context: typer.Context, user: str) -> str:
+    """The user; where none is named behind a command of several words, the one named before its last word."""
+    outer = context.parent
+    if outer is None or _is_typed(context.get_parameter_source("user")):
+        return user
+    return str(outer.params["user"]) if _is_typed(outer.get_parameter_source("user")) else user
+
+
+def _is_typed(source: Enum | None) -> bool:
+    return source is not None and source.name == "COMMANDLINE"
+
+
+User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", callback=_whose)]
 
 
 def numbered(noun: str, listed_by: str) -> Callable[[str], int]:

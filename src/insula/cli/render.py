@@ -14,6 +14,7 @@ from insula.guidance import Evidence, live
 from insula.llm.budget import Account
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
+from insula.memory.wishes import is_wish, stands
 from insula.turn.lessons import Used
 from insula.turn.verdict import Tone
 from insula.types import Memory
@@ -81,8 +82,9 @@ def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[Renderable
     told = "told" if used.arm == TOLD else "withheld in this session, to see whether it helps"
     sources = [one for one in cited if one.id in lesson.citations][-CITED:]
     return [
-        Text(f"Lesson {used.id}, {told}: {lesson.advice}"),
-        *(Text(f"  learned from {one.session}, message {one.id}: {_short(one.content)}") for one in sources),
+        Text(f"Lesson {lesson.name}, {told}: {lesson.advice}"),
+        *(Text(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}") for one in sources),
+        Text(f"  insula lessons show|mute|forget {lesson.name}"),
     ]
 
 
@@ -93,9 +95,9 @@ def lessons(kept: Sequence[Kept], now: float) -> RenderableType:
     table = Table("id", "state", "about", "lesson", box=None, pad_edge=False, header_style="dim")
     for lesson in kept:
         held = (Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence)
-        wish = lesson.key.startswith("wish/")
-        state = "your wish" if wish and not lesson.mode else live(held, now, mode=lesson.mode).state
-        table.add_row(str(lesson.id), state, ", ".join(lesson.trigger) or "all", Text(lesson.advice))
+        wish = is_wish(lesson) and not lesson.mode
+        state = ("your wish" if stands(lesson) else "asked once") if wish else live(held, now, mode=lesson.mode).state
+        table.add_row(lesson.name, state, ", ".join(lesson.trigger) or "all", Text(lesson.advice))
     return table
 
 

@@ -17,8 +17,8 @@ from insula.replay.find import TRAJECTORY
 from insula.replay.gather import Gathered
 from insula.replay.learn import Plan
 from insula.replay.model import WASTE, Failure, Moment, Totals
+from insula.replay.telling import counted
 from insula.replay.visible import visible
-from insula.step.senses import NOCICEPTION
 from insula.step.wording import SIGN
 
 NAMED = 8
@@ -106,17 +106,11 @@ def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
 
 
 def _happened(moment: Moment) -> Text:
-    text = Text(f"{_felt(moment)}, from {_safe(moment.what, 70)}")
+    text = Text(f"{counted(moment)}, from {_safe(moment.what, 70)}")
     said = _safe(moment.said.removeprefix(SIGN), 130)
     if said:
         text.append(f"\nwould have been told: {said}", style="dim")
     return text
-
-
-def _felt(moment: Moment) -> str:
-    if moment.sense == NOCICEPTION:
-        return f"{many(moment.count, 'error')} in a row"
-    return f"{many(moment.count, 'round')} of the same"
 
 
 def _cost(moment: Moment) -> str:

@@ -4,6 +4,7 @@ import json as jsonlib
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -12,10 +13,11 @@ import typer
 from insula import guidance
 from insula.cli import lines, listing
 from insula.errors import InputError, StoreFull
-from insula.guidance import EVERYWHERE, MUTED, PINNED, Decision
+from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED, Decision
 from insula.hosts.places import home
 from insula.screening import screen
-from insula.step import evidence
+from insula.step import asked, evidence
+from insula.step.asked import Wish
 from insula.step.evidence import ADVICE_LIMIT, DECISIONS
 from insula.step.fingerprint import digest as fingerprint
 from insula.step.patterns import BY_ID
@@ -27,13 +29,14 @@ FILE_LIMIT = 1 << 20
 ENTRIES = 100
 KIND = "insula rules"
 _DONE = {
+    "accept": "is told from the next session on",
     "mute": "will not be told",
     "unmute": "is no longer muted",
     "pin": "will be told in every session",
     "unpin": "is no longer pinned",
 }
-_UNDO = {"mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
-_MEANS = {"mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+_UNDO = {"accept": "mute", "mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
+_MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="The id of a rule, as `insula rules` shows it.")]
 Here = Annotated[bool, typer.Option("--here", help="Only in the project of the working folder.")]
@@ -53,10 +56,31 @@ def show(
     from insula import settings  # half of what `insula --help` would take
 
     settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
+    _catch_up()
     if json:
         print(jsonlib.dumps(listing.as_json(everything), indent=2))
     else:
         listing.print_all(everything)
+
+
+@app.command()
+def review() -> None:
+    """Go through what you asked agents for once, one key at a time: to be told from now on, never, or later."""
+    from insula.cli import review as reviewing
+
+    _catch_up()
+    try:
+        reviewing.review()
+    except OSError as error:
+        raise _unwritable(error) from error
+
+
+@app.command()
+def accept(rule: Name) -> None:
+    """Tell what you asked for once from the next session on, in this project; it is measured like any other rule."""
+    if _wish(rule) is None:
+        raise InputError(f"{rule!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
+    _decide("accept", rule, here=True)
 
 
 @app.command()
@@ -87,16 +111,20 @@ def unpin(rule: Name, here: Here = False) -> None:
 def forget(
     rule: Name, here: Here = False, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
 ) -> None:
-    """Begin anew with a rule: what was seen of it so far no longer counts. An imported rule is erased.
+    """Begin anew with a rule: what was seen of it so far no longer counts. Imported rules and your own are erased.
 
     This cannot be undone.
     """
     _known(rule)
+    wish = _wish(rule)
+    here = here or wish is not None
     if not yes and not _is_confirmed(rule, here):
         print("Nothing was forgotten.")
         raise typer.Exit(1)
     _write(Decision(do="forget", rule=rule, scope=_scope(here), at=time.time()))
-    if not here:
+    if wish is not None:
+        _erase_words(wish)
+    elif not here:
         _erase_advice(rule)
     print(f"The evidence of {rule!r} no longer counts {_where(here)}.")
 
@@ -106,7 +134,8 @@ def export_rules(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file; - for standard output.")],
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
-    rules = [listing.exported(rule) for rule in listing.rules() if rule.life.tally.records or rule.source]
+    shared = [rule for rule in listing.rules() if rule.wish is None and (rule.life.tally.records or rule.source)]
+    rules = [listing.exported(rule) for rule in shared]
     text = jsonlib.dumps({"v": 1, "kind": KIND, "rules": rules}, indent=2, ensure_ascii=file == "-") + "\n"
     if file == "-":  # where no encoding is sure to be that of JSON
         sys.stdout.write(text)
@@ -142,6 +171,7 @@ def import_rules(
 
 def _decide(do: str, rule: str, here: bool) -> None:
     _known(rule)
+    here = here or _wish(rule) is not None  # what was asked for in a project is told there alone
     scope = _scope(here)
     mode = guidance.mode(evidence.decisions(str(home())).get(rule, []), scope)
     if (mode == _MEANS[do]) != do.startswith("un"):
@@ -158,9 +188,31 @@ def _is_confirmed(rule: str, here: bool) -> bool:
 
 
 def _known(rule: str) -> None:
-    known = [*BY_ID, *evidence.imported(evidence.decisions(str(home())))]
+    known = [*BY_ID, *evidence.imported(evidence.decisions(str(home()))), *(wish.id for wish in _wishes())]
     if rule not in known:
         raise InputError(f"There is no rule {rule!r}; the rules are {', '.join(known)}.")
+
+
+def _wishes() -> list[Wish]:
+    return asked.wishes(asked.asked_in(str(home()), listing.project()))
+
+
+def _wish(rule: str) -> Wish | None:
+    return next((wish for wish in _wishes() if wish.id == rule), None)
+
+
+def _catch_up() -> None:
+    """Take in what the sessions that have ended say: else it would wait for the next one to start."""
+    with suppress(OSError):
+        if (home() / "sessions").is_dir():
+            evidence.score_ended(str(home()), "", time.time())
+
+
+def _erase_words(wish: Wish) -> None:
+    try:
+        asked.erase(str(home()), listing.project(), wish)
+    except OSError as error:
+        raise _unwritable(error) from error
 
 
 def _scope(here: bool) -> str:
@@ -249,7 +301,7 @@ def _imported(entry: Any, number: int, source: str, pinned: bool) -> str:
         return _here_already(there[0].id, number, advice, pinned)
     rule = f"{pattern}-{fingerprint(advice, 6)}"
     word = Decision(do="import", rule=rule, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
-    _write(word.but(source=screen(source, 60).text))
+    _write(word.replace(source=screen(source, 60).text))
     if pinned:
         _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
         return f"Rule {number} is pinned as {rule!r}: {advice}"

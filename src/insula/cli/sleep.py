@@ -106,7 +106,8 @@ def told(phase: PhaseReport) -> Iterator[str]:
         case "mistakes":
             kinds = ", ".join(f"{count} {kind}" for kind, count in found["mistakes"].items())
             yield f"{counted(found['sessions'], 'session')}: {kinds or 'none'}; {found['quarantined']} refused"
-            yield from (f"• {one['advice']} (from messages {_list(one['citations'])})" for one in found["lessons"])
+            learned = [*found["lessons"], *found.get("wishes", ())]
+            yield from (f"• {one['advice']} (from memories {_list(one.get('memories', ()))})" for one in learned)
         case "reflection":
             principles = counted(len(found["candidates"]), "principle")
             how = "by a model" if found["by"] == "model" else found["by"]

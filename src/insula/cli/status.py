@@ -15,6 +15,9 @@ from insula import settings
 from insula.cli.common import counted
 from insula.cli.standing import Held, Standing, gathered
 from insula.cli.terminal import tell
+from insula.cli.worth import DAYS, print_worth, summary
+from insula.hosts import places
+from insula.replay.worth import Worth, worth
 from insula.session.adaptation import Adaptation, Cause, Effect, Lever, Stage
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Snapshot
@@ -42,14 +45,28 @@ def run(*, user: str, url: str | None, json: bool) -> int:
         StoreError: the store cannot be used.
     """
     standing, held = gathered(user, url)
+    hooks = _hooks()
     if json:
-        print(jsonlib.dumps(_record(standing, user, held), indent=2))
+        record = _record(standing, user, held)
+        told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
+        print(jsonlib.dumps(record | told, indent=2))
         return 0
-    tell(lambda console: _show(console, standing, user, held))
+    if hooks is not None and held is None and standing.url is None:
+        tell(lambda console: print_worth(hooks, console))  # nobody talks here: only coding agents are watched
+        return 0
+    tell(lambda console: _show(console, standing, user, held, hooks))
     return 0
 
 
-def _show(console: Console, standing: Standing, user: str, held: Held | None) -> None:
+def _hooks() -> Worth | None:
+    """What the hooks of coding agents were worth; None where they have seen no session."""
+    if not (places.home() / "sessions").is_dir():
+        return None
+    found = worth(str(places.home()), DAYS, time.time())
+    return found if found.sessions else None
+
+
+def _show(console: Console, standing: Standing, user: str, held: Held | None, hooks: Worth | None) -> None:
     zone, now = settings.load().zone_of(user), time.time()
     console.print(_where(standing), style="dim")
     for title, rows in (
@@ -59,6 +76,10 @@ def _show(console: Console, standing: Standing, user: str, held: Held | None) ->
     ):
         console.print(Text(f"\n{title}", style="bold"))
         console.print(_table(rows))
+    if hooks is not None:
+        console.print(Text("\nWhat coding agents were told (insula worth)", style="bold"))
+        for line in summary(hooks):
+            console.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _table(rows: Iterator[tuple[str, str]]) -> Table:

@@ -1,13 +1,16 @@
 """Claude Code 2.1: failures come as an event of their own; additional context reaches the model after every tool.
 
-A call that the host itself turns down (an edit whose old text is not there) fires neither of the two events of a tool;
-it stands only in the batch that is told at the end of each turn of the model. Copilot CLI and Cursor run the hooks in
-Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
+A turn of the model ends with a batch event (PostToolBatch), which lists its calls; without one, the transcript names
+the message that a call is of. A call that the host itself turns down (an edit whose old text is not there, a
+permission) fires neither of the two events of a tool; it stands only in the batch. Copilot CLI and Cursor run the hooks
+in Claude Code's settings, too, with payloads of their own; those are left to the hooks that they have themselves.
 """
 
-from insula.hosts.fields import Payload, heard, objects, said, text
+from insula.hosts.fields import Payload, fields, objects, parse_event, said, seconds, text
 from insula.step.action import Action, Event
-from insula.step.fingerprint import action
+from insula.step.fingerprint import action, target_of
+from insula.step.outcome import denied
+from insula.value import is_list
 
 KINDS = {
     "SessionStart": "start",
@@ -22,10 +25,36 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or _is_of_another(payload):
         return None
-    return found.but(actions=_actions(payload, found.name, at)) if found.kind == "action" else found
+    if found.kind == "stop":
+        return found.replace(drops_output=payload.get("stop_hook_active") is True)
+    if found.kind != "action":
+        return found
+    if found.name != "PostToolBatch":
+        return found.replace(actions=(_action(payload, found.name, at),), remarks=_stopped(payload))
+    from insula.step.person import rejection
+
+    calls = objects(payload, "tool_calls")
+    told = [(call, said(call.get("tool_response"))) for call in calls]
+    return found.replace(
+        actions=tuple(_called(call, error, at, ok=False) for call, error in told if _turned_down(error)),
+        remarks=tuple(
+            remark
+            for call, output in told
+            if (remark := rejection(output, target_of(call.get("tool_input")))) is not None
+        ),
+        batch=tuple(text(call, "tool_use_id") for call in calls),
+    )
+
+
+def _stopped(payload: Payload) -> "tuple[Remark, ...]":
+    if payload.get("is_interrupt") is not True:
+        return ()
+    from insula.step.person import INTERRUPT, Remark
+
+    return (Remark(kind=INTERRUPT),)
 
 
 def _is_of_another(payload: Payload) -> bool:
@@ -36,22 +65,19 @@ def _is_of_another(payload: Payload) -> bool:
     return "timestamp" in payload and (not transcript or "/.copilot/" in transcript)
 
 
-_TURNED_DOWN = "<tool_use_error>"
+_TURNED_DOWN = ("<tool_use_error>", "Permission to use ")
+"""How the result of a call begins that the host itself turned down: no other event tells of it."""
 
 
-def _actions(payload: Payload, name: str, at: float) -> tuple[Action, ...]:
-    if name != "PostToolBatch":
-        return (_action(payload, name, at),)
-    calls = objects(payload, "tool_calls")
-    told = ((call, said(call.get("tool_response"))) for call in calls)
-    return tuple(_called(call, error, at, ok=False) for call, error in told if error.startswith(_TURNED_DOWN))
+def _turned_down(output: str) -> bool:
+    return output.startswith(_TURNED_DOWN) or denied(output)
 
 
 def _action(payload: Payload, name: str, at: float) -> Action:
     if name == "PostToolUse":
         return _called(payload, _output(payload.get("tool_response")), at, ok=True)
     done = _called(payload, text(payload, "error"), at, ok=False)
-    return done.but(ran=False) if payload.get("is_interrupt") is True else done
+    return done.replace(ran=False, denied=False) if payload.get("is_interrupt") is True else done
 
 
 def _called(call: Payload, output: str, at: float, *, ok: bool) -> Action:
@@ -62,6 +88,7 @@ def _called(call: Payload, output: str, at: float, *, ok: bool) -> Action:
         at=at,
         ok=ok,
         id=text(call, "tool_use_id"),
+        seconds=seconds(call, "duration_ms"),
     )
 
 
@@ -83,3 +110,45 @@ def context(tail: str) -> tuple[int, int]:
     start = tail.rfind('"usage":{')
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
     return sum(number(tail, name, start) for name in names) if start >= 0 else 0, 0
+
+
+def turn(tail: str, call: str) -> str:
+    """The message of the model that a call stands in, by the end of a transcript; empty where it is not there."""
+    place = tail.rfind(f'"id":"{call}"') if call else -1
+    start = tail.rfind("\n", 0, place) + 1
+    if place < 0 or '"type":"assistant"' not in tail[start:place]:
+        return ""
+    head = tail.rfind('"id":"msg_', start, place)
+    return tail[head + 6 : tail.find('"', head + 6)][:80] if head >= 0 else ""
+
+
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def remarks(tail: str) -> "tuple[Remark, ...]":
+    """What the user did since the agent last spoke, by the end of a transcript: interrupts and rejections, in order."""
+    import json
+
+    from insula.step.person import INTERRUPT, Remark, rejection
+
+    found: list[Remark] = []
+    for line in reversed(tail.splitlines()):
+        if '"type":"assistant"' in line:
+            break
+        if _INTERRUPTED not in line and "The user doesn't want to" not in line:
+            continue
+        try:
+            content = fields(json.loads(line), "message").get("content")
+        except (ValueError, RecursionError, AttributeError):
+            continue
+        for each in reversed(content if is_list(content) else [content]):
+            given = said(each)
+            remark = rejection(given)
+            if remark is not None or given.startswith(_INTERRUPTED):
+                found.append(remark or Remark(kind=INTERRUPT))
+    return tuple(reversed(found))
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from insula.step.person import Remark

@@ -35,6 +35,7 @@ def event(payload: Payload, at: float) -> Event | None:
         session=text(fields(payload, "sessionContext"), "rootSessionId") or task,
         agent=text(payload, "agent_id") if text(payload, "parent_agent_id") else "",
         cwd=roots[0] if is_list(roots) and roots and isinstance(roots[0], str) else "",
+        prompt=text(fields(payload, "userPromptSubmit"), "prompt"),
         actions=(_action(payload, at),) if kind == "action" else (),
     )
 
@@ -83,3 +84,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """A hook is not told where its record of the session is."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

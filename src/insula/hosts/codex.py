@@ -1,7 +1,7 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, heard, said, text
+from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.redaction import redact
 from insula.step.action import EDIT, PATH, Action, Event
 from insula.step.fingerprint import action
@@ -19,10 +19,10 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or found.kind != "action":
         return found
-    return found.but(actions=(_action(payload, at),))
+    return found.replace(actions=(_action(payload, at),))
 
 
 def _action(payload: Payload, at: float) -> Action:
@@ -34,7 +34,7 @@ def _action(payload: Payload, at: float) -> Action:
         id=text(payload, "tool_use_id"),
     )
     patch = text(fields(payload, "tool_input"), "command")
-    return done.but(target=patched(patch)) if done.kind == EDIT else done
+    return done.replace(target=patched(patch)) if done.kind == EDIT else done
 
 
 def patched(patch: str) -> str:
@@ -52,3 +52,9 @@ def context(tail: str) -> tuple[int, int]:
 
     start = tail.rfind('"last_token_usage":{')
     return (number(tail, "total_tokens", start), number(tail, "model_context_window", start)) if start >= 0 else (0, 0)
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -42,6 +42,7 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcriptPath"),
+        prompt=text(payload, "prompt") if KINDS[name] == "prompt" else "",
         actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
     )
 
@@ -58,9 +59,9 @@ def _action(payload: Payload, name: str, at: float) -> Action:
         code=code,
     )
     # It gives calls no id. Of one call, all hooks get the same time; two equal calls differ in it.
-    named = done.but(id=digest(f"{payload.get('timestamp')} {done.call} {done.result}"))
+    named = done.replace(id=digest(f"{payload.get('timestamp')} {done.call} {done.result}"))
     refused = text(result, "resultType") in {"denied", "rejected"}
-    return named.but(waits=named.waits or tool in _POLLS, ran=named.ran and not refused)
+    return named.replace(waits=named.waits or tool in _POLLS, ran=named.ran and not refused)
 
 
 def _shell(output: str) -> tuple[str, int | None]:
@@ -80,3 +81,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """Its record of the session is named only when a turn has ended, so nothing is known while it runs."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

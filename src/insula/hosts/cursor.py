@@ -33,8 +33,9 @@ def event(payload: Payload, at: float) -> Event | None:
         name=name,
         session=session,
         cwd=text(payload, "cwd") or root,
+        prompt=text(payload, "prompt") if KINDS[name] == "prompt" else "",
         actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
-        deaf=name in {"postToolUseFailure", "beforeSubmitPrompt"},
+        drops_output=name in {"postToolUseFailure", "beforeSubmitPrompt"},
     )
 
 
@@ -51,7 +52,7 @@ def _action(payload: Payload, name: str, at: float) -> Action:
         id=text(payload, "tool_use_id"),
     )
     refused = payload.get("is_interrupt") is True or text(payload, "failure_type") == "permission_denied"
-    return done.but(ran=False) if refused else done
+    return done.replace(ran=False) if refused else done
 
 
 def _output(payload: Payload) -> tuple[str, int | None]:
@@ -73,3 +74,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """Nothing is known of its transcripts."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol, cast
 
 import insula
 from insula.errors import InsulaError
-from insula.hosts import install, jsonc, places, present, probe, projects, records, runtime, scripts, switch
+from insula.hosts import install, jsonc, places, present, probe, projects, records, registry, runtime, scripts, switch
 from insula.hosts.consent import Check, State, leave
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
@@ -33,7 +33,7 @@ TRIAL = "insula-doctor-"
 """How the session of a trial begins; no host makes such an id."""
 
 
-LIVE = frozenset(("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline"))
+LIVE = registry.PROVEN
 """Hosts whose real client can be run for a proof; `live` has the same, and much to import."""
 
 

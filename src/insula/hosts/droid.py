@@ -1,7 +1,7 @@
 """Factory droid (experimental, from its documents): Claude Code's events, but none for a tool that failed."""
 
 from insula.hosts.claude_code import answer, context
-from insula.hosts.fields import Payload, heard, said, text
+from insula.hosts.fields import Payload, parse_event, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 
@@ -18,10 +18,10 @@ KINDS = {
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or found.kind != "action":
         return found
-    return found.but(actions=(_action(payload, at),))
+    return found.replace(actions=(_action(payload, at),))
 
 
 def _action(payload: Payload, at: float) -> Action:
@@ -33,3 +33,9 @@ def _action(payload: Payload, at: float) -> Action:
         at=at,
         id=text(payload, "tool_use_id"),
     )
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

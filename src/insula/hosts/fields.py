@@ -1,7 +1,7 @@
 """Reading a host's payload: whatever is missing or of the wrong type is empty, never an error."""
 
 from insula.step.action import Event
-from insula.value import is_list, is_object
+from insula.value import is_list, is_number, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ else:
     Payload = dict
 
 _DEEPEST = 6
+_LONGEST_CALL = 86_400_000
+"""Milliseconds: no call of a tool takes a day."""
 _DATA = 200
 """Characters of a field that holds no text, such as a picture: enough to tell one from another."""
 _TEXTS = ("stdout", "stderr", "llmContent", "content", "text", "output", "file", "result", "message")
@@ -37,7 +39,7 @@ def objects(payload: "Payload", name: str) -> "list[Payload]":
     return [each for each in value if is_object(each)] if is_list(value) else []
 
 
-def heard(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
+def parse_event(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
     """The event, without its actions, of a host that names its fields as Claude Code does; None for one unheard of."""
     name, session = text(payload, "hook_event_name"), text(payload, "session_id")
     if name not in kinds or not session:
@@ -50,7 +52,16 @@ def heard(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
         cwd=text(payload, "cwd"),
         source=text(payload, "source"),
         transcript=text(payload, "transcript_path"),
+        prompt=text(payload, "prompt") if kinds[name] == "prompt" else "",
+        said=text(payload, "last_assistant_message"),
+        drops_output=kinds[name] == "stop",
     )
+
+
+def seconds(payload: "Payload", *names: str) -> float:
+    """What a call took, of a field in milliseconds; 0 unknown."""
+    value = next((payload[name] for name in names if name in payload), 0)
+    return value / 1_000 if is_number(value) and 0 < value < _LONGEST_CALL else 0.0
 
 
 def said(value: "Any", depth: int = 0) -> str:

@@ -3,7 +3,7 @@
 import re
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, heard, said, text
+from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, digest
 from insula.step.outcome import exit_code
@@ -22,11 +22,11 @@ SHELL = "run_shell_command"
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or found.kind != "action":
         return found
     failed = bool(fields(payload, "tool_response").get("error"))
-    return found.but(actions=(_action(payload, at, failed),), deaf=failed)
+    return found.replace(actions=(_action(payload, at, failed),), drops_output=failed)
 
 
 def _action(payload: Payload, at: float, failed: bool) -> Action:
@@ -43,7 +43,7 @@ def _action(payload: Payload, at: float, failed: bool) -> Action:
         ok=not failed and code in {None, 0} and "Signal: " not in frame,
         code=code,
     )
-    return done.but(id=digest(f"{text(payload, 'timestamp')} {done.call} {done.result}"))  # it gives calls no id
+    return done.replace(id=digest(f"{text(payload, 'timestamp')} {done.call} {done.result}"))  # it gives calls no id
 
 
 _FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
@@ -64,3 +64,9 @@ def context(tail: str) -> tuple[int, int]:
 
     start = tail.rfind('"tokens":{')
     return (number(tail, "total", start), 0) if start >= 0 else (0, 0)
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

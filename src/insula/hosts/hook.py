@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+from insula.hosts import registry
 from insula.step import trace
 from insula.step.action import EDIT
 from insula.value import is_list, is_object
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from insula.step.action import Action, Event
+    from insula.step.person import Remark
     from insula.step.proprioception import Sensed
 
     Record = dict[str, Any]
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a payload that are taken in."""
-PATIENCE = 3.0
-"""Seconds after which the hook ends whatever it is doing; hosts give it five."""
+CPU_SECONDS = 3.0
+"""Seconds of work after which the hook ends whatever it is doing; on a loaded machine they take longer."""
+PATIENCE = 30.0
+"""Seconds after which it ends though it has not worked: its input never ends, or a disk hangs. Hosts give it five."""
 FAILURES, OLD_FAILURES = "failures.jsonl", "failures.1.jsonl"
 _FAILURES_KEPT = 256 * 1024
 
@@ -75,7 +79,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
     Raises:
         OSError: the trace cannot be written.
     """
-    dialect = _dialect(host)
+    dialect = registry.dialect(host)
     event = dialect.event(payload, now)
     if event is None or _off_here(home, event.cwd):
         return ""
@@ -118,18 +122,10 @@ def _end_in_time(home: str, host: str) -> None:
         os._exit(0)
 
     if hasattr(signal, "setitimer"):  # Windows has none
+        signal.signal(signal.SIGPROF, end)
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
         signal.signal(signal.SIGALRM, end)
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
-
-
-_HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")
-
-
-def _dialect(host: str) -> "Any":
-    """The module that knows the host; `__import__`, because importlib would cost a millisecond."""
-    if host not in _HOSTS:
-        raise LookupError(host)
-    return __import__(f"insula.hosts.{host.replace('-', '_')}", None, None, ("event",))
 
 
 def _off_here(home: str, cwd: str) -> bool:
@@ -169,39 +165,67 @@ def _is_second(folder: str, began: "Record") -> bool:
 
 
 def _prompt(home: str, host: str, event: "Event", now: float) -> str:
-    folder = trace.folder(home, event.session)
+    from insula.step.person import PROMPT, Remark
+
     away = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
-    trace.append(folder, {"e": "user", "at": 0.0 if away else now})
-    return _settled(folder, event, now)
+    said = (*_before_it(host, event), Remark(kind=PROMPT, words=event.prompt))
+    trace.append(trace.folder(home, event.session), *_remarks(said, now, away))
+    return _settled(home, event, now)
+
+
+def _before_it(host: str, event: "Event") -> "tuple[Remark, ...]":
+    """Interrupts and rejections since the agent last spoke: no hook is told of them, but the host's own record is."""
+    dialect = registry.dialect(host)
+    if not event.transcript or dialect.remarks is None:
+        return ()
+    from insula.hosts.transcripts import tail
+
+    return dialect.remarks(tail(event.transcript))
+
+
+def _remarks(remarks: "tuple[Remark, ...]", now: float, away: bool = False) -> "list[Record]":
+    from insula.step.person import own_words, record
+
+    return [record(each.replace(words=own_words(each.words)), now, away) for each in remarks]
 
 
 def _act(home: str, host: str, event: "Event", now: float) -> str:
-    if not event.actions:
+    records: list[Record] = [{"e": "action", **action.as_dict()} for action in event.actions]
+    if event.batch is not None:
+        records.append({"e": "turn", "at": now, "ids": event.batch})
+    if event.remarks:
+        records += _remarks(event.remarks, now)
+    if not records:
         return ""
     folder = trace.folder(home, event.session, event.agent)
-    used, room = _context(host, event)
-    records: list[Record] = []
-    for action in event.actions:
-        hub = _importers(folder, action, event.cwd)
-        records.append({"e": "action", **action.but(context=used, room=room, importers=hub).as_dict()})
-    trace.append(folder, *records)
-    return _settled(folder, event, now)
+    trace.append(folder, *records)  # before anything that may take its time
+    more = [found for action in event.actions if (found := _more(folder, host, event, action))]
+    if more:
+        trace.append(folder, *more)
+    return _settled(home, event, now)
 
 
-def _context(host: str, event: "Event") -> tuple[int, int]:
-    if not event.transcript or event.agent:
-        return 0, 0
-    from insula.hosts.transcripts import tail
+def _more(folder: str, host: str, event: "Event", action: "Action") -> "Record":
+    """What else can be found out about a call: its turn and the tokens in the context, and who imports its file."""
+    found: Record = {}
+    if event.transcript and not event.agent:
+        from insula.hosts.transcripts import tail
 
-    return _dialect(host).context(tail(event.transcript))
+        dialect, end = registry.dialect(host), tail(event.transcript)
+        used, window = dialect.context(end)
+        name = dialect.turn(end, action.id) if dialect.turn is not None else ""
+        found = {key: value for key, value in (("context", used), ("context_window", window), ("turn", name)) if value}
+    if action.kind == EDIT and action.ok:
+        from insula.step.blast import importers
+
+        hubs = importers(folder, action.target, event.cwd)
+        found |= {"importers": hubs} if hubs else {}
+    return {"e": "more", "id": action.id or action.call, **found} if found else {}
 
 
-def _importers(folder: str, action: "Action", cwd: str) -> int:
-    if action.kind != EDIT or not action.ok:
-        return 0
-    from insula.step.blast import importers
-
-    return importers(folder, action.target, cwd)
+def _stop(home: str, host: str, event: "Event", now: float) -> str:
+    trace.append(trace.folder(home, event.session), {"e": event.kind, "at": now})
+    return "" if event.drops_output or event.agent else _settled(home, event, now)
 
 
 def _note(home: str, host: str, event: "Event", now: float) -> str:
@@ -209,31 +233,49 @@ def _note(home: str, host: str, event: "Event", now: float) -> str:
     return ""
 
 
-_EVENTS = {"start": _start, "prompt": _prompt, "action": _act, "stop": _note, "end": _note}
+_EVENTS = {"start": _start, "prompt": _prompt, "action": _act, "stop": _stop, "end": _note}
 
 
-def _settled(folder: str, event: "Event", now: float) -> str:
+def _settled(home: str, event: "Event", now: float) -> str:
     """Takes in what the trace has since the last hook, and returns what there is to say."""
-    from insula.step.proprioception import dump, fold, load
+    from insula.step.proprioception import dump, end, fold, load
 
+    folder = trace.folder(home, event.session, event.agent if event.kind == "action" else "")
     with trace.Checkpoint(folder, load) as checkpoint:
         if not checkpoint.held:
             return ""
         state, outcomes = fold(checkpoint.value, checkpoint.fresh)
         if checkpoint.value is None:
             outcomes = outcomes[-len(event.actions) :] if event.actions else []  # the others were told in their time
-        told = max(outcomes, key=lambda sensed: (sensed.rung, bool(sensed.text))).text if outcomes else ""
+        if event.kind == "stop":
+            outcomes.append(end(state, event.said))
+            state = outcomes[-1].state
+        last = max(outcomes, key=lambda sensed: (bool(sensed.text), sensed.rung)) if outcomes else None
+        told = _said(home, event, last, now) if last is not None and last.text else ""
         told = told or state.held
-        checkpoint.keep(dump(state.but(held=told if event.deaf else "")))
-    _noted(folder, outcomes, now)
-    return "" if event.deaf else told
+        checkpoint.keep(dump(state.replace(held=told if event.drops_output else "")))
+    _noted(folder, event.session, outcomes, now)
+    return "" if event.drops_output else told
 
 
-def _noted(folder: str, outcomes: "list[Sensed]", now: float) -> None:
+def _said(home: str, event: "Event", sensed: "Sensed", now: float) -> str:
+    """The text, noted; empty where it is withheld by lot, or where a person has said that it is a false alarm."""
+    from insula.step.worth import told
+
+    return told(home, event.session, event.agent, event.cwd, sensed, now)
+
+
+def _noted(folder: str, session: str, outcomes: "list[Sensed]", now: float) -> None:
+    """Notes what became of what was said."""
+    if not any(sensed.heeded is not None or sensed.ended for sensed in outcomes):
+        return
+    from insula.step.worth import name
+
+    records: list[Record] = []
     for sensed in outcomes:
         if sensed.heeded is not None:
-            trace.append(folder, {"e": "heeded", "at": now, "yes": sensed.heeded})
-        if sensed.text:
-            trace.append(
-                folder, {"e": "text", "at": now, "sense": sensed.sense, "rung": sensed.rung, "text": sensed.text}
-            )
+            records.append({"e": "heeded", "at": now, "id": name(session, sensed.watched), "yes": sensed.heeded})
+        records += [
+            {"e": "ended", "at": now, "id": name(session, ended.key), **ended.as_dict()} for ended in sensed.ended
+        ]
+    trace.append(folder, *records)

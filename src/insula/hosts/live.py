@@ -20,9 +20,10 @@ from insula.errors import InputError
 from insula.hosts import places
 from insula.llm.fake_agents import FakeModel, Shell
 from insula.llm.loopback import Json
+from insula.step.digest import VARIABLE
 
-QUESTION = "State the assumption you are working on. What would falsify it?"
-"""What the senses ask after four similar errors (P3), and what the proof looks for."""
+QUESTION = "3 turns in a row ended in similar errors."
+"""What the senses say after three similar errors (P3), and what the proof looks for."""
 ERRORS = 5
 PATIENCE = 120.0
 """Seconds that a client has; 1 to 3 were measured, 13 on a machine under load."""
@@ -285,7 +286,7 @@ class Stage:
         return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
     def _env(self) -> dict[str, str]:
-        passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {VARIABLE: "off"}
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
         own = {"HOME": str(self.home), "TMPDIR": str(self._temporary), "TERM": "dumb", "NO_PROXY": "127.0.0.1"}
         return {**passed, **proxies, **own}
@@ -316,7 +317,7 @@ def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:
 
 def failing(errors: int) -> list[Shell]:
     """A script of so many similar errors; they take their time, because Qwen Code loses what quick commands say."""
-    return [Shell(f"cat missing-{number}.txt || (sleep 0.2; exit 1)") for number in range(1, errors + 1)]
+    return [Shell(f"cat missing-{number}.txt || (sleep 0.5; exit 1)") for number in range(1, errors + 1)]
 
 
 def _judged(stage: Stage, model: FakeModel, run: Run) -> Proof:

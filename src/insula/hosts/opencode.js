@@ -111,7 +111,7 @@ export const Insula = async ({ directory }) => {
     const text = await told("tool.execute.after", sessionID, {
       input: { tool, callID, args },
       output: { output: ends(said), isError, metadata: { exit: metadata?.exit } },
-      deaf: isMcp && /\/\d+$/.test(callID), // a program of the model's has called it, and reads the result
+      drops_output: isMcp && /\/\d+$/.test(callID), // a program of the model's has called it, and reads the result
     })
     if (!text) return
     if (isMcp) content[isLong(said) ? "unshift" : "push"]({ type: "text", text })

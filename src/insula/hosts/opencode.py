@@ -31,7 +31,7 @@ def event(payload: Payload, at: float) -> Event | None:
         cwd=text(payload, "cwd"),
         source="startup" if name == "session.start" else "",
         actions=(_action(payload, name, at),) if KINDS[name] == "action" else (),
-        deaf=payload.get("deaf") is True,
+        drops_output=payload.get("drops_output") is True,
     )
 
 
@@ -58,3 +58,9 @@ def answer(name: str, told: str) -> dict[str, object]:
 def context(tail: str) -> tuple[int, int]:
     """OpenCode keeps its sessions in a database, which a hook does not open."""
     return 0, 0
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from insula.errors import InputError
+from insula.hosts import registry
 
 SHIM = "hook/run.py"
 """Never moved: hosts that trust a hook by the text of its command would ask again."""
@@ -81,8 +82,6 @@ class Host:
     id: str
     name: str
     binary: str
-    dialect: str
-    """The module that knows its payloads and answers."""
     variable: str
     """The environment variable that moves its folder."""
     folder: str
@@ -110,6 +109,11 @@ class Host:
     note: str = ""
     """What else the user should know."""
 
+    @property
+    def dialect(self) -> str:
+        """The module that knows its payloads and answers."""
+        return registry.module(self.id)
+
     def settings(self, project: Path | None = None) -> Path:
         """Its settings file, or the first of its scripts: the user's own, or that of a project."""
         if project is not None:
@@ -135,7 +139,6 @@ HOSTS = {
             id="claude-code",
             name="Claude Code",
             binary="claude",
-            dialect="insula.hosts.claude_code",
             variable="CLAUDE_CONFIG_DIR",
             folder=".claude",
             file="settings.json",
@@ -155,7 +158,6 @@ HOSTS = {
             id="codex",
             name="Codex",
             binary="codex",
-            dialect="insula.hosts.codex",
             variable="CODEX_HOME",
             folder=".codex",
             file="hooks.json",
@@ -173,7 +175,6 @@ HOSTS = {
             id="gemini",
             name="Gemini CLI",
             binary="gemini",
-            dialect="insula.hosts.gemini",
             variable="GEMINI_CLI_HOME",
             below=".gemini",
             folder=".gemini",
@@ -192,7 +193,6 @@ HOSTS = {
             id="copilot",
             name="Copilot CLI",
             binary="copilot",
-            dialect="insula.hosts.copilot",
             variable="COPILOT_HOME",
             folder=".copilot",
             file="hooks/insula.json",
@@ -213,7 +213,6 @@ HOSTS = {
             id="qwen",
             name="Qwen Code",
             binary="qwen",
-            dialect="insula.hosts.qwen",
             variable="QWEN_HOME",
             folder=".qwen",
             file="settings.json",
@@ -232,7 +231,6 @@ HOSTS = {
             id="opencode",
             name="OpenCode",
             binary="opencode",
-            dialect="insula.hosts.opencode",
             variable="XDG_CONFIG_HOME",
             below="opencode",
             folder=".config/opencode",
@@ -246,7 +244,6 @@ HOSTS = {
             id="cline",
             name="Cline",
             binary="cline",
-            dialect="insula.hosts.cline",
             variable="CLINE_DIR",
             folder=".cline",
             file="hooks/{event}",
@@ -261,7 +258,6 @@ HOSTS = {
             id="cursor",
             name="Cursor",
             binary="cursor-agent",
-            dialect="insula.hosts.cursor",
             variable="",
             folder=".cursor",
             file="hooks.json",
@@ -283,7 +279,6 @@ HOSTS = {
             id="droid",
             name="Factory droid",
             binary="droid",
-            dialect="insula.hosts.droid",
             variable="",
             folder=".factory",
             file="settings.json",

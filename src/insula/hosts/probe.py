@@ -12,8 +12,11 @@ from importlib import import_module
 from typing import Any, cast
 
 from insula.hosts.places import Host
+from insula.step.digest import VARIABLE
 
 ERRORS = 5
+PAUSE = 0.3
+"""Seconds between two errors: what comes faster is of one turn of the model, and counts once."""
 PATIENCE = 10.0
 """Seconds for one call; a host gives it half."""
 
@@ -42,9 +45,9 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "PostToolUseFailure",
             "tool_name": "Bash",
-            "tool_input": {"command": "ls /nonexistent-$n", "description": "List"},
+            "tool_input": {"command": "cat /nonexistent-$n", "description": "Show it"},
             "tool_use_id": "toolu_doctor_$n",
-            "error": "Exit code 2\nls: cannot access '/nonexistent-$n': No such file or directory",
+            "error": "Exit code 2\ncat: /nonexistent-$n: No such file or directory",
             "is_interrupt": False,
             "duration_ms": 27,
         },
@@ -67,8 +70,8 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "PostToolUse",
             "tool_name": "Bash",
-            "tool_input": {"command": "ls /nonexistent-$n"},
-            "tool_response": "ls: cannot access '/nonexistent-$n': No such file or directory\n",
+            "tool_input": {"command": "cat /nonexistent-$n"},
+            "tool_response": "cat: /nonexistent-$n: No such file or directory\n",
             "tool_use_id": "call_doctor_$n",
         },
     },
@@ -88,11 +91,11 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "AfterTool",
             "tool_name": "run_shell_command",
-            "tool_input": {"command": "ls /nonexistent-$n", "description": "List", "is_background": False},
+            "tool_input": {"command": "cat /nonexistent-$n", "description": "Show it", "is_background": False},
             "tool_response": {
-                "llmContent": "<untrusted_context>\nOutput: ls: cannot access '/nonexistent-$n': No such file or "
+                "llmContent": "<untrusted_context>\nOutput: cat: /nonexistent-$n: No such file or "
                 "directory\nExit Code: 2\nProcess Group PGID: 3144$n\n</untrusted_context>",
-                "returnDisplay": "ls: cannot access '/nonexistent-$n': No such file or directory",
+                "returnDisplay": "cat: /nonexistent-$n: No such file or directory",
             },
         },
     },
@@ -109,10 +112,10 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         },
         "failing": {
             "toolName": "bash",
-            "toolArgs": {"command": "ls /nonexistent-$n", "description": "List"},
+            "toolArgs": {"command": "cat /nonexistent-$n", "description": "Show it"},
             "toolResult": {
                 "resultType": "success",
-                "textResultForLlm": "ls: cannot access '/nonexistent-$n': No such file or directory\n"
+                "textResultForLlm": "cat: /nonexistent-$n: No such file or directory\n"
                 "<shellId: $n completed with exit code 2>",
             },
         },
@@ -138,9 +141,9 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "PostToolUseFailure",
             "tool_name": "run_shell_command",
-            "tool_input": {"command": "ls /nonexistent-$n", "is_background": False},
+            "tool_input": {"command": "cat /nonexistent-$n", "is_background": False},
             "tool_use_id": "toolu_doctor_$n",
-            "error": "Command: ls /nonexistent-$n\nDirectory: (root)\nOutput: ls: cannot access '/nonexistent-$n': "
+            "error": "Command: cat /nonexistent-$n\nDirectory: (root)\nOutput: cat: /nonexistent-$n: "
             "No such file or directory\nError: (none)\nExit Code: 2\nSignal: (none)\nProcess Group PGID: (none)",
             "is_interrupt": False,
         },
@@ -155,9 +158,9 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         },
         "failing": {
             "event": "tool.execute.after",
-            "input": {"tool": "bash", "callID": "call_$n", "args": {"command": "ls /nonexistent-$n"}},
+            "input": {"tool": "bash", "callID": "call_$n", "args": {"command": "cat /nonexistent-$n"}},
             "output": {
-                "output": "ls: cannot access '/nonexistent-$n': No such file or directory\n",
+                "output": "cat: /nonexistent-$n: No such file or directory\n",
                 "metadata": {"exit": 2},
             },
         },
@@ -180,12 +183,12 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
             "tool_result": {
                 "id": "call_$n",
                 "name": "run_commands",
-                "input": {"commands": ["ls /nonexistent-$n"]},
+                "input": {"commands": ["cat /nonexistent-$n"]},
                 "output": [
                     {
-                        "query": "ls /nonexistent-$n",
+                        "query": "cat /nonexistent-$n",
                         "result": "[Command exited with code 2]\n\n[stderr]\n"
-                        "ls: cannot access '/nonexistent-$n': No such file or directory\n",
+                        "cat: /nonexistent-$n: No such file or directory\n",
                         "error": "Command exited with code 2",
                         "success": False,
                     }
@@ -207,8 +210,8 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "postToolUse",
             "tool_name": "Shell",
-            "tool_input": {"command": "ls /nonexistent-$n"},
-            "tool_output": '{"exitCode": 2, "stdout": "ls: cannot access /nonexistent-$n: No such file or directory"}',
+            "tool_input": {"command": "cat /nonexistent-$n"},
+            "tool_output": '{"exitCode": 2, "stdout": "cat: /nonexistent-$n: No such file or directory"}',
             "tool_use_id": "call_$n",
         },
     },
@@ -224,8 +227,8 @@ _FORMS: Mapping[str, Mapping[str, Payload]] = {
         "failing": {
             "hook_event_name": "PostToolUse",
             "tool_name": "Execute",
-            "tool_input": {"command": "ls /nonexistent-$n"},
-            "tool_response": "ls: cannot access '/nonexistent-$n': No such file or directory",
+            "tool_input": {"command": "cat /nonexistent-$n"},
+            "tool_response": "cat: /nonexistent-$n: No such file or directory",
         },
     },
 }
@@ -286,7 +289,12 @@ def event(host: Host, payload: Payload) -> str:
 def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
     """Run an installed command line on the whole sequence, as the host does: by a shell, one call per event."""
     parts = payloads(host, session, cwd)
-    healthy, failing = ([_call(command, event(host, one), one, cwd, env) for one in part] for part in parts)
+    told = {**env, VARIABLE: "off"}  # a trial is not to be withheld by lot
+    healthy = [_call(command, event(host, one), one, cwd, told) for one in parts[0]]
+    failing: list[Answer] = []
+    for one in parts[1]:
+        time.sleep(PAUSE)
+        failing.append(_call(command, event(host, one), one, cwd, told))
     return Trial(healthy, failing)
 
 

@@ -1,7 +1,7 @@
 """Qwen Code 0.24: Claude Code's events; a prompt that is none comes after each round of tools."""
 
 from insula.hosts.claude_code import answer
-from insula.hosts.fields import Payload, fields, heard, said, text
+from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 from insula.step.outcome import exit_code
@@ -26,10 +26,12 @@ _SPEAKS = ("Output: ", "Error: ")
 
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
-    found = heard(payload, KINDS)
+    found = parse_event(payload, KINDS)
     if found is None or (found.kind == "prompt" and not _is_of_a_person(payload)):
         return None
-    return found.but(actions=(_action(payload, found.name, at),)) if found.kind == "action" else found
+    if found.kind == "prompt":
+        return found.replace(prompt=text(payload, "submitted_prompt") or found.prompt)
+    return found.replace(actions=(_action(payload, found.name, at),)) if found.kind == "action" else found
 
 
 def _is_of_a_person(payload: Payload) -> bool:
@@ -48,7 +50,7 @@ def _action(payload: Payload, name: str, at: float) -> Action:
         code=exit_code(output) if tool == _SHELL and failed else None,
         id=text(payload, "tool_use_id"),
     )
-    return done.but(ran=False) if payload.get("is_interrupt") is True else done
+    return done.replace(ran=False) if payload.get("is_interrupt") is True else done
 
 
 def _bare(output: str) -> str:
@@ -68,3 +70,9 @@ def context(tail: str) -> tuple[int, int]:
 
     start = tail.rfind('"usageMetadata":{')
     return (number(tail, "totalTokenCount", start), 0) if start >= 0 else (0, 0)
+
+
+remarks = None
+"""It keeps no record that tells of interrupts."""
+turn = None
+"""It tells no turn; calls that overlap in time are one."""

@@ -47,6 +47,8 @@ class Weights:
     """Memories that are shown to it at most."""
     max_tokens: int
     """Tokens of one answer at most."""
+    guided: bool = False
+    """Whether it is so small that it is led to replies that make sense."""
     writing_threads: int
     """Threads that write, where there are as many cores. Threads that wait for one another slow a small model down."""
 
@@ -64,6 +66,7 @@ SMOLLM2 = Weights(
     history_chars=0,  # it imitates its own earlier answers, the bad ones first; memory carries what was said
     memories=4,  # of three facts it finds the right one in 0.83, of six in 0.67
     max_tokens=256,  # what is longer goes round in circles
+    guided=True,
     repeat_penalty=1.05,  # without it every tenth answer runs in a circle; from 1.1 on it stops naming what it was told
     writing_threads=1,  # one thread writes 110 tokens a second, two write 50
 )

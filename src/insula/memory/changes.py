@@ -69,6 +69,23 @@ class Retired(NamedTuple):
     """Id of the message that said so."""
 
 
+class Reworded(NamedTuple):
+    """Guidance has other words, and its old ones are kept."""
+
+    key: str
+    advice: str
+    why: str
+
+
+class Noted(NamedTuple):
+    """An entry on the ledger of signals, at the end of a session (K8)."""
+
+    session_id: int
+    kind: str
+    reason: str
+    data: Mapping[str, object]
+
+
 class Lived(NamedTuple):
     """What a session says of a lesson whose trigger appeared in it."""
 
@@ -90,5 +107,5 @@ class Revision(NamedTuple):
     nothing of it is written. None is written whatever stands."""
 
 
-Change = Summary | Merge | Forget | Insight | Lesson | Retired | Lived | Revision
+Change = Summary | Merge | Forget | Insight | Lesson | Retired | Reworded | Noted | Lived | Revision
 Changes = Sequence[Change]

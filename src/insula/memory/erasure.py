@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.journal import ASKED
+from insula.memory.nights import name_of
 from insula.memory.schema import lessons, memories, messages, nights, relations, revisions, sessions, signals, summaries
 from insula.memory.statements import memory as as_memory
 from insula.text.analysis import analyse
@@ -106,13 +107,13 @@ def _unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
 def _unlearn(
     connection: sa.Connection, user_id: int, message_id: int, session_id: int, said: str, at: float
 ) -> list[str]:
-    """Take a line out of what lessons rest on; returns the keys of those that are erased.
+    """Take a line out of what lessons rest on; returns the names of those that are erased.
 
     Erased is what rests on nothing else, and what holds words that stand in no other line of the sessions it cites.
     """
     mine = lessons.c.user_id == user_id
     gone: list[str] = []
-    query = sa.select(lessons.c.id, lessons.c.key, lessons.c.advice, lessons.c.citations).where(mine)
+    query = sa.select(*(lessons.c[name] for name in ("id", "key", "advice", "citations", "section"))).where(mine)
     for one in connection.execute(query).all():
         within = _sessions(connection, user_id, one.citations)
         rest = [each for each in one.citations if each != message_id]
@@ -123,7 +124,7 @@ def _unlearn(
             connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
             past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
             connection.execute(sa.delete(revisions).where(past))
-            gone.append(one.key)
+            gone.append(name_of(one.key, one.section))
     return gone
 
 
@@ -179,7 +180,7 @@ def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at:
 
 def _without(text: str, gone: Sequence[str]) -> str:
     """A document without the lines of some guidelines, which are known by their marks."""
-    marks = [f"i:{key}." for key in gone]
+    marks = [f"i:{name}." for name in gone]
     return "".join(line for line in text.splitlines(keepends=True) if not any(mark in line for mark in marks))
 
 

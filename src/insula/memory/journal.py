@@ -12,10 +12,32 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError
 from insula.memory import index
-from insula.memory.changes import Changes, Forget, Insight, Lesson, Lived, Merge, Retired, Revision, Summary
+from insula.memory.changes import (
+    Changes,
+    Forget,
+    Insight,
+    Lesson,
+    Lived,
+    Merge,
+    Noted,
+    Retired,
+    Revision,
+    Reworded,
+    Summary,
+)
 from insula.memory.encoding import load, terms_of
 from insula.memory.nights import DERIVES
-from insula.memory.schema import evidence, lessons, memories, nights, relations, revisions, summaries
+from insula.memory.schema import (
+    evidence,
+    lessons,
+    memories,
+    messages,
+    nights,
+    relations,
+    revisions,
+    signals,
+    summaries,
+)
 from insula.memory.statements import GENERATED
 
 MERGES = "MERGES"
@@ -193,6 +215,28 @@ def _(change: Retired, connection: sa.Connection, user_id: int, at: float) -> No
     connection.execute(sa.update(lessons).where(mine).values(retired_at=at))
     why = {"why": change.why, "retired": True, "by": change.by, "message": change.message}
     apply(Revision(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
+
+
+@apply.register
+def _(change: Reworded, connection: sa.Connection, user_id: int, at: float) -> None:
+    mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key)
+    query = sa.select(lessons.c.advice, lessons.c.mode, lessons.c.author)
+    old = connection.execute(query.where(mine)).one_or_none()
+    if old is None:
+        return
+    connection.execute(sa.update(lessons).where(mine).values(advice=change.advice))
+    why = {"why": change.why, "before": {"advice": old.advice, "mode": old.mode, "author": old.author}}
+    apply(Revision(f"lesson:{change.key}", "night", old.advice, why), connection, user_id, at)
+
+
+@apply.register
+def _(change: Noted, connection: sa.Connection, user_id: int, at: float) -> None:
+    turn = sa.select(sa.func.coalesce(sa.func.max(messages.c.turn), 0)).where(
+        messages.c.session_id == change.session_id
+    )
+    values = {"turn": connection.execute(turn).scalar_one(), "data": dict(change.data), "at": at}
+    row = {"user_id": user_id, "session_id": change.session_id, "kind": change.kind, "reason": change.reason}
+    connection.execute(sa.insert(signals), row | values)
 
 
 @apply.register

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.memory import journal, wishes
-from insula.memory.nights import kept
-from insula.memory.schema import lessons, messages, nights, revisions, sessions
+from insula.memory.nights import Kept, kept
+from insula.memory.schema import lessons, memories, messages, nights, revisions, sessions, signals
 from insula.text.wishing import Wish
 
 Version = tuple[tuple[int, str], ...]
@@ -21,6 +21,8 @@ class Cited(NamedTuple):
     session: str
     content: str
     at: float
+    memory: int = 0
+    """The number of its memory, by which a person erases it."""
 
 
 def _told() -> sa.ColumnElement[bool]:
@@ -52,8 +54,9 @@ def version(connection: sa.Connection, user_id: int) -> Version:
 def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:
     """Some of a user's messages, oldest first; those that were erased are left out."""
     query = (
-        sa.select(messages.c.id, sessions.c.name, messages.c.content, messages.c.said_at)
+        sa.select(messages.c.id, sessions.c.name, messages.c.content, messages.c.said_at, memories.c.id)
         .join(sessions, sessions.c.id == messages.c.session_id)
+        .join(memories, memories.c.message_id == messages.c.id)
         .where(messages.c.user_id == user_id, messages.c.id.in_(ids))
         .order_by(messages.c.id)
     )
@@ -66,5 +69,17 @@ def heard(connection: sa.Connection, user_id: int, session_id: int, turn: int, s
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:
         return
-    for change in wishes.hear(kept(connection, user_id), said, message, at).changes:
-        journal.apply(change, connection, user_id, at)
+    known = kept(connection, user_id)
+    pointed = _pointed(connection, session_id, turn, known) if any(one.force == "pointing" for one in said) else ()
+    journal.write(connection, user_id, wishes.hear(known, said, message, at, pointed).changes, at)
+
+
+def _pointed(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:
+    """What the turn before wished or, where it wished nothing, was told."""
+    before = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn - 1)
+    said = set(connection.execute(sa.select(messages.c.id).where(before)).scalars())
+    if wished := [one.id for one in known if said & {*one.citations[-1:]}]:
+        return wished
+    mine = sa.and_(signals.c.session_id == session_id, signals.c.turn == turn - 1, signals.c.kind == "meta:turn")
+    told = connection.execute(sa.select(signals.c.data).where(mine)).scalars()
+    return [int(used["id"]) for data in told for used in data.get("lessons", ()) if used["arm"] == "shown"]

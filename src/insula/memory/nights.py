@@ -123,7 +123,12 @@ class Kept(NamedTuple):
     @property
     def name(self) -> str:
         """The id by which people know it, in SOUL.md, in commands and in answers alike."""
-        return self.key if self.section else f"{self.key[:1]}{self.key.rpartition('/')[2][:NAME_DIGITS]}"
+        return name_of(self.key, self.section)
+
+
+def name_of(key: str, section: str) -> str:
+    """The name of guidance with a key: that of a guideline, which SOUL.md marks, is its key."""
+    return key if section else f"{key[:1]}{key.rpartition('/')[2][:NAME_DIGITS]}"
 
 
 def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
@@ -242,11 +247,11 @@ def _held(row: sa.Row[Any]) -> Held:
     )
 
 
-def kept(connection: sa.Connection, user_id: int) -> list[Kept]:
-    """A user's lessons and guidelines that were not retired, with their evidence."""
-    query = (
-        sa.select(lessons).where(lessons.c.user_id == user_id, lessons.c.retired_at.is_(None)).order_by(lessons.c.id)
-    )
+def kept(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[Kept]:
+    """A user's lessons and guidelines with their evidence; those that were retired only where they are asked for."""
+    query = sa.select(lessons).where(lessons.c.user_id == user_id).order_by(lessons.c.id)
+    if not retired:
+        query = query.where(lessons.c.retired_at.is_(None))
     rows = connection.execute(query).all()
     lived = sa.select(evidence.c.lesson_id, evidence.c.session_id, evidence.c.arm, evidence.c.happened, evidence.c.at)
     said: dict[int, list[tuple[str, str, bool, float]]] = {}

@@ -100,7 +100,7 @@ def words(kept: Kept) -> str:
     return framed[1] if framed else kept.advice
 
 
-def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float) -> Heard:
+def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, pointed: Sequence[int] = ()) -> Heard:
     """What the wishes of one message change.
 
     Args:
@@ -108,11 +108,16 @@ def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float) 
         heard: the wishes, in their order.
         message: the id of the message.
         now: seconds since the epoch.
+        pointed: ids of what was told, or said, just before: what "stop doing that" points at, where it is one.
     """
-    standing = [one for one in kept if is_wish(one)]
+    everything = list(kept)
+    standing = [one for one in everything if is_wish(one)]
     changes: list[Change] = []
     for wish in heard:
-        if not any(message in one.citations and words(one) == wish.words for one in standing):
+        if wish.force == "pointing":
+            meant = [one for one in everything if one.id in pointed]
+            changes += [Retired(one.key, USER, _WHY["lifts"], "", message) for one in meant if len(meant) == 1]
+        elif not any(message in one.citations and words(one) == wish.words for one in standing):
             made, standing = _heard(standing, wish, message, now)
             changes += made
     return Heard(tuple(changes), tuple(standing))

@@ -124,6 +124,8 @@ class Metacognition(Mind):
     ) -> "Solution":
         """Solve a problem by monitoring, generating and verifying (M1–M10); strategies learn from how it went.
 
+        The repertoire is the shipped one with that of the user's own `strategies.toml`.
+
         Args:
             problem: the task, in words.
             models: who monitors, generates and verifies.
@@ -134,12 +136,14 @@ class Metacognition(Mind):
 
         Raises:
             InputError: there is no such method. A problem that could not be solved is no error: its answer is None.
+            SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
+        from insula import settings
         from insula.memory.strategies import StoredRecords
-        from insula.solve.knowledge import Knowledge
+        from insula.solve.knowledge import Knowledge, repertoire
         from insula.solve.methods import named
 
-        knowledge = Knowledge(records=StoredRecords(self.store))
+        knowledge = Knowledge(repertoire=repertoire(settings.home()), records=StoredRecords(self.store))
         solution = await named(method)(problem, models, account, knowledge=knowledge)
         if user is not None and solution.at_impasse:
             place = await self.store.place(user, session)

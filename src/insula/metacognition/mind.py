@@ -122,11 +122,16 @@ class Mind:
             self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
 
     def assessed(
-        self, said: tuple[str, str], recent: Sequence[str], memory: Sequence[Recalled | str], level: Level | None
+        self,
+        said: tuple[str, str],
+        recent: Sequence[str],
+        memory: Sequence[Recalled | str],
+        level: Level | None,
+        embed: Embed | None,
     ) -> Assessment:
         """A response to a message judged by the self-monitor with what memory held, or by what replaces it (K10)."""
         if self.assess is monitor.assess:
-            return monitor.assess(*said, recent, self.identity, memory=memory, level=level)
+            return monitor.assess(*said, recent, self.identity, memory=memory, level=level, embed=embed)
         return self.assess(*said, recent, self.identity)
 
     def judged(self, key: tuple[str, str]) -> impasse.Judged | None:

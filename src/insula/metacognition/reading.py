@@ -1,9 +1,11 @@
 """How a turn reads what was said: its terms, what recall brought, and what of that was used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.store import Said
+from insula.memory.subject import whose
 from insula.metacognition.meaning import remembered
 from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse
@@ -61,3 +63,16 @@ def terms_of(history: Sequence[Said]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
     return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)
+
+
+def known_names(asked: Analysis, asserting: Mapping[str, int]) -> frozenset[str]:
+    """The names in a question, lower-case, of those of whom memory holds something.
+
+    Args:
+        asked: the question.
+        asserting: term -> memories that assert something with it.
+    """
+    about = whose(asked.text, asked.language, USER, ASSISTANT)
+    named = {part for path in about.subjects | about.mentions for part in path.split("/")}
+    words = (word for sentence in asked.sentences for word in sentence.words)
+    return frozenset(low for word in words if (low := word.text.lower()) in named and asserting.get(word.term))

@@ -22,7 +22,16 @@ from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
-from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
+from insula.metacognition.reading import (
+    RECENT_RESPONSES,
+    analysed,
+    brought,
+    chosen,
+    is_used,
+    known_names,
+    memorable,
+    terms_of,
+)
 from insula.metacognition.regulator import Ended
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
@@ -304,8 +313,7 @@ class Turn:
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned)]
-        known = [name for name in asked.names if found.statistics.asserting.get(name)]
-        self.personal = is_personal(self._analysis, known) if self._analysis else False
+        self.personal = self._is_personal(found)
         self.instructions, self.reminder, self.shown = compose(
             identity,
             self.confidence,
@@ -321,6 +329,14 @@ class Turn:
         )
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+
+    def _is_personal(self, found: Recollection) -> bool:
+        """Whether the message asks for a fact of the user's life; else, a line that answers does."""
+        if self._analysis is None:
+            return False
+        names = known_names(self._analysis, found.statistics.asserting)
+        answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
+        return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -346,11 +362,12 @@ class Turn:
     def _assess(self, response: str) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
         recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
-        known = [one for one in self.recalled if bears(one)]
+        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
         said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
         level = self.confidence.level if self._analysis is not None and self._place is not None else None
         memory = [*known, *said[-SAID_BEFORE:]] if level else []
-        return self._owner.assessed((self.message, response), recent, memory, level)
+        embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+        return self._owner.assessed((self.message, response), recent, memory, level, embed)
 
     def _again(self, judged: Assessment) -> str:
         """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""

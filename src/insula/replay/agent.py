@@ -9,13 +9,18 @@ from insula.replay import waste
 from insula.replay.events import Done, Spent
 from insula.replay.model import Moment, Point
 from insula.replay.waste import Ledger
-from insula.step.action import WINDOW, Action
+from insula.step.action import Action
 from insula.step.evidence import ACTIONS
-from insula.step.ladder import CALM
-from insula.step.proprioception import Sensed, State, forget, hear, sense
-from insula.step.senses import CLIMBING, Reading, Window, errors_in_a_row
+from insula.step.proprioception import Sensed, State, end, forget, hear, sense
+from insula.step.senses import CLIMBING, against_words, at_risk
+from insula.step.state import Reading
 
-_CYCLE = "cycle of "
+CALM = 3
+"""Successes in a row after which a stretch is over, where its trouble does not come back."""
+REACH = 400
+"""Turns back of which it is known with what action they began."""
+AT_ONCE = frozenset((at_risk.NAME, against_words.NAME))
+"""Senses that climb no ladder and yet feel what went wrong, in one moment."""
 MOMENTS = 400
 """Moments of an agent that are kept; when there are more, the worse half of them."""
 
@@ -26,10 +31,11 @@ def worst(moments: Iterable[Moment], count: int) -> list[Moment]:
 
 
 class _Recent(NamedTuple):
-    """An action that a row may begin with."""
+    """A turn that a row may begin with."""
 
-    action: Action
+    nth: int
     point: Point
+    """Its first action."""
     spent: int
     """What the agent had spent before it."""
 
@@ -71,9 +77,9 @@ class Agent:
         self._ledger = Ledger()
         self._stretch: _Stretch | None = None
         self._before: tuple[_Stretch, Moment] | None = None
-        self._recent: deque[_Recent] = deque(maxlen=WINDOW)
+        self._recent: deque[_Recent] = deque(maxlen=REACH)
         self._counted = self._estimated = 0
-        self._context = self._room = 0
+        self._context = self._window_size = 0
 
     @property
     def spent(self) -> int:
@@ -88,12 +94,20 @@ class Agent:
     def pay(self, spent: Spent) -> None:
         """A request to the model."""
         self._counted += spent.fresh
-        self._context, self._room = spent.context, spent.room or self._room
+        self._context, self._window_size = spent.context, spent.context_window or self._window_size
 
-    def listen(self, at: float) -> None:
-        """The user speaks."""
-        self._state = hear(self._state, at)
+    def listen(self, at: float, words: str = "") -> None:
+        """The user speaks, and so the agent had stopped."""
+        self.stop()
+        self._state = hear(self._state, at, words)
         self.close()
+
+    def stop(self) -> None:
+        """The agent stops; nothing is known of its last words."""
+        sensed = end(self._state, "")
+        self._state = sensed.state
+        if sensed.text and sensed.said is not None and self._recent:
+            self._at_once(self._recent[-1].point, sensed.said, sensed.text)
 
     def forget(self) -> None:
         """The context is compacted."""
@@ -108,21 +122,19 @@ class Agent:
             step: its number in the session.
             timed: whether the transcript tells the time.
         """
-        action, before = done.action.but(context=self._context, room=self._room), self.spent
+        action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
         sensed = sense(self._state, action)
         self._state = sensed.state
         self._estimated += waste.tokens(action)
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
-        kind, wasted = self._ledger.judge(self._window(action), done.output)
+        kind, wasted = self._ledger.judge(self._state.window or (action,), done.output)
         point = _point(action, sensed, step, self.name, timed, (kind, wasted))
-        if action.ran:
-            self._recent.append(_Recent(action, point, before))
+        nth = self._state.turn.number
+        if not self._recent or self._recent[-1].nth != nth:
+            self._recent.append(_Recent(nth, point, before))
         self._follow(point, sensed)
         return point, sensed
-
-    def _window(self, action: Action) -> tuple[Action, ...]:
-        return self._state.window if action.ran else (action,)
 
     def _follow(self, point: Point, sensed: Sensed) -> None:
         """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
@@ -136,40 +148,44 @@ class Agent:
                     self.close()
                 return
             stretch.estimated += point.tokens
+        if sensed.said is not None and sensed.said.sense in AT_ONCE:
+            self._at_once(point, sensed.said, sensed.text)
         if stretch := self._stretch:
             self._note(stretch, point, stuck)
             if sensed.text and sensed.rung > stretch.rung:
                 stretch.said, stretch.rung = sensed.text, sensed.rung
 
+    def _at_once(self, point: Point, reading: Reading, text: str) -> None:
+        stretch = _Stretch(point, self.spent, point, self.spent, reading, point, point.tokens, said=text)
+        self._keep(_moment(stretch, False))
+
     def _note(self, stretch: _Stretch, point: Point, stuck: Reading | None) -> None:
         stretch.calm, stretch.last, stretch.until = 0, point, self.spent
         if stuck is not None and stuck.count >= stretch.reading.count:
             row = self._row(stuck)
-            stretch.reading, stretch.row = stuck, row[0].point
-            if row[0].point.step < stretch.first.step:
-                earlier = [one.point.tokens for one in row if one.point.step < stretch.first.step]
-                stretch.first, stretch.spent = row[0].point, row[0].spent
-                stretch.estimated += sum(earlier)
+            stretch.reading, stretch.row = stuck, row.point
+            if row.point.step < stretch.first.step:
+                stretch.first, stretch.spent = row.point, row.spent
 
     def _begun(self, stuck: Reading, point: Point) -> _Stretch:
-        """A stretch begins where the row does, and not where it has become long enough to be felt.
+        """A stretch begins where the trouble does, and not where it has become long enough to be felt.
 
-        Where the row reaches into the stretch before, what went well between was no progress, and that one goes on.
+        Where the trouble is that of the stretch before, what went well between was no progress, and that one goes on.
         """
         row = self._row(stuck)
-        if self._before is not None and row[0].point.step <= self._before[0].last.step:
+        if self._before is not None and (
+            row.point.step <= self._before[0].last.step or self._before[0].reading.key == stuck.key
+        ):
             before, moment = self._before
             self.moments = [one for one in self.moments if one is not moment]
             before.estimated += point.tokens
             return before
-        first, estimated = row[0], sum(one.point.tokens for one in row)
-        return _Stretch(first.point, first.spent, point, self.spent, stuck, first.point, estimated)
+        estimated = sum(one.point.tokens for one in self._recent if one.point.step >= row.point.step)
+        return _Stretch(row.point, row.spent, point, self.spent, stuck, row.point, estimated)
 
-    def _row(self, stuck: Reading) -> list[_Recent]:
-        """The actions from the first one that a reading counts."""
-        recent, window = list(self._recent), self._state.window
-        first = window[-_reach(stuck, window)]
-        return next((recent[at:] for at, one in enumerate(recent) if one.action is first), recent[-1:])
+    def _row(self, stuck: Reading) -> _Recent:
+        """The turn in which the trouble of a reading began, as far as it is known."""
+        return next((one for one in self._recent if one.nth >= stuck.first), self._recent[-1])
 
     def close(self, ended: bool = False) -> None:
         """End the stretch that goes on, if any.
@@ -180,11 +196,14 @@ class Agent:
         if (stretch := self._stretch) is None:
             return
         self._stretch = None
+        moment = _moment(stretch, ended)
+        self._keep(moment)
+        self._before = stretch, moment
+
+    def _keep(self, moment: Moment) -> None:
         if len(self.moments) >= MOMENTS:
             self.moments = worst(self.moments, MOMENTS // 2)
-        moment = _moment(stretch, ended)
         self.moments.append(moment)
-        self._before = stretch, moment
 
 
 def _moment(stretch: _Stretch, ended: bool) -> Moment:
@@ -203,23 +222,6 @@ def _moment(stretch: _Stretch, ended: bool) -> Moment:
         what=f"{stretch.row.tool} {stretch.row.target}".strip(),
         open=ended and stretch.calm == 0,
     )
-
-
-def _reach(reading: Reading, window: Window) -> int:
-    """How many actions back the row begins that a reading counts."""
-    back = reading.count
-    if reading.form == "again":  # with steps between that went well
-        back = _back_to(errors_in_a_row(window)[-1], window)
-    elif reading.form.startswith(_CYCLE):
-        back = reading.count * int(reading.form.removeprefix(_CYCLE))
-    elif reading.form == "reread":  # with other steps between
-        same = [action for action in window if (action.call, action.result) == (window[-1].call, window[-1].result)]
-        back = _back_to(same[-reading.count], window)
-    return min(back, len(window))
-
-
-def _back_to(action: Action, window: Window) -> int:
-    return next(back for back, one in enumerate(reversed(window), 1) if one is action)
 
 
 def _point(action: Action, sensed: Sensed, step: int, agent: str, timed: bool, wasted: waste.Waste) -> Point:

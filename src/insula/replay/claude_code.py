@@ -12,6 +12,7 @@ from insula.replay.events import (
     Interrupt,
     Place,
     Prompt,
+    Rejected,
     Row,
     Skipped,
     Spent,
@@ -19,6 +20,8 @@ from insula.replay.events import (
     time,
 )
 from insula.replay.seen import Seen
+from insula.step.fingerprint import target_of
+from insula.step.person import own_words, rejection
 from insula.value import is_list, is_object
 
 WAITING = 256
@@ -47,6 +50,7 @@ class _Use(NamedTuple):
     tool: str
     input: object
     thought: str
+    turn: str = ""
 
 
 def read(rows: Iterable[Row | Skipped], seen: Seen, agent: str = "") -> Iterator[Event]:
@@ -97,14 +101,14 @@ class _Reader:
         yield from self._cost(message, at, agent)
         for block in objects(message, "content"):
             if block.get("type") == "tool_use":
-                self._wait(block, agent)
+                self._wait(block, agent, text(message, "id"))
                 yield Asked(at, agent)
             else:
                 told = text(block, "text") or text(block, "thinking")
                 self._thoughts[agent] = told or self._thoughts.get(agent, "")
 
-    def _wait(self, block: Row, agent: str) -> None:
-        use = _Use(text(block, "name"), block.get("input"), self._thoughts.get(agent, ""))
+    def _wait(self, block: Row, agent: str, turn: str) -> None:
+        use = _Use(text(block, "name"), block.get("input"), self._thoughts.get(agent, ""), turn)
         self.waiting[text(block, "id")] = use
         if len(self.waiting) > WAITING:
             del self.waiting[next(iter(self.waiting))]
@@ -131,7 +135,8 @@ class _Reader:
         if any(one.startswith(INTERRUPTED) for one in said):
             yield Interrupt(at, agent)
         if not agent and is_typed(row, said):
-            yield Prompt(at)
+            typed = "\n\n".join(one for one in said if one and not one.startswith(NOT_TYPED))
+            yield Prompt(at, words=own_words(typed))
         elif not any_result:
             yield Skipped(NOT_BY_THE_USER)
 
@@ -139,6 +144,8 @@ class _Reader:
         thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
         use = self.waiting.pop(text(block, "tool_use_id"), None) or _Use("", None, thought)
         output, lost = _output(block.get("content")), not use.tool
+        if (remark := rejection(output, target_of(use.input))) is not None:
+            yield Rejected(at, agent, own_words(remark.words), remark.about)
         yield Call(
             use.tool,
             use.input,
@@ -149,6 +156,7 @@ class _Reader:
             refused=output.startswith("<tool_use_error>"),
             id=text(block, "tool_use_id"),
             agent=agent,
+            turn=use.turn,
             lost=lost,
         )
         if lost:

@@ -22,6 +22,7 @@ from insula.replay.events import (
     time,
 )
 from insula.replay.seen import Seen
+from insula.step.person import own_words
 from insula.value import is_list, is_object
 
 _NOT_NEEDED = frozenset(
@@ -144,16 +145,16 @@ class _Reader:
         if self._agent or once == self._prompt:
             return Skipped(NOT_BY_THE_USER)
         self._prompt = once
-        return Prompt(self._at)
+        return Prompt(self._at, words=own_words(prompt))
 
     def _cost(self, info: Row) -> Iterator[Event]:
-        usage, room = fields(info, "last_token_usage"), info.get("model_context_window")
+        usage, context_window = fields(info, "last_token_usage"), info.get("model_context_window")
         total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
         if not isinstance(total, int) or total <= 0:
             yield Skipped("event_msg: token_count")
             return
         fresh = total - min(total, cached) if isinstance(cached, int) else total
-        yield Spent(self._at, total, fresh, room if isinstance(room, int) else 0, self._agent)
+        yield Spent(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
 
 
 def _aside(row: Row, kind: str) -> Event:

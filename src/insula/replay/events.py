@@ -42,6 +42,8 @@ class Call(NamedTuple):
     """The exit code, where the transcript tells it."""
     ran: bool = True
     """False where the host says that it was cancelled."""
+    turn: str = ""
+    """The transcript's name of the model's turn that it is of."""
     lost: bool = False
     """Whether the result came without the call that it is of, which stands in no line that could be read."""
 
@@ -58,6 +60,19 @@ class Prompt(NamedTuple):
 
     at: float
     agent: str = ""
+    words: str = ""
+    """Their own words, redacted."""
+
+
+class Rejected(NamedTuple):
+    """The user turns a call down."""
+
+    at: float
+    agent: str = ""
+    words: str = ""
+    """Their reason, in their own words, redacted."""
+    about: str = ""
+    """The command or path that was turned down, redacted."""
 
 
 class Interrupt(NamedTuple):
@@ -82,7 +97,7 @@ class Spent(NamedTuple):
     """Tokens in the context after it."""
     fresh: int
     """Tokens that were not read from a cache, and those that the model wrote."""
-    room: int = 0
+    context_window: int = 0
     agent: str = ""
 
 
@@ -100,7 +115,7 @@ class Skipped(NamedTuple):
     """Whether it is a line that could not be read."""
 
 
-Event = Call | Asked | Prompt | Interrupt | Compacted | Spent | Place | Skipped
+Event = Call | Asked | Prompt | Rejected | Interrupt | Compacted | Spent | Place | Skipped
 
 
 def acted(call: Call) -> Action:
@@ -108,7 +123,7 @@ def acted(call: Call) -> Action:
     done = action(
         tool=call.tool, input=call.input, output=call.output, at=call.at, ok=call.ok, code=call.code, id=call.id
     )
-    return done if call.ran else done.but(ran=False)
+    return done.replace(turn=call.turn, ran=done.ran and call.ran)
 
 
 def time(value: object) -> float:

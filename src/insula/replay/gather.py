@@ -16,6 +16,8 @@ from insula.replay.look import OTHERS, REASONS, Look
 from insula.replay.model import Failure, Replayed, Totals
 from insula.replay.seen import Seen
 from insula.replay.session import Troubles, streams
+from insula.step.asked import Asked
+from insula.step.asked import found as asked_in_session
 from insula.step.patterns import PATTERNS
 
 KEPT = 50
@@ -32,7 +34,7 @@ Tell = Callable[[int], None]
 
 
 class Score(NamedTuple):
-    """What a session says about the failure patterns."""
+    """What a session says about the failure patterns, and what its user asked for."""
 
     at: float
     session: str
@@ -42,6 +44,8 @@ class Score(NamedTuple):
     """The file that says so."""
     place: str = ""
     """The folder that it says the session worked in."""
+    asked: tuple[Asked, ...] = ()
+    """What its user asked for."""
 
 
 class Gathered(NamedTuple):
@@ -129,7 +133,8 @@ class _Gathering:
             self._places.setdefault(pattern, set()).add(look.project)
         if told.began and told.host != TRAJECTORY:
             self._date(told, happened)
-            score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place)
+            asked = tuple(asked_in_session(told.id, look.said))
+            score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
             heapq.heappush(self._scores, (told.ended, next(self._number), score))
             if len(self._scores) > SCORES:
                 heapq.heappop(self._scores)

@@ -12,6 +12,7 @@ from insula.replay.claude_code import NO_RESULT, NOT_BY_THE_USER
 from insula.replay.events import Asked, Call, Event, Interrupt, Prompt, Row, Skipped, Spent, name, time
 from insula.replay.seen import Seen
 from insula.step.outcome import exit_code
+from insula.step.person import own_words
 from insula.value import is_list, is_object
 
 _NOT_TYPED = ("<session_context>", "<hook_context>", "This is the Gemini CLI. We are setting up the context")
@@ -93,7 +94,7 @@ class _Reader:
         texts = [part if isinstance(part, str) else text(part, "text") if is_object(part) else "" for part in parts]
         if self._agent or not any(one.strip() and not one.startswith(_NOT_TYPED) for one in texts):
             return Skipped(NOT_BY_THE_USER)
-        return Prompt(at)
+        return Prompt(at, words=own_words("\n\n".join(one for one in texts if not one.startswith(_NOT_TYPED))))
 
     def _cost(self, tokens: Row, at: float) -> Iterator[Event]:
         total, cached = tokens.get("total"), tokens.get("cached")

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from insula.errors import StoreError, StoreFull
 from insula.guidance import NONE
 from insula.replay.gather import Score
-from insula.step import digest, evidence, trace
+from insula.step import asked, digest, evidence, trace
+from insula.step.asked import Asked
 from insula.step.digest import Rule
 from insula.step.evidence import DECISIONS, FOLDER, IDLE
+from insula.step.lines import append
 from insula.step.patterns import BY_ID
 
 ORIGIN = "replay"
@@ -43,6 +45,8 @@ class Plan(NamedTuple):
     """What is learned from."""
     places: list[str]
     """The folders that these sessions say they worked in: in their projects the rules would be told."""
+    asked: dict[str, list[Asked]]
+    """Project -> what users asked for in these sessions."""
 
 
 def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
@@ -63,14 +67,14 @@ def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
 
 
 def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
-    before, records = known(home), dict[str, list[Record]]()
+    before, records, wanted = known(home), dict[str, list[Record]](), dict[str, list[Asked]]()
     rules = {**{name: name for name in BY_ID}, **_imported(home)}
     old = running = 0
     new = list[Score]()
     for score in scores:
         key = trace.key(score.session) if score.session else ""
         lines = _lines(_PREFIX + key, score, rules)
-        if not lines:
+        if not lines and not score.asked:
             continue  # too short for any failure to have had its opportunity
         if not key or before & {key, _PREFIX + key}:
             old += 1
@@ -80,8 +84,15 @@ def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
             before.add(key)
             new.append(score)
             records.setdefault(score.project, []).extend(lines)
+            if score.project and score.asked:
+                wanted.setdefault(score.project, []).extend(_asked(_PREFIX + key, one) for one in score.asked)
     files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
-    return Plan(records, len(new), old, running, _told(home, records, now), sorted(files), sorted(places))
+    told = _told(home, records, wanted, now)
+    return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
+
+
+def _asked(session: str, one: Asked) -> Asked:
+    return one.replace(session=session, origin=ORIGIN)
 
 
 def write(home: str, planned: Plan) -> None:
@@ -91,7 +102,7 @@ def write(home: str, planned: Plan) -> None:
         StoreFull: the folder of hook state cannot be written.
     """
     try:
-        _append(home, planned.records)
+        _append(home, planned.records, planned.asked)
     except OSError as error:
         raise StoreFull(
             f"{evidence.log(home, '')!r} and its neighbours cannot be written ({error.strerror or error}); "
@@ -138,20 +149,23 @@ def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
     ]
 
 
-def _append(home: str, records: dict[str, list[Record]]) -> None:
+def _append(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Asked]]) -> None:
     for project, lines in records.items():
         if lines:
-            evidence.append(evidence.log(home, project), lines)
+            append(evidence.log(home, project), lines)
+    for project, said in wanted.items():
+        asked.write(home, project, said)
 
 
-def _told(home: str, records: dict[str, list[Record]], now: float) -> list[Rule]:
+def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Asked]], now: float) -> list[Rule]:
     """What would be told that is not told now: the evidence is added to a copy, and the rules are compiled there."""
     with tempfile.TemporaryDirectory(prefix="insula-learn-") as copy:
-        if os.path.isdir(f"{home}/{FOLDER}"):  # noqa: PTH112 paths of the hook are texts
-            shutil.copytree(f"{home}/{FOLDER}", f"{copy}/{FOLDER}")
+        for folder in (FOLDER, asked.FOLDER):
+            if os.path.isdir(f"{home}/{folder}"):  # noqa: PTH112 paths of the hook are texts
+                shutil.copytree(f"{home}/{folder}", f"{copy}/{folder}")
         if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113
             shutil.copy(f"{home}/{DECISIONS}", f"{copy}/{DECISIONS}")
-        _append(copy, records)
+        _append(copy, records, wanted)
         found: dict[str, Rule] = {}
         for project in records:
             now_told = {rule.id for rule in digest.compile_rules(home, project, now) if rule.life.told}

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from insula.replay.agent import Agent, worst
-from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Skipped, Spent
+from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
 from insula.replay.model import Moment, Point, Replayed
 from insula.replay.session import Stream
 from insula.step import trace
@@ -17,6 +17,8 @@ POINTS = 5_000
 """Actions of a session that stand on its timeline."""
 AGENTS = 256
 """Subagents of a session that are told apart; the others are one."""
+SAID = 2_000
+"""Records of what a user said that are kept of a session."""
 MOMENTS = 50
 """The worst moments of a session that are kept."""
 BEYOND = "action beyond the timeline"
@@ -34,12 +36,14 @@ class Look:
         project: the hash that evidence goes by; empty where the transcript names no folder.
         place: that folder, as it says.
         wasted_calls: calls by kind of waste.
+        said: what the user said to the main agent, as records of a trace, with a mark where it acted between.
     """
 
     def __init__(self, stream: Stream) -> None:
         self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
         self.project = self.place = ""
         self.wasted_calls = Counter[str]()
+        self.said = list[dict[str, Any]]()
         self._timed = stream.timed
         self._agents: dict[str, Agent] = {}
         self._step = 0
@@ -47,6 +51,7 @@ class Look:
             Asked: self._ask,
             Prompt: self._prompt,
             Interrupt: self._interrupt,
+            Rejected: self._reject,
             Compacted: self._compact,
             Spent: self._spend,
             Place: self._settle,
@@ -74,10 +79,20 @@ class Look:
         self.replayed.prompts += 1
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
+        self._hears("prompt", prompt.at, prompt.words)
         self._agent(prompt.agent).listen(prompt.at)
 
-    def _interrupt(self, _: Interrupt) -> None:
+    def _interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1
+        self._hears("interrupt", interrupt.at)
+
+    def _reject(self, rejected: Rejected) -> None:
+        self.replayed.rejections += 1
+        self._hears("rejection", rejected.at, rejected.words, rejected.about)
+
+    def _hears(self, kind: str, at: float, words: str = "", about: str = "") -> None:
+        if len(self.said) < SAID:
+            self.said.append({"e": "user", "at": at, "kind": kind, "words": words, "about": about})
 
     def _compact(self, compacted: Compacted) -> None:
         self._agent(compacted.agent).forget()
@@ -98,6 +113,8 @@ class Look:
         self.replayed.errors += done.failed
         if done.lost:
             return
+        if not done.agent and self.said and self.said[-1]["e"] == "user":
+            self.said.append({"e": "action"})
         self._step += 1
         point, sensed = self._agent(done.agent).act(done, self._step, self._timed)
         for reading in sensed.readings:

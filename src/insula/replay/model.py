@@ -83,6 +83,8 @@ class Replayed:
     errors: int = 0
     prompts: int = 0
     interrupts: int = 0
+    rejections: int = 0
+    """Calls that the user turned down."""
     tokens: int = 0
     estimated: int = 0
     """Tokens of its calls by their characters, of which those in vain are a part."""

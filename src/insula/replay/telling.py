@@ -9,24 +9,33 @@ from insula.replay.model import Moment, Point
 from insula.replay.timeline import Bar
 from insula.replay.visible import visible
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
-from insula.step.senses import CHRONOS, NOCICEPTION, O2, SPATIAL, VESTIBULAR
+from insula.step.senses import (
+    ALL,
+    against_words,
+    at_risk,
+    chronos,
+    nociception,
+    o2,
+    oscillation,
+    spatial,
+    unproven,
+    vestibular,
+)
 from insula.step.wording import LONGEST, SIGN
 
-FELT = {
-    NOCICEPTION: "errors in a row",
-    VESTIBULAR: "going round in circles",
-    O2: "tokens rushing",
-    CHRONOS: "long without the user",
-    SPATIAL: "wide blast radius",
-}
+FELT = {name: sense.LABEL for name, sense in ALL.items()}
 """What each sense feels, in a word."""
 RUNGS = {0: "information", AWARENESS: "awareness", SOCRATIC: "Socratic", DIRECTIVE: "directive", FLAG: "flag to user"}
 _COUNTED = {
-    NOCICEPTION: "{} errors in a row",
-    VESTIBULAR: "{} repeats",
-    O2: "{} tokens per call",
-    CHRONOS: "{} calls without the user",
-    SPATIAL: "{} importers",
+    nociception.NAME: "failed in {} turns",
+    vestibular.NAME: "{} repeats",
+    oscillation.NAME: "{} changes undone",
+    o2.NAME: "{} tokens per call",
+    chronos.NAME: "{} turns without the user",
+    spatial.NAME: "{} importers",
+    at_risk.NAME: "uncommitted work at risk",
+    against_words.NAME: "against the user's words",
+    unproven.NAME: "stopped before it was shown to work",
 }
 
 
@@ -47,7 +56,7 @@ def said(text: str) -> str:
 
 def counted(moment: Moment) -> str:
     """What a sense felt in a moment, and how often."""
-    count = figures.tokens(moment.count) if moment.sense == O2 else figures.number(moment.count)
+    count = figures.tokens(moment.count) if moment.sense == o2.NAME else figures.number(moment.count)
     return _COUNTED[moment.sense].format(count) if moment.sense in _COUNTED else f"{visible(moment.sense)}: {count}"
 
 

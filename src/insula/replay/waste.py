@@ -4,7 +4,8 @@ import re
 
 from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT
 from insula.step.action import EDIT, EXECUTE, READ, Action
-from insula.step.senses import CHARS_PER_TOKEN, Window, errors_in_a_row
+from insula.step.failure import similar
+from insula.step.senses.o2 import CHARS_PER_TOKEN
 
 HUGE_TOKENS = 10_000
 """Tokens of one output that are huge: from there on Claude Code warns of an MCP tool's output (its documentation,
@@ -14,6 +15,7 @@ REMEMBERED = 2_000
 _SHOWS = re.compile(r"\s*(?:cat|head|tail|nl|sed -n)\s[^|;&<>]*")
 """Commands that show a file and do nothing else."""
 
+Window = tuple[Action, ...]
 Waste = tuple[str, int]
 NONE: Waste = ("", 0)
 
@@ -55,7 +57,11 @@ class Ledger:
     def _failed(self, window: Window) -> Waste:
         if window[-1].kind == EDIT:
             return STALE_EDIT, tokens(window[-1])
-        return (FAILURE, tokens(window[-1])) if len(errors_in_a_row(window)) > 1 else NONE
+        last, before = window[-1], next((one for one in reversed(window[:-1]) if one.nth != window[-1].nth), None)
+        if before is None or not last.failed or not before.failed:
+            return NONE
+        again = similar(last.error, before.error) if last.error and before.error else last.call == before.call
+        return (FAILURE, tokens(last)) if again else NONE
 
     def _changed(self, action: Action) -> None:
         """Of a long result only the ends are compared, so an edit ends what was known of its file."""

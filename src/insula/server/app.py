@@ -14,7 +14,7 @@ from starlette.responses import Response
 from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
-from insula.server.api import gauges, ledger, memories, night, rules, sessions, sign_in, soul, talk
+from insula.server.api import gauges, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
 from insula.server.api.gauges import Prepared
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
@@ -30,7 +30,16 @@ log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "page" / "static"
 ROUTERS = (
-    *(talk.router, gauges.router, sessions.router, memories.router, soul.router, rules.router, night.router),
+    *(
+        talk.router,
+        gauges.router,
+        sessions.router,
+        memories.router,
+        soul.router,
+        rules.router,
+        lessons.router,
+        night.router,
+    ),
     *(ledger.router, sign_in.router, routes.router),
 )
 ABOUT = """The agent over HTTP, with its metacognition visible, measurable and adaptive.

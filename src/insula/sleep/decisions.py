@@ -55,12 +55,14 @@ async def decide(store: Store, user: str, path: Path | None, accepted: bool) -> 
     Raises:
         InputError: none waits, or the file was changed meanwhile.
     """
-    waiting = (await state(store, user, path)).waiting
+    now = await state(store, user, path)
+    waiting = now.waiting
     user_id = await store.sleeper(user)
     if waiting is None or user_id is None:
         raise InputError(f"No change waits to be accepted or rejected; {HISTORY} shows what was changed.")
     if accepted:
         await guidelines.put(store, user, path, waiting.content, f"accepted {waiting.id}")
+        await guidelines.reconcile(store, user, now.text, waiting.content)
     await store.revise(user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"}))
 
 
@@ -70,11 +72,12 @@ async def undo(store: Store, user: str, path: Path | None, revision: int | None)
     Raises:
         InputError: there is none such, or the file was changed meanwhile.
     """
-    past = (await state(store, user, path)).past
+    text, past, _, _ = await state(store, user, path)
     if revision is None and len(past) < 2:
         raise InputError(f"There is no earlier state to go back to; {HISTORY} lists them.")
     wanted = past[1] if revision is None else of_number(past, revision)
     await guidelines.put(store, user, path, wanted.content, f"back to {wanted.id}")
+    await guidelines.reconcile(store, user, text, wanted.content)
     return wanted
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from insula.errors import BudgetExceeded, InputError, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
+from insula.memory import ledger
 from insula.memory.changes import Change, Lesson, Revision
 from insula.memory.erasure import DIGESTS
 from insula.memory.nights import Kept, Revised
@@ -16,9 +17,10 @@ from insula.redaction import redact
 from insula.sleep import draft, soul, soul_file
 from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
+from insula.sleep.operations import applied
 from insula.sleep.sieve import Item
 from insula.sleep.soul import Document, Section
-from insula.sleep.view import forgotten, with_wishes, without_wishes
+from insula.sleep.view import forgotten, is_view, with_wishes, without_wishes
 from insula.step.fingerprint import digest as fingerprint
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"
@@ -47,7 +49,7 @@ async def guide(night: Night) -> Result:
     kept = await night.store.lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
-    known = [lesson for lesson in kept if lesson.section]
+    revised, known = applied(await _operations(night), [lesson for lesson in kept if lesson.section])
     new = await _new(night, known)
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
     items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
@@ -57,6 +59,7 @@ async def guide(night: Night) -> Result:
     waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
+        *revised,
         *_learned(outcome, known, new),
         *_revisions(outcome, found, old, past),
         *_proposals(outcome.proposal, outcome.reasons, waiting),
@@ -145,6 +148,12 @@ def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
     return [replace(item, state=MUTED) if item.id in gone else item for item in items]
 
 
+async def _operations(night: Night) -> list[Mapping[str, Any]]:
+    """What reflections since this phase was last done asked for, and was found fit."""
+    reports = await night.store.reports_after(night.user_id, REFLECTION, SUBJECT)
+    return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
+
+
 class New(NamedTuple):
     """A principle that reflection found."""
 
@@ -175,6 +184,11 @@ async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
     return items
 
 
+def section_of(kept: Kept) -> Section:
+    """The section of SOUL.md in which a guideline stands."""
+    return cast(Section, kept.section)
+
+
 def key_of(section: str, advice: str) -> str:
     """The id of a guideline: the same for the same words."""
     return f"g{fingerprint(f'{section} {advice}'.lower(), 10)}"
@@ -191,7 +205,7 @@ async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
     sessions = frozenset(one.session for one in cited) | again
     return Item(
         id=lesson.key,
-        section=cast(Section, lesson.section),
+        section=section_of(lesson),
         text=lesson.advice,
         sessions=sessions,
         since=lesson.created_at,
@@ -312,3 +326,14 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
     await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+
+
+async def reconcile(store: Store, user: str, before: str, after: str) -> None:
+    """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
+    user_id = await store.sleeper(user)
+    if user_id is None:
+        return
+    old, new = soul.parse(before), soul.parse(after)
+    await store.retire(user_id, forgotten(old, new, await store.lessons(user_id)))
+    shown = frozenset(line.id for line in new.derived if is_view(line.id))
+    await store.run(ledger.bring_back, user_id, shown, store.now())

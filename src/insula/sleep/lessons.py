@@ -13,7 +13,7 @@ from typing import Any
 from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Change, Lesson, Lived, Revision
 from insula.memory.nights import Kept, Noticed
-from insula.memory.wishes import is_wish
+from insula.memory.wishes import is_wish, stands
 from insula.screening import screen
 from insula.sleep.cycle import UP_TO, Night, Result
 from insula.sleep.mistakes import (
@@ -108,7 +108,27 @@ async def learn(night: Night) -> Result:
             told.append((proposal, text.text))
     changes = [*said, *(change for one in told[:MOST] for change in _changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
-    return Result(_learned(heard, told[:MOST], refused), changes, skipped)
+    report = _learned(heard, told[:MOST], refused) | {
+        "wishes": _wished(await night.store.lessons(night.user_id), heard)
+    }
+    return Result(await _with_memories(night, report), changes, "" if report["wishes"] else skipped)
+
+
+def _wished(kept: Iterable[Kept], heard: Sequence[Heard]) -> list[dict[str, Any]]:
+    """The wishes that stand and were said since the last night: the day has heard them."""
+    said = {line.id for one in heard for line in one.lines}
+    fresh = (one for one in kept if is_wish(one) and stands(one) and said.intersection(one.citations))
+    return [{"id": one.name, "advice": one.advice, "citations": list(one.citations)} for one in fresh]
+
+
+async def _with_memories(night: Night, report: dict[str, Any]) -> dict[str, Any]:
+    """The report with each message named by its memory, which a person may look at and erase."""
+    named = [*report["lessons"], *report["wishes"]]
+    cited = await night.store.cited(night.user_id, [each for one in named for each in one["citations"]])
+    of = {one.id: one.memory for one in cited}
+    for one in named:
+        one["memories"] = [of[each] for each in one["citations"] if each in of]
+    return report
 
 
 def _learned(

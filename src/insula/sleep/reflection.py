@@ -14,14 +14,17 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
-from insula.memory.changes import Insight
+from insula.memory.changes import Insight, Noted
+from insula.memory.nights import Kept as Guidance
 from insula.memory.nights import Summarised, Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
 from insula.sleep.cycle import Night, Result
-from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, sift
+from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, harm, sift
+from insula.sleep.mistakes import heard
+from insula.sleep.operations import MOST, Operation, judged
 from insula.sleep.topics import Reading, learned
 from insula.sleep.transcript import READ
 from insula.text.analysis import analyse
@@ -52,6 +55,12 @@ PURPOSE = "reflection"
 ANSWER = "reflection:answer"
 SUMMARIES = "summaries_up_to"
 """Where it is reported which summaries were reflected on."""
+GUIDANCE = 40
+"""Guidelines that a reflection is shown, the latest."""
+CORRECTED = 20
+"""Corrections that it is shown, the latest, and sessions that they are taken from."""
+CORRECTION_CHARS = 300
+REFLECTED = "meta:reflection"
 TURN, TROUBLE = "meta:turn", ("meta:confidence-low", "meta:impasse")
 """Signals on the ledger: a turn, and one that went badly."""
 
@@ -82,6 +91,7 @@ class Reflection(BaseModel):
     principles: Annotated[list[Principle], Field(max_length=8)]
     procedures: Annotated[list[Point], Field(max_length=5)]
     advice: Annotated[list[Point], Field(max_length=5)]
+    operations: Annotated[list[Operation], Field(max_length=MOST)] = []
 
 
 class Records(NamedTuple):
@@ -105,6 +115,8 @@ class Proposed(NamedTuple):
     usage: dict[str, int]
     left_out: int = 0
     """Summaries for which there was no room."""
+    operations: Sequence[Operation] = ()
+    """What is to become of the guidance that stands."""
 
 
 class Kept(NamedTuple):
@@ -130,12 +142,16 @@ async def reflect(night: Night) -> Result:
             skipped="No new summary since the last night.",
         )
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
-    held = await _evidence(night, found, proposed.items)
+    asked = [Item(one.text, tuple(one.sessions)) for one in proposed.operations]
+    held = await _evidence(night, found, [*proposed.items, *asked])
     items, dropped = sift(proposed.items, held)
     known = await night.store.insights(night.user_id, KNOWN)
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
+    revised = judged(proposed.operations, await _guidance(night), held)
     report = _report(proposed.items, items, dropped) | {
+        "operations": revised.fit,
+        "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
         "sessions": {"new": len(found.new), "earlier": len(found.earlier), "left_out": proposed.left_out},
         "insights": kept.added,
@@ -144,7 +160,15 @@ async def reflect(night: Night) -> Result:
         "usage": proposed.usage,
         SUMMARIES: max(one.memory_id for one in found.new),
     }
-    return Result(report, kept.changes, "" if items else "There was nothing to learn that its sessions bear out.")
+    done = Noted(
+        found.new[-1].session_id,
+        REFLECTED,
+        f"{kept.added} understood, {len(principles)} proposed, {len(revised.fit)} revised",
+        {"insights": kept.added, "candidates": len(principles), "operations": len(revised.fit)},
+    )
+    learned = items or revised.fit
+    skipped = "" if learned else "There was nothing to learn that its sessions bear out."
+    return Result(report, [*kept.changes, *([done] if learned else [])], skipped)
 
 
 # What is looked at
@@ -228,8 +252,8 @@ async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
             raise
         told = narrow
         answer = await _asked(night, model, told)
-    items = tuple(_items(Reflection.model_validate(answer["value"])))
-    return Proposed(items, answer["usage"], len(found.all) - len(told.all))
+    written = Reflection.model_validate(answer["value"])
+    return Proposed(tuple(_items(written)), answer["usage"], len(found.all) - len(told.all), tuple(written.operations))
 
 
 async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
@@ -238,12 +262,36 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
         night,
         model,
         ANSWER,
-        prompts.reflection(new, [record(one, 0) for one in told.earlier]),
+        prompts.reflection(
+            new, [record(one, 0) for one in told.earlier], await _standing(night), await _corrected(night, told)
+        ),
         Reflection,
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
     )
+
+
+async def _guidance(night: Night) -> list[Guidance]:
+    """The guidelines that stand."""
+    return [one for one in await night.store.lessons(night.user_id) if one.section][-GUIDANCE:]
+
+
+async def _standing(night: Night) -> list[dict[str, object]]:
+    """The guidance that stands, as the model reads it: screened again, each with its id and support."""
+    known = [one for one in await _guidance(night) if not harm(one.advice)]
+    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
+
+
+async def _corrected(night: Night, told: Records) -> list[dict[str, object]]:
+    """What the user corrected in the sessions that are new, in their own plain words."""
+    found: list[dict[str, object]] = []
+    for one in told.new[-CORRECTED:]:
+        for said in heard(await night.store.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
+            text = screen(said.own, CORRECTION_CHARS)
+            if said.judged.kind and not said.refused(said.judged.wanted) and not text.reasons:
+                found.append({"session": one.session_id, "user": text.text})
+    return found[-CORRECTED:]
 
 
 def _items(written: Reflection) -> Iterator[Item]:

@@ -81,7 +81,7 @@ def learned(
 
 
 def recurring(new: Sequence[Summarised], earlier: Sequence[Summarised]) -> list[Item]:
-    """The topics of several sessions, one of them new; those of many sessions are patterns, too."""
+    """The topics of several sessions, one of them new: something to know, and no guidance."""
     sessions: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
     written: dict[tuple[str, ...], str] = {}
     for one in (*earlier, *new):
@@ -102,10 +102,7 @@ def _enough(topic: str) -> int:
 
 
 def _recurring(topic: str, sessions: set[int]) -> Iterator[Item]:
-    item = Item(prompts.RECURRING.format(topic=topic), tuple(sorted(sessions)), about=topic)
-    yield item
-    if len(sessions) >= PATTERN:
-        yield item._replace(section="patterns")
+    yield Item(prompts.RECURRING.format(topic=topic), tuple(sorted(sessions)), about=topic)
 
 
 def corrected(read: Sequence[Reading], recent: frozenset[int]) -> list[Item]:

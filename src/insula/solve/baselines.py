@@ -77,7 +77,7 @@ async def adaptive_self_consistency(run: Run) -> End:
         asked = wave
         if (share := _share(run)) >= AGREED:
             return End("agreed", f"{share:.0%} of {wave} chains agree")
-    return End("done", f"{asked} chains do not agree")
+    return End("done", f"{asked} chains do not agree", stuck=True)
 
 
 def _share(run: Run) -> float:

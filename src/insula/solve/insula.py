@@ -16,9 +16,9 @@ from insula.solve.features import Features, features
 from insula.solve.knowledge import Strategy, chosen
 from insula.solve.method import Method, method
 from insula.solve.programs import computed, program_in
-from insula.solve.run import CHAIN_TEMPERATURE, CHAIN_TOKENS, SEEDS, Run
+from insula.solve.run import CHAIN_TEMPERATURE, CHAIN_TOKENS, Run
 from insula.solve.solution import Attempt, End, Kind, Verdict
-from insula.solve.votes import Policy, Standing, confidence, settled, shares, standings
+from insula.solve.votes import Policy, Standing, confidence, raised, settled, shares, standings
 
 UNLIKE: tuple[Kind, ...] = ("chain", "program", "chain", "strategy", "chain", "chain", "chain", "strategy")
 """The kinds of the first attempts; then come chains. Where there is nothing to compute with, a strategy stands in for
@@ -39,7 +39,7 @@ def tuned(policy: Policy) -> Method:
         standing = standings(run.attempts, seen, policy)
         if not standing:
             return Verdict(answer=None)
-        return _verdict(run, standing[0], confidence(standing, run.attempts, seen, policy))
+        return _verdict(run, standing[0], raised(confidence(standing, run.attempts, seen, policy), policy))
 
     @method(concluded, abstain_below=policy.abstain)
     async def insula(run: Run) -> End:
@@ -57,7 +57,7 @@ def tuned(policy: Policy) -> Method:
             if settled(standing, policy):
                 await _learn(run, seen, standing[0].answer)
                 return End("agreed", _agreement(standing[0]))
-        return End("done", f"{policy.attempts} attempts are made")
+        return End("done", f"{policy.attempts} attempts are made", stuck=True)
 
     return insula
 
@@ -103,9 +103,7 @@ async def _strategy(run: Run, index: int, seen: Features, policy: Policy) -> Str
     shortlist: list[Strategy] = []
     for at in range(SHORTLIST):
         without = frozenset(tried | {one.name for one in shortlist})
-        shortlist.append(
-            chosen(run.knowledge.repertoire, tallies, seen.classes, run.seed * SEEDS + at, without=without)
-        )
+        shortlist.append(chosen(run.knowledge.repertoire, tallies, seen.classes, run.lot(at), without=without))
     answers = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
     if seen.difficulty < policy.monitor_from or len(answers) < 2:
         run.say("monitor", f'Strategy "{shortlist[0].name}", by lot among those that fit ({", ".join(seen.classes)}).')

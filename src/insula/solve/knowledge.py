@@ -17,7 +17,7 @@ FILE = "strategies.toml"
 NAME_CHARS, WHEN_CHARS, HOW_CHARS, MOST = 40, 160, 600, 100
 """Limits of a strategy and of a repertoire: all of it stands in a prompt."""
 FITTING, OTHER = (2.0, 1.0), (1.0, 1.0)
-"""Beta priors of a strategy on a class that it says it fits, and on another: one success ahead."""
+"""Beta priors of a strategy on a class that it fits, and on another, of which it has a record: one success ahead."""
 
 
 class Records(Protocol):
@@ -58,6 +58,7 @@ class Strategy:
     """Completes "fits problems …"."""
     how: str
     classes: tuple[str, ...] = ()
+    """Those of the problems that it fits; none for problems of any class."""
 
 
 @cache
@@ -141,6 +142,8 @@ def chosen(
 ) -> Strategy:
     """A strategy by Thompson's sampling: each draws from its Beta posterior, and the highest draw wins.
 
+    Those that fit take part, and those that are known from such problems; of twenty others one would nearly always win.
+
     Args:
         repertoire: what there is to choose from.
         tallies: how each did on problems of the class.
@@ -150,11 +153,17 @@ def chosen(
     """
     draw = np.random.default_rng(abs(seed))
     left = [one for one in repertoire if one.name not in without] or list(repertoire)
+    left = [one for one in left if fits(one, classes) or one.name in tallies] or left
     values = [draw.beta(*posterior(one, tallies.get(one.name, Tally()), classes)) for one in left]
     return left[int(np.argmax(values))]
 
 
+def fits(strategy: Strategy, classes: Sequence[str]) -> bool:
+    """Whether a strategy is for problems of one of some classes; one that names none is for all."""
+    return not strategy.classes or not set(strategy.classes).isdisjoint(classes)
+
+
 def posterior(strategy: Strategy, tally: Tally, classes: Sequence[str]) -> tuple[float, float]:
     """The two parameters of the Beta distribution of a strategy's rate of success on problems of some classes."""
-    won, lost = FITTING if set(strategy.classes) & set(classes) else OTHER
+    won, lost = FITTING if fits(strategy, classes) else OTHER
     return won + tally.successes, lost + tally.failures

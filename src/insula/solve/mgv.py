@@ -1,20 +1,21 @@
-"""Monitor, generate, verify: the algorithm of Oh and Gobet (2025) to the letter (M1–M4, M7).
+"""Monitor, generate, verify: the algorithm of Oh and Gobet (2025) but for one call (M1–M4, M7).
 
-What their paper leaves open is decided thus. Monitoring and verifying are greedy. Difficulty is asked for as a whole
-number, which a grammar can hold within bounds, and clamped. One call gives features, difficulty and strategy. The
-metacognitive strategy follows from the scores: accept from a mean of 0.85; else switch the strategy where the approach
-or the goal was judged worst, and revise within it where the steps or the calculations were. At T the best-scored
-attempt wins, the earlier of two. A reply that cannot be read is asked for once more, then counted; its cycle scores 0.
+It deviates from their paper in one thing: Monitor and Select are one call, which gives features, difficulty and
+strategy; theirs are two, so each cycle has a call fewer here. What they leave open is decided thus. Monitoring and
+verifying are greedy. Difficulty is asked for as a whole number, which a grammar can hold within bounds, and clamped.
+The metacognitive strategy follows from the scores: accept from a mean of 0.85; else switch the strategy where the
+approach or the goal was judged worst, and revise within it where the steps or the calculations were. At T the
+best-scored attempt wins, the earlier of two. A reply that cannot be read is asked for once more, then counted; its
+cycle scores 0.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from insula.llm.client import Generation
 from insula.memory.strategies import Tally
@@ -23,7 +24,8 @@ from insula.solve.answers import Answer, extract
 from insula.solve.features import Features, features
 from insula.solve.knowledge import Knowledge, Strategy, chosen
 from insula.solve.method import method
-from insula.solve.run import SEEDS, Run
+from insula.solve.run import Run
+from insula.solve.scores import of_hundred, read_scores
 from insula.solve.solution import ACCEPTED, Attempt, End, Scores, Verdict
 from insula.telemetry import evaluated
 
@@ -40,10 +42,6 @@ FEATURES_CHARS = 300
 
 Metastrategy = Literal["accept", "revise", "switch"]
 
-_PARTS = ("coherence", "plausibility", "consistency", "goal.conduciveness")
-_SCALE = r"(?:\(\s*0(?:\.0)?\s*[-–]\s*1(?:\.0)?[^)\n]*\)[^\n\w]*?)?"
-_SCORE = r"{part}[^\n\w]*?" + _SCALE + r"(?:score[^\n\w]*?)?(?<!-)(\d+(?:\.\d+)?|\.\d+)(?!\w)\s*(?:/\s*(\d+)|(%))?"
-_EVALUATION = re.compile(r"evaluation[\s*_]*[:\-][\s*_\[]*(.+?)(?:</?\s*evaluate|\Z)", re.S | re.I)
 _THINK = re.compile(r"<\s*think(?:ing)?\s*>(.*?)(?=<\s*(?:/\s*)?(?:think(?:ing)?|answer)\s*>|\Z)", re.S | re.I)
 _ANSWER_TAG = re.compile(r"<\s*answer\s*>", re.I)
 
@@ -52,7 +50,7 @@ class Plan(BaseModel):
     """What the Monitor fills in."""
 
     task_features: str = Field(max_length=FEATURES_CHARS)
-    difficulty: int = Field(ge=0, le=100)
+    difficulty: Annotated[int, Field(ge=0, le=100), BeforeValidator(of_hundred)]
     strategy: str = Field(max_length=80)
 
 
@@ -75,12 +73,12 @@ async def mgv(run: Run) -> End:
     """Plan, solve and judge in up to three cycles."""
     seen = features(run.problem)
     generator = run.models.generator.model_name
-    tallies = await run.knowledge.tallies(generator, seen.kind)
     previous: Attempt | None = None
     for cycle in range(CYCLES):
+        tallies = await run.knowledge.tallies(generator, seen.kind)
         metastrategy = metastrategy_of(previous.scores) if previous else "switch"
         plan = await _monitor(run, tallies, previous, metastrategy, cycle)
-        draw = partial(chosen, run.knowledge.repertoire, tallies, seen.classes, run.seed * SEEDS + cycle)
+        draw = partial(chosen, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
         strategy = select(run.knowledge, plan, previous, metastrategy, draw)
         attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
         attempt = await _verify(run, attempt, cycle) if attempt.answer is not None else attempt
@@ -89,7 +87,7 @@ async def mgv(run: Run) -> End:
         if accepted and attempt.answer is not None:
             return End("accepted", f"the verifier accepted cycle {cycle + 1}, with {_mean(attempt):.2f} of {ACCEPTED}")
         previous = attempt
-    return End("done", f"{CYCLES} cycles are over without a score of {ACCEPTED}")
+    return End("done", f"{CYCLES} cycles are over without a score of {ACCEPTED}", stuck=True)
 
 
 def metastrategy_of(scores: Scores | None) -> Metastrategy:
@@ -111,17 +109,6 @@ def tokens_for(difficulty: float) -> int:
 def temperature_for(difficulty: float) -> float:
     """The temperature of a solution."""
     return round(BASE_TEMPERATURE + MORE_TEMPERATURE * difficulty, 4)
-
-
-def read_scores(text: str) -> tuple[Scores, str] | None:
-    """The four scores and the evaluation in a reply; None unless all four are there and are numbers."""
-    values = [_score(part, text) for part in _PARTS]
-    if any(value is None for value in values):
-        return None
-    coherence, plausibility, consistency, goal = (value or 0.0 for value in values)
-    found = _EVALUATION.search(text)
-    scores = Scores(coherence=coherence, plausibility=plausibility, consistency=consistency, goal_conduciveness=goal)
-    return scores, " ".join(found[1].split()).strip("[] *") if found else ""
 
 
 def read_solution(made: Generation) -> tuple[str, Answer] | None:
@@ -209,21 +196,6 @@ async def _verify(run: Run, attempt: Attempt, cycle: int) -> Attempt:
     run.say("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
     evaluated("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
     return run.change(replace(attempt, scores=scores, evaluation=evaluation))
-
-
-def _score(part: str, text: str) -> float | None:
-    found = re.findall(_SCORE.format(part=part), text, re.I)
-    if not found:
-        return None
-    written, of, percent = found[-1]
-    value = float(written)
-    if of and float(of):
-        value /= float(of)
-    elif percent or (value > 10 and value <= 100):
-        value /= 100
-    elif value > 1 and "." not in written:
-        value /= 10  # a small model's "8" is eight of ten
-    return min(1.0, max(0.0, value)) if math.isfinite(value) else None
 
 
 def _mean(attempt: Attempt) -> float:

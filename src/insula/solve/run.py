@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
+from zlib import crc32
 
 from pydantic import BaseModel
 
@@ -80,6 +81,10 @@ class Run:
     @property
     def verifier(self) -> Model:
         return self.models.verifier or self.models.generator
+
+    def lot(self, index: int) -> int:
+        """The seed of a lot: the same for the same run of a problem, another for another problem."""
+        return crc32(f"{self.seed} {index} {self.problem}".encode(errors="replace"))
 
     def say(self, kind: StepKind, text: str, **data: object) -> None:
         """Add a line to the trace."""

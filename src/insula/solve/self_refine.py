@@ -63,4 +63,4 @@ async def self_refine(run: Run) -> End:
         if program := program_in(made.text):
             run.attempted("program", made, computed(program), reasoning=program)
         history.append(made.text)
-    return End("done", f"{ATTEMPTS} programs did not content the critic")
+    return End("done", f"{ATTEMPTS} programs did not content the critic", stuck=True)

@@ -103,6 +103,8 @@ class End:
     ending: Ending
     why: str
     """The same for a person, as a clause with the figures of the case: "two strategies agree"."""
+    stuck: bool = False
+    """Whether all was tried and what the method looks for, agreement or a good judgement, was not found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +151,8 @@ class Solution:
 
     @property
     def at_impasse(self) -> bool:
-        """Whether the method is out of means: without an answer, cut off, or with none that it verified (K5)."""
-        best = next((attempt for attempt in self.attempts if attempt.number == self.chosen), None)
-        doubted = best is not None and best.scores is not None and best.scores.mean < ACCEPTED
-        return self.answer is None or not self.completed or doubted
+        """Whether the method is out of means: without an answer, cut off, or done without what it looks for (K5)."""
+        return self.answer is None or not self.completed or self.end.stuck
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""

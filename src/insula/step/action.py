@@ -1,6 +1,12 @@
-"""What a coding agent does, as the senses see it: no word of the user's, and secrets removed."""
+"""What a coding agent does, as the senses see it: secrets removed, and of the user's words only their own."""
 
-from insula.value import Value
+from insula.value import Value, is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from insula.step.person import Remark
 
 WINDOW = 20
 """Actions that the senses look back on (seed 002)."""
@@ -19,7 +25,38 @@ BRIEF = "~"
 """Begins the digest of an output such as "ok"."""
 
 
-class Action(Value):
+class Failure(Value):
+    """How a call failed."""
+
+    names: tuple[str, ...] = ()
+    """Digests of the failing tests, or of the places that a compiler or linter complains about."""
+    thrown: tuple[str, ...] = ()
+    """Exceptions that are named, in small letters."""
+    count: int = 0
+    """How many failures a summary counts; 0 unknown."""
+
+
+class Failing(Value):
+    """What may fail: its failure is a value within it."""
+
+    failure: Failure = Failure()
+    """How it failed: which tests or places, with which exceptions, how many."""
+
+    def as_dict(self) -> "dict[str, Any]":
+        """Name and value of each field that is not at its default, to be written as JSON."""
+        kept = super().as_dict()
+        if "failure" in kept:
+            kept["failure"] = self.failure.as_dict()
+        return kept
+
+    @classmethod
+    def of(cls, fields: "dict[str, Any]") -> "Self":
+        """The value that was written as JSON."""
+        failure = fields.get("failure")
+        return super().of({**fields, "failure": Failure.of(failure)} if is_object(failure) else fields)
+
+
+class Action(Failing):
     """One tool call and what came of it."""
 
     tool: str
@@ -42,14 +79,53 @@ class Action(Value):
     """Characters of input and output."""
     waits: bool = False
     """Whether the call waits for something or asks how it stands."""
+    probes: bool = False
+    """Whether it only asks: a "no" is an answer and no failure."""
+    denied: bool = False
+    """Whether a rule kept it from running, and no person."""
+    turn: str = ""
+    """The host's name of the model's turn that it is of; empty where it tells none."""
+    nth: int = 0
+    """The same as the senses count turns."""
+    seconds: float = 0.0
+    """What it took, as the host tells."""
+    family: str = ""
+    """What was run and for what: equal for calls whose failures belong together."""
+    selectors: tuple[str, ...] = ()
+    """Which part of it: files, packages, names."""
+    label: str = ""
+    """The same as the agent may be told it."""
+    named: str = ""
+    """Our own words for the kind of its failure."""
+    proves: bool = False
+    """Whether it is a test, a build, a type check or a linter."""
+    unsure: bool = False
+    """Whether it only seems to have gone well: its status was lost in a pipe, and its output does not say."""
+    sought: str = ""
+    """Of a search that found nothing: what was searched for, as a digest."""
+    changes: bool = False
+    """Whether it changed a file."""
+    acts: tuple[str, ...] = ()
+    """What it does to work that others rely on: `commit`, `stash`, `push`, …"""
+    touches: tuple[str, ...] = ()
+    """The paths that those acts name; empty for all of the tree."""
+    before: str = ""
+    """Of an edit: digest of the text that it took out, and ..."""
+    after: str = ""
+    """... of the one that it put in."""
     id: str = ""
     """The host's id of the call: what comes twice is counted once."""
     context: int = 0
     """Tokens in the context when it ended, as the host counts them; 0 unknown."""
-    room: int = 0
+    context_window: int = 0
     """Tokens that there is room for; 0 unknown."""
     importers: int = 0
     """Of a changed file: how many other files import it, where that is news."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it counts as a failure: a wait, a poll and a probe are none, whatever their exit status."""
+        return self.denied or (not self.ok and self.ran and not self.waits and not self.probes)
 
 
 class Event(Value):
@@ -68,5 +144,13 @@ class Event(Value):
     transcript: str = ""
     """Path of the host's own record of the session."""
     actions: tuple[Action, ...] = ()
-    deaf: bool = False
+    prompt: str = ""
+    """What the user typed, whole; of it only their own words go to the trace."""
+    remarks: "tuple[Remark, ...]" = ()
+    """What else the user did: rejections that stand in a batch."""
+    batch: tuple[str, ...] | None = None
+    """Ids of the calls of a turn of the model that has ended; None where the event ends none."""
+    said: str = ""
+    """Of a stop: the agent's last words."""
+    drops_output: bool = False
     """Whether the host drops what is answered to this event."""

@@ -9,16 +9,32 @@ import json
 import os
 
 from insula import guidance
-from insula.guidance import ACTIVE, MINIMUM, PINNED, RETIRED, SHOWN, WITHHELD, Decision, Evidence, Life
-from insula.step import evidence, trace
-from insula.step.evidence import MARKER, VERSION, Marker
+from insula.guidance import (
+    ACCEPTED,
+    ACTIVE,
+    MINIMUM,
+    PINNED,
+    RETIRED,
+    SHOWN,
+    WITHHELD,
+    WORKS,
+    Decision,
+    Evidence,
+    Life,
+)
+from insula.step import asked, evidence, trace
+from insula.step.asked import Wish
+from insula.step.evidence import MARKER, Marker
 from insula.step.fingerprint import digest
+from insula.step.lines import VERSION
 from insula.step.patterns import PATTERNS
 from insula.value import Value
 
 OPENING = "[insula] Learned in earlier sessions:"
 RULES = 3
 """The most rules that are told of what was learned: what is always there is soon not read."""
+WISHES = 6
+"""The most of what the user asked for again and again."""
 PINS = 6
 """The most that a person's own word adds; all together stay below `LIMIT`."""
 LIMIT = 2_000
@@ -34,21 +50,36 @@ GLOBAL = "global"
 
 
 class Rule(Value):
-    """Advice against a pattern, and where it stands in a project."""
+    """What an agent may be told, and where it stands in a project: a maxim, an imported rule, a wish of the user's."""
 
     id: str
     pattern: str
+    """The failure that it is against; empty for a wish of the user's."""
     advice: str
+    """What is told; of a wish the user's own words, and whose they are."""
     scope: str
     """`project` or `global`: whose evidence decided."""
     life: Life
     source: str = ""
     """Of an imported rule, the file that it came from."""
+    wish: Wish | None = None
+    """What the user asked for, and when."""
 
     @property
-    def order(self) -> "tuple[bool, bool, float, str]":
-        """Pinned before others, the project's before global ones, then by confidence and evidence."""
-        return self.life.state != PINNED, self.scope != PROJECT, -self.life.rank, self.id
+    def is_maxim(self) -> bool:
+        """Whether it is one of ours, which every model may follow anyway: it stays only where its effect is shown."""
+        return self.wish is None and self.id == self.pattern
+
+    @property
+    def is_shown_to_work(self) -> bool:
+        """Whether a comparison shows its effect."""
+        effect = self.life.effect
+        return effect is not None and effect.verdict == WORKS
+
+    @property
+    def order(self) -> "tuple[bool, bool, bool, float, str]":
+        """Pinned before others, the user's before ours, the project's before global ones, then by confidence."""
+        return self.life.state != PINNED, self.wish is None, self.scope != PROJECT, -self.life.rank, self.id
 
 
 def open_session(home: str, session: str, project: str, now: float, share: float, *, goes_on: bool = False) -> str:
@@ -68,9 +99,10 @@ def open_session(home: str, session: str, project: str, now: float, share: float
     rules = compile_rules(home, project, now)
     folder = trace.folder(home, key)
     told = evidence.marker(folder) or (Marker() if goes_on else _chosen(home, folder, rules, share))
-    return text(
-        [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
-    )
+    shown = [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
+    if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:
+        trace.append(folder, {"e": "rules", "at": now, "words": wishes})  # the senses mind what the user does not want
+    return text(shown)
 
 
 def _score(home: str, key: str, now: float) -> None:
@@ -92,13 +124,24 @@ def text(rules: list[Rule]) -> str:
 
 
 def compile_rules(home: str, project: str, now: float) -> list[Rule]:
-    """All rules, ours and imported ones, as they stand in a project; those that would be told first come first."""
+    """All rules, the user's, ours and imported ones, as they stand in a project; those told first come first."""
     found, decided = evidence.read(home, project), evidence.decisions(home)
     rules = [
         _rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
         for word in (*_OURS, *evidence.imported(decided).values())
     ]
+    wishes = asked.wishes(asked.asked_in(home, project))
+    rules += [_of_wish(wish, found.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes]
     return sorted(rules, key=lambda rule: rule.order)
+
+
+def _of_wish(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
+    """What the user asked for is told in their project alone: from the second time on, or once they accept it."""
+    mode = guidance.mode(decided, project)
+    kept = [item for item in guidance.remembered(found, decided) if item.project == project]
+    life = guidance.live(kept, now, mode=mode or (ACCEPTED if wish.repeated else ""))
+    advice = asked.told(wish.words, wish.about)
+    return Rule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
 
 
 _OURS = [
@@ -155,10 +198,9 @@ def _share(value: object) -> float | None:
 
 def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
     """Draw what the session is told, and write it down; what cannot be written down is not told."""
-    pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
-    told = [*pinned, *[rule for rule in rules if rule.life.told and rule.life.state != PINNED][:RULES]]
+    told = told_in_turn(rules)
     try:
-        salt = _salt(home) if told and share > 0 else ""
+        salt = own_salt(home) if told and share > 0 else ""
         session = os.path.basename(folder)
         out = {rule.id for rule in told if _withheld(rule, session, salt, share)}
         shown = tuple(rule.id for rule in told if rule.id not in out)
@@ -167,14 +209,31 @@ def _chosen(home: str, folder: str, rules: list[Rule], share: float) -> Marker:
         return Marker()
 
 
+def told_in_turn(rules: list[Rule]) -> list[Rule]:
+    """What a session may be told: what a person pinned, what the user asked for, and a little of what was learned."""
+    pinned = [rule for rule in rules if rule.life.state == PINNED][:PINS]
+    active = [rule for rule in rules if rule.life.told and rule.life.state != PINNED]
+    wishes = [rule for rule in active if rule.wish is not None][:WISHES]
+    learned = [rule for rule in active if rule.wish is None]
+    return [*pinned, *wishes, *sorted(learned, key=lambda rule: rule.is_maxim)[:RULES]]
+
+
 def _withheld(rule: Rule, session: str, salt: str, share: float) -> bool:
-    """A draw that comes out the same each time; what a person pinned is never withheld."""
+    """A draw that comes out the same each time; what a person pinned is never withheld.
+
+    A maxim whose effect is not shown is the other way round: it is told in that share of sessions alone, to find out.
+    """
     if rule.life.state == PINNED:
         return False
+    drawn = _drawn(rule, session, salt, share)
+    return not drawn if rule.is_maxim and not rule.is_shown_to_work else drawn
+
+
+def _drawn(rule: Rule, session: str, salt: str, share: float) -> bool:
     return int(digest(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
 
 
-def _salt(home: str) -> str:
+def own_salt(home: str) -> str:
     """A random text of this installation, so that nobody outside can know or choose the draw."""
     path = f"{home}/{SALT}"
     if not os.path.exists(path):

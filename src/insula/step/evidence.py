@@ -14,19 +14,19 @@ import json
 import os
 
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
-from insula.step import trace
+from insula.step import asked, trace
 from insula.step.action import Action
-from insula.step.patterns import BY_ID, outcomes
+from insula.step.lines import VERSION, append, end, records
+from insula.step.patterns import BY_ID, is_work, outcomes
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     Record = dict[str, Any]
 
-VERSION = 1
 FOLDER = "evidence"
 OUTSIDE = "global"
 """Name of the log of sessions outside any project."""
@@ -61,32 +61,14 @@ def log(home: str, project: str) -> str:
     return f"{home}/{FOLDER}/{project or OUTSIDE}.jsonl"
 
 
-def append(path: str, records: "Iterable[Record]") -> None:
-    """Add records to a log in one write.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
-    trace.make(os.path.dirname(path))
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
-            lines = b"\n" + lines  # somebody was stopped in the middle of a line; it must not swallow this one
-        if os.write(file, lines) < len(lines):
-            raise OSError(f"{path!r} was cut short")
-    finally:
-        os.close(file)
-
-
 def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
     """All evidence by rule: that of `project` first, then of the others, the latest log first, within `READ_LIMIT`."""
     found: dict[str, list[Evidence]] = {}
     room = READ_LIMIT
     for name in _names(home, project):
-        data = _end(f"{home}/{FOLDER}/{name}.jsonl", room)
+        data = end(f"{home}/{FOLDER}/{name}.jsonl", room)
         room -= len(data)
-        for record in _records(data):
+        for record in records(data):
             item = _evidence(record, "" if name == OUTSIDE else name)
             if item:
                 found.setdefault(record["pattern"], []).append(item)
@@ -103,29 +85,6 @@ def _names(home: str, project: str) -> list[str]:
         return []
     own = project or OUTSIDE
     return [name for _, name in sorted(logs, key=lambda log: (log[1] != own, -log[0]))]
-
-
-def _end(path: str, limit: int) -> bytes:
-    """The last whole lines of a file; nothing where there is none."""
-    try:
-        with open(path, "rb") as file:
-            start = max(0, file.seek(0, os.SEEK_END) - limit)
-            file.seek(start)
-            data = file.read(limit)
-    except OSError:
-        return b""
-    return data[data.find(b"\n") + 1 :] if start else data
-
-
-def _records(data: bytes) -> "Iterator[Record]":
-    """Lines that are none of ours are passed over."""
-    for line in data.splitlines():
-        try:
-            record: Record = json.loads(line)
-            if record["v"] == VERSION:
-                yield record
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
 
 
 def _evidence(record: "Record", project: str) -> Evidence | None:
@@ -157,7 +116,7 @@ def decide(home: str, decision: Decision) -> None:
 def decisions(home: str) -> dict[str, list[Decision]]:
     """What a person decided, by rule, in order."""
     found: dict[str, list[Decision]] = {}
-    for record in _records(_end(f"{home}/{DECISIONS}", READ_LIMIT)):
+    for record in records(end(f"{home}/{DECISIONS}", READ_LIMIT)):
         fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
             found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
@@ -278,7 +237,7 @@ def _sessions(home: str, current: str, now: float) -> "tuple[list[tuple[float, s
         scored = _modified(f"{folder}/{SCORED}")
         if scored is None:
             last = _last_word(folder)
-            if now - last >= IDLE or _said_end(folder):
+            if now - last >= IDLE or _saidend(folder):
                 ended.append((last, folder))
         if now - max(scored or 0.0, _last_word(folder)) >= (KEPT if scored else 2 * KEPT):
             outdated.append(folder)
@@ -310,9 +269,9 @@ def _agents(folder: str) -> list[str]:
     return [folder, *_folders(f"{folder}/agents")[:AGENTS]]
 
 
-def _said_end(folder: str) -> bool:
+def _saidend(folder: str) -> bool:
     kind = ""
-    for record in _records(_end(f"{folder}/{trace.FILE}", _TAIL)):
+    for record in records(end(f"{folder}/{trace.FILE}", _TAIL)):
         kind = record.get("e", "")
     return kind == "end"
 
@@ -321,25 +280,43 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     """Write the evidence of one session and mark it; returns how many bytes were read."""
     if not os.access(folder, os.W_OK):
         raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
-    found, project, size = _traces(folder)
+    found, said, project, size = _traces(folder)
     told = marker(folder) or Marker()
+    session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
+    new = asked.found(session, said)
+    results = _happened(home, project, new, told, found[0])
     if told.whole:
-        results = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
-        session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
+        by_pattern = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
+        results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
         lines = [
-            {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": results[pattern], "t": at}
-            for rule, pattern in rules.items()
-            if pattern in results
+            {"session": session, "pattern": rule, "arm": told.arm(rule), "happened": happened, "t": at}
+            for rule, happened in results.items()
         ]
         if lines:
             append(log(home, project), [{**line, "project": project} for line in lines])
+    asked.write(home, project, new)
     os.close(os.open(f"{folder}/{SCORED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return size
 
 
-def _traces(folder: str) -> tuple[list[list[Action]], str, int]:
-    """The actions of each agent, the project, and the bytes read."""
+def _happened(home: str, project: str, new: "list[asked.Asked]", told: Marker, run: list[Action]) -> dict[str, bool]:
+    """For each wish of the user's that the session bears on, whether it had to be said again.
+
+    Had to be said: a detection or a breach. Had not: that counts where the wish was told or withheld, in a session that
+    was long enough to do something else.
+    """
+    if not project:
+        return {}
+    known = asked.wishes([*asked.asked_in(home, project), *new])
+    again = {wish.id for wish in known if any(asked.means_the_same(wish, one) for one in new)}
+    could = {wish.id for wish in known if is_work(run) and told.arm(wish.id) != NONE}
+    return {wish.id: wish.id in again for wish in known if wish.id in again | could}
+
+
+def _traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":
+    """The actions of each agent, the records of the main one, the project, and the bytes read."""
     runs: list[list[Action]] = []
+    said: list[Record] = []
     project, size, room = "", 0, ACTIONS
     for place in _agents(folder):
         try:
@@ -347,10 +324,11 @@ def _traces(folder: str) -> tuple[list[list[Action]], str, int]:
         except OSError:
             records, end = [], 0
         size += end
+        said = said if place != folder else records
         runs.append(_actions(records[:room]))
         room -= len(runs[-1])
         project = project or _project(records)
-    return runs, project, size
+    return runs, said, project, size
 
 
 def _project(records: "list[Record]") -> str:

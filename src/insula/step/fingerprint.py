@@ -7,21 +7,29 @@ import json
 import re
 
 from insula.redaction import redact
-from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action
-from insula.step.outcome import exit_code, only_says_no, ran, says_failed, succeeded
+from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
+from insula.step.command import Command, label, understand
+from insula.step.digests import digest
+from insula.step.outcome import (
+    denied,
+    did_nothing,
+    error_inside,
+    exit_code,
+    only_says_no,
+    ran,
+    says_failed,
+    succeeded,
+    summary,
+    throttled,
+)
 from insula.value import is_list, is_object
 
-try:
-    from _blake2 import blake2b  # hashlib would load OpenSSL: 2 ms
-except ImportError:
-    from hashlib import blake2b
+__all__ = ["action", "digest"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SIMILAR = 0.6
-"""Share of common words from which two errors are similar (seed 002: Jaccard 0.6)."""
 _EDGE = 4_000
 """Characters at either end of an output that are looked at."""
 _TELLING = 48
@@ -47,13 +55,16 @@ _TALK = frozenset(("description", "thought", "explanation", "instruction", "stat
 """What an agent says about a call is no part of it."""
 
 
-def digest(text: str, size: int = 12) -> str:
-    """`size` hex digits that stand for `text`."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=(size + 1) // 2).hexdigest()[:size]
-
-
 def action(
-    *, tool: str, input: "Any", output: str, at: float, ok: bool | None = None, code: int | None = None, id: str = ""
+    *,
+    tool: str,
+    input: "Any",
+    output: str,
+    at: float,
+    ok: bool | None = None,
+    code: int | None = None,
+    id: str = "",
+    seconds: float = 0.0,
 ) -> Action:
     """The action that a tool call was.
 
@@ -65,30 +76,130 @@ def action(
         ok: the structured outcome; None where the host tells none and the text has to.
         code: the exit code, where the host tells it.
         id: the host's id of the call.
+        seconds: what it took, where the host tells it.
     """
-    target = _target(input)
+    target = target_of(input)
     kind = _kind(tool, input)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = exit_code(said) if code is None and ok is not True else code
+    command = understand(target) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target))
-    done = ok is True or ran(said)
+    fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
+    kept_out = not fine and denied(said)
+    done = ok is True or (ran(said) and not kept_out)
+    failed = not fine and (done or kept_out)
     longest = PATH if kind in {READ, EDIT} else TARGET
     written = input if isinstance(input, str) else _canonical(input)
-    return Action(
+    family, selectors, shown = _family(tool, kind, target, command)
+    done_so = Action(
         tool=tool[:40],
         kind=kind,
         at=at,
         call=digest(f"{tool} {' '.join(written.split())}"),
         ok=fine,
         ran=done,
+        denied=kept_out,
         target=redact(target[: 2 * longest])[:longest],
-        error="" if fine or not done else template(said),
+        error=_template(said) if failed and done else "",
+        failure=_failure(said) if failed and done and kind in {EXECUTE, OTHER} else Failure(),
+        named=_named(said) if failed and done else "",
         result=_result(said),
         chars=len(written) + len(output),
-        waits=_waits(tool, kind, target),
+        waits=command.waits
+        or (kind == OTHER and any(word in tool.lower() for word in _WAITING_TOOLS))
+        or (failed and (throttled(said) or (command.limited and code == _TIMED_OUT))),
+        probes=command.probes,
+        family=family,
+        selectors=selectors,
+        label=shown,
+        proves=command.proves,
+        unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
+        sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
+        changes=fine and (kind == EDIT or command.changes),
+        acts=command.acts,
+        touches=tuple(redact(path)[:PATH] for path in command.touches),
         id=id[:80],
+        seconds=seconds,
     )
+    return done_so.replace(**_edit(input)) if kind == EDIT else done_so
+
+
+_NOTHING_FOUND = ("no matches found", "no files found", "no match", "no results", "0 matches", "found 0")
+_SEARCHING = ("run grep", "run rg", "run ag", "run git grep", "run find", "run fd")
+_LEAST = 5
+"""Letters of a name that a search is known by."""
+
+
+def _is_empty(kind: str, said: str, command: Command) -> bool:
+    """Whether a search has found nothing."""
+    if kind == SEARCH:
+        return not said.strip() or (len(said) < _TELLING and said.lower().startswith(_NOTHING_FOUND))
+    return kind == EXECUTE and not said.strip() and command.family in _SEARCHING
+
+
+def _sought(input: "Any", target: str) -> str:
+    """The longest name in what was searched for; a search for it in other words is the same search."""
+    pattern = input.get("pattern", input.get("query", target)) if is_object(input) else target
+    names = re.findall(r"[A-Za-z_]\w+", pattern[:400]) if isinstance(pattern, str) else []
+    longest = max(names, key=len, default="")
+    return digest(longest, 8) if len(longest) >= _LEAST else ""
+
+
+_TIMED_OUT = 124
+"""Exit status of `timeout` where the time was up."""
+
+
+def _family(tool: str, kind: str, target: str, command: Command) -> "tuple[str, tuple[str, ...], str]":
+    """What a call is run for, which part of it, and as what it may be named."""
+    if kind == EXECUTE and command.family:
+        words = (redact(word) for word in command.selectors)
+        return command.family[:80], tuple(words), redact(command.label)
+    if kind in {READ, EDIT}:
+        path = target.replace("\\", "/").rstrip("/")
+        return f"{kind} of a file", (redact(path[-PATH:]),), label((path.rsplit("/", 1)[-1],))
+    return f"{kind} {tool[:40]}", (), label((tool.rsplit("__", 1)[-1],))
+
+
+# Of what costs time on a failing call alone, nothing is loaded for the others.
+
+
+def _template(said: str) -> str:
+    from insula.step.failure import template
+
+    return template(said)
+
+
+def _failure(said: str) -> Failure:
+    from insula.step.failure import failure
+
+    return failure(said)
+
+
+def _named(said: str) -> str:
+    from insula.step.failure import named
+
+    return named(said)
+
+
+_OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str", "content", "file_text")
+
+
+def _edit(input: "Any") -> "dict[str, str]":
+    """Digests of the text that an edit takes out and of the one that it puts in."""
+    if isinstance(input, str) or (
+        is_object(input) and isinstance(input.get("command"), str) and "***" in input["command"]
+    ):
+        lines = (input if isinstance(input, str) else input["command"]).splitlines()
+        old = "\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---")
+        new = "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
+    elif is_object(input):
+        parts = [each for each in input["edits"] if is_object(each)] if is_list(input.get("edits")) else [input]
+        old = "\0".join(str(part[name]) for part in parts for name in _OLD if name in part)
+        new = "\0".join(str(part[name]) for part in parts for name in _NEW if name in part)
+    else:
+        return {}
+    return {"before": digest(old.strip(), 8) if old else "", "after": digest(new.strip(), 8) if new else ""}
 
 
 def _kind(tool: str, input: "Any") -> str:
@@ -104,7 +215,8 @@ def _is_view(input: "Any") -> bool:
     return is_object(input) and input.get("command") == "view"
 
 
-def _target(input: "Any") -> str:
+def target_of(input: "Any") -> str:
+    """The path or the command of a call; empty for none."""
     if isinstance(input, str):
         return input
     for value in map(input.get, _TARGETS) if is_object(input) else ():
@@ -121,67 +233,7 @@ def _canonical(input: "Any") -> str:
     return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-# What a call waits for.
-
 _WAITING_TOOLS = "bashoutput taskoutput agentoutput wait sleep poll monitor status write_stdin".split()
-_WAITING_WORDS = ("sleep", "wait", "watch", "tail", "follow", "status", "health", "ready", "kubectl", "gh ", "docker")
-_MORE_WAITING_WORDS = ("jobs", "squeue", "ps ", "pgrep", "is-active", "inotify")
-_WAITING = (
-    r"(?:^|[;&|(]\s*)(?:sleep\s+[\d.$]|wait\b|watch\s|tail\s+-[a-zA-Z]*[fF]|inotifywait|jobs\b|squeue|ps\s+-|pgrep"
-    r"|systemctl\s+(?:status|is-active)|kubectl\s+(?:get|describe|rollout|wait)|docker\s+(?:ps|inspect|wait|logs)"
-    r"|gh\s+(?:run|pr\s+checks)|curl\s[^;&|]{0,200}(?:health|status|ready))|\s--(?:wait|watch|follow)\b"
-)
-
-
-def _waits(tool: str, kind: str, target: str) -> bool:
-    if kind == OTHER:
-        return any(word in tool.lower() for word in _WAITING_TOOLS)
-    if kind != EXECUTE or not any(word in target for word in (*_WAITING_WORDS, *_MORE_WAITING_WORDS)):
-        return False
-    return re.search(_WAITING, target[:400]) is not None
-
-
-# Templates: what changes from one occurrence to the next is masked.
-
-_MASKS = (
-    r"""(?i)(?P<url>\w+://\S+)|(?P<quoted>(?<![A-Za-z])'[^'\n]{0,200}'|"[^"\n]{0,200}"|`[^`\n]{0,200}`)"""
-    r"|(?P<path>(?:~|\.{1,2})?(?:/[\w.@+-]+){1,40}/?|\b[a-z]:\\[\w\\.-]+"
-    r"|\b[\w-]+\.(?:py|js|ts|tsx|java|go|rs|c|h|cc|cpp|rb|md|txt|json|toml|ya?ml|sh|sql)\b)"
-    r"|(?P<hex>\b(?=[0-9a-f-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]+)*\b|0x[0-9a-f]+)|(?P<number>\b(?![45]\d\d\b)\d+(?:[.:,]\d+)*)"
-)
-_WORDS = r"[a-z_]{2,}|[45]\d\d\b|<\w+>"
-_EXCEPTION = r"\b[a-z_]{2,60}(?:error|exception)\b"
-
-
-def template(error: str) -> str:
-    """An error with its paths, names, numbers and times masked, redacted and cut to 240 characters.
-
-    The telling part of a long one is its first line and its end, where a traceback names the error.
-    """
-    clean = redact(error[-_ERROR - _MARGIN :])[-_ERROR:]  # a cut may fall into a secret: its rest is cut off, too
-    lines = [line.strip() for line in re.sub(_STATUS, "", clean).splitlines() if line.strip()]
-    telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
-    return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
-
-
-_ERROR, _MARGIN = 3_000, 1_000
-_STATUS = r"(?i)^\s*exit code:? -?\d+\s*"
-"""What all silent failures have in common is no word of an error."""
-
-
-def _mask(match: "re.Match[str]") -> str:
-    return f"<{match.lastgroup}>"
-
-
-def similar(one: str, other: str) -> bool:
-    """Whether two templates of errors are of the same kind: Jaccard of their words ≥ 0.6, and no other exception."""
-    if one == other:
-        return True
-    thrown = [re.findall(_EXCEPTION, each)[-1:] for each in (one, other)]
-    if all(thrown) and thrown[0] != thrown[1]:
-        return False
-    a, b = set(re.findall(_WORDS, one)), set(re.findall(_WORDS, other))
-    return len(a & b) >= SIMILAR * len(a | b) > 0
 
 
 # Results: equal when they differ in the time alone. A counter or a percentage that moves is progress.

@@ -1,6 +1,9 @@
-"""How loud to speak to an agent that is stuck: awareness, then Socratic, then directive, then the user (seed 002)."""
+"""How loud to speak of a trouble: awareness, then Socratic, then directive, then the user (seed 002).
 
-from insula.step.senses import Reading
+Each trouble has a ladder of its own, known by the trouble's key. It climbs as the trouble goes on, waits while nothing
+happens, and ends at its top.
+"""
+
 from insula.value import Value
 
 AWARENESS = 1
@@ -9,44 +12,40 @@ DIRECTIVE = 3
 FLAG = 4
 """The agent is asked to turn to the user: the top, an impasse."""
 
-COOLDOWN = 3
-"""Calls between two rungs above the Socratic one: time to act on what was said."""
-CALM = 3
-"""Successes in a row after which the ladder is at its foot again (seed 002)."""
+GAPS = {AWARENESS: 2, SOCRATIC: 3, DIRECTIVE: 3}
+"""By how much a trouble must have grown, in turns, before the next rung: time to act on what was said."""
+APART = 6
+"""Turns between texts of two different troubles."""
+MOST = 12
+"""Troubles whose ladders are kept."""
 
 
-class Ladder(Value):
-    """Where an agent stands on it."""
+class Step(Value):
+    """Where the agent stands on the ladder of one trouble."""
 
-    rung: int = 0
-    since: int = 0
-    """Calls since something was said."""
-    calm: int = 0
-    """Successes in a row without a reading."""
-
-
-def climb(ladder: Ladder, reading: Reading | None, ok: bool) -> tuple[Ladder, int]:
-    """The ladder after an action, and the rung to speak from now; 0 is silence.
-
-    Args:
-        ladder: where the agent stood.
-        reading: what nociception or vestibular felt.
-        ok: whether the action succeeded.
-    """
-    if reading is None:
-        calm = ladder.calm + 1 if ok else 0
-        return (Ladder() if calm >= CALM else ladder.but(calm=calm, since=ladder.since + 1)), 0
-    rung = _next(ladder, reading)
-    if rung:
-        return Ladder(rung=rung), rung
-    return ladder.but(calm=0, since=ladder.since + 1), 0
+    key: str
+    """Of the trouble."""
+    rung: int
+    count: int
+    """How great the trouble was when it was last spoken of."""
+    turn: int
+    """When that was, in turns."""
+    first: int
+    """The turn of the first text."""
+    at: float
+    """When that was."""
+    chars: int
+    """Characters of all calls until then."""
+    sense: str = ""
+    family: str = ""
+    """What the trouble was with."""
 
 
-def _next(ladder: Ladder, reading: Reading) -> int:
-    if reading.severe and ladder.rung < SOCRATIC:
-        return SOCRATIC
-    if ladder.rung == 0:
-        return AWARENESS
-    if reading.severe and ladder.rung < FLAG and ladder.since + 1 >= COOLDOWN:
-        return ladder.rung + 1
-    return 0
+def next_rung(steps: tuple[Step, ...], key: str, count: int, turn: int) -> int:
+    """The rung to speak from now; 0 is silence."""
+    step = next((step for step in steps if step.key == key), None)
+    if step is None:
+        return AWARENESS if all(turn - other.turn >= APART for other in steps) else 0
+    if step.rung >= FLAG or count - step.count < GAPS[step.rung]:
+        return 0
+    return step.rung + 1

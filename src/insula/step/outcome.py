@@ -8,6 +8,7 @@ as text, and cheap marks are looked for first.
 import re
 
 from insula.step.action import EDIT, EXECUTE, READ, SEARCH
+from insula.value import is_list, is_object
 
 _SHORT = 400
 """A reader or editor that complains is brief; what is longer is a file."""
@@ -55,7 +56,8 @@ def shows(command: str) -> bool:
 
 def says_failed(said: str, command: str) -> bool:
     """Whether a test run failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
-    return "|" in command and not shows(command) and summary(said.lower()) is False
+    lost = "|" in command or ";" in command or "\n" in command
+    return lost and not shows(command) and summary(said.lower()) is False
 
 
 def only_says_no(target: str, said: str, code: int | None) -> bool:
@@ -106,6 +108,80 @@ def _failing(line: str) -> bool:
     return any(int(next(filter(None, counts))) for counts in re.findall(_COUNTS, line))
 
 
+def denied(said: str) -> bool:
+    """Whether a rule kept a call from running: a permission, a hook, a sandbox; not a person, who may well say no."""
+    low = said[:300].lower()
+    return any(mark in low for mark in _DENIED) and not any(mark in low for mark in _BY_A_PERSON)
+
+
+def throttled(said: str) -> bool:
+    """Whether a service asks to come back later: trying again, later, is then right."""
+    low = said[:_THROTTLED].lower()
+    return any(mark in low for mark in ("too many requests", "rate limit", "ratelimit", "retry-after", "error: 429"))
+
+
+def did_nothing(said: str, kind: str) -> bool:
+    """Whether something was to be undone or changed, and nothing was there to be."""
+    if kind not in {EXECUTE, EDIT} or len(said) > _SHORT:
+        return False
+    low = said.strip().lower()
+    return any(mark in low for mark in _NOTHING)
+
+
+def error_inside(said: str) -> bool:
+    """Whether a result that came as a success says itself that it is an error: `{"error": …}`, `isError`."""
+    bare = said.lstrip()
+    if bare[:1] not in {"{", "["} or not any(mark in bare[:_SHORT] for mark in ("rror", "uccess", "status", '"ok"')):
+        return re.match(r"(?i)\s*(?:mcp )?error(?: \(?-?\d+\)?)?: ", said[:80]) is not None
+    import json
+
+    try:
+        value = json.loads(bare[:_PARSED])
+    except (ValueError, RecursionError):
+        return re.match(r'\{\s*"(?:error|errors|isError)"\s*:\s*(?!null|false|""|\[\]|\{\})', bare[:200]) is not None
+    value = value[0] if is_list(value) and len(value) == 1 else value
+    if not is_object(value):
+        return False
+    if any(value.get(name) for name in ("error", "errors", "isError", "is_error")):
+        return not (value.get("data") or value.get("result"))
+    return (
+        value.get("success") is False
+        or value.get("ok") is False
+        or value.get("status") in {"error", "failed", "failure"}
+    )
+
+
+_BY_A_PERSON = ("user doesn't want to", "user rejected", "denied by user", "by the user", "interrupted by user")
+_DENIED = (
+    *("permission to use", "has been denied", "haven't granted it", "denied by permission", "denied by policy"),
+    *(
+        "blocked by hook",
+        "blocked by a hook",
+        "hook denied",
+        "hook blocked",
+        "denied by a rule",
+        "not in the allowlist",
+    ),
+    *(
+        "blocked by policy",
+        "not permitted by policy",
+        "blocked by sandbox",
+        "denied by sandbox",
+        "permission denied by",
+    ),
+    *(
+        "requires approval",
+        "rejected by policy",
+        "forbidden by policy",
+        "denied by the permission",
+        "by your permission",
+    ),
+)
+_NOTHING = (
+    *("updated 0 paths", "no local changes to save", "nothing to undo", "no changes to make", "nothing to revert"),
+    *("no changes were made", "already at oldest change", "no changes to revert", "no stash entries found"),
+)
+_THROTTLED, _PARSED = 2_000, 64_000
 _NEVER_RAN = (
     *("sibling tool call errored", "user doesn't want to", "request interrupted by user", "user rejected"),
     *("has been denied", "denied by user", "cancelled by user", "canceled by user", "haven't granted it"),

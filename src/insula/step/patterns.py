@@ -11,7 +11,7 @@ The advice is ours alone: nothing from a tool, a repository or a user stands in 
 """
 
 from insula.step.action import EDIT, EXECUTE, READ, WINDOW, Action
-from insula.step.fingerprint import similar
+from insula.step.failure import similar
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -186,6 +186,11 @@ def _is_read(action: Action) -> bool:
 
 def _is_change(action: Action) -> bool:
     return action.kind == EDIT and action.ok and not action.target.lower().endswith(_PROSE)
+
+
+def is_work(actions: "Actions") -> bool:
+    """Whether a session was long enough for its user to be content or not."""
+    return len({action.call for action in actions}) >= VARIETY
 
 
 PATTERNS = (

@@ -3,53 +3,32 @@
 Pure: the trace is folded through here by the hook, by a replay and by a benchmark alike.
 """
 
+from insula.step import goal as goals
 from insula.step.action import EDIT, WINDOW, Action
-from insula.step.fingerprint import similar
-from insula.step.ladder import FLAG, Ladder, climb
-from insula.step.senses import (
-    BASELINE_CALLS,
-    CHRONOS,
-    CLIMBING,
-    O2,
-    Carry,
-    Reading,
-    chronos,
-    level,
-    nociception,
-    o2,
-    spatial,
-    tokens,
-    vestibular,
-)
-from insula.step.wording import text
-from insula.value import Value
+from insula.step.command import COMMITS
+from insula.step.goal import Goal
+from insula.step.ladder import FLAG, MOST, Step, next_rung
+from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, unproven
+from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
+from insula.step.turn import closed, entered
+from insula.value import Value, is_list
+
+__all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget", "hear", "load", "sense"]
 
 WATCH = 3
-"""Actions after a text that show whether it was heeded."""
-_REMEMBERED = 64
-"""Ids of calls that are known, so that a hook installed twice counts once."""
+"""Turns after a text that show whether it was heeded."""
+_PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc", ".json", ".lock")
+"""What is changed there has nothing to run."""
 
 
-class Watch(Value):
-    """A text whose effect is still to be seen."""
+class Ended(Value):
+    """A trouble that was spoken of, and is over."""
 
-    sense: str
-    rung: int
-    call: str
-    error: str
-    left: int = WATCH
-
-
-class State(Value):
-    """What an agent has done so far, as far as it bears on what to tell it next."""
-
-    window: tuple[Action, ...] = ()
-    carry: Carry = Carry()
-    ladder: Ladder = Ladder()
-    watch: Watch | None = None
-    known: tuple[str, ...] = ()
-    held: str = ""
-    """A text that its host would have dropped, for the next time it listens."""
+    key: str
+    turns: int
+    """From the first text to its end."""
+    seconds: float
+    tokens: int
 
 
 class Sensed(Value):
@@ -57,14 +36,22 @@ class Sensed(Value):
 
     state: State
     readings: tuple[Reading, ...] = ()
+    said: Reading | None = None
+    """The one that the text is of."""
     rung: int = 0
     """The rung that the text is from; 0 for silence and for texts that are no part of the ladder."""
-    sense: str = ""
-    """The sense that the text is of."""
     text: str = ""
     """What to tell the agent; empty for silence."""
     heeded: bool | None = None
-    """Whether the text before was heeded, where this action settles it."""
+    """Whether the text before was heeded, where this action settles it, ..."""
+    watched: str = ""
+    """... and the trouble that it was of."""
+    ended: tuple[Ended, ...] = ()
+
+    @property
+    def sense(self) -> str:
+        """The sense that the text is of."""
+        return self.said.sense if self.said else ""
 
     @property
     def impasse(self) -> bool:
@@ -81,77 +68,168 @@ def sense(state: State, action: Action) -> Sensed:
     """
     if action.id and action.id in state.known:
         return Sensed(state=state)
+    turn = entered(state.turn, action)
+    action = action.replace(nth=turn.number)
+    known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
     window = (*state.window, action)[-WINDOW:]
-    carry = _counted(state.carry, window)
-    if not action.ran:
-        return Sensed(state=state.but(carry=carry, known=_known(state, action)))
-    felt = (nociception(window), vestibular(window), spatial(window), o2(window, carry), chronos(carry, action.at))
-    readings = tuple(reading for reading in felt if reading is not None)
-    stuck = next((reading for reading in readings if reading.sense in CLIMBING), None)
-    ladder, rung = climb(state.ladder, stuck, action.ok)
-    said = stuck if rung else next((reading for reading in readings if reading.sense not in CLIMBING), None)
-    watch, heeded = _watched(state.watch, action)
-    return Sensed(
-        state=state.but(
-            window=window,
-            carry=_told(carry, said, action.at),
-            ladder=ladder,
-            watch=_watching(said, rung, action) if rung and said else watch,
-            known=_known(state, action),
-        ),
-        readings=readings,
+    state = state.replace(turn=turn, known=known, carry=_counted(state.carry, window))
+    if not action.ran and not action.denied:
+        return Sensed(state=state)
+    opened, _, shut = goals.after(state.goals, action, turn.number)
+    edits = oscillation.follow(state.edits, action)
+    state = state.replace(window=window, goals=opened, edits=edits)
+    readings = tuple(reading for each in SENSES if (reading := each.feel(state, action)) is not None)
+    watched = state.watch.key if state.watch else ""
+    watch, heeded = _watched(state, readings)
+    ended = _ended(state, shut, action.at)
+    state = state.replace(
+        watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
+    )
+    return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
+
+
+def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
+    """The one text that a turn may have: of the first reading that has something new to say."""
+    if state.spoke == state.turn.number:
+        return Sensed(state=state)
+    if not readings:
+        return Sensed(state=state)
+    from insula.step.wording import text
+
+    for reading in readings:
+        climbs = reading.sense in CLIMBING
+        rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
+        told = text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
+        if told:
+            return Sensed(state=_after(state, reading, rung, told, at), said=reading, rung=rung, text=told)
+    return Sensed(state=state)
+
+
+def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
+    from insula.step.wording import remembered
+
+    turn, carry = state.turn.number, state.carry
+    if reading.sense == chronos.NAME:
+        carry = carry.replace(level=chronos.level(state, at))
+    if reading.sense == o2.NAME:
+        carry = carry.replace(o2_at=turn)
+    state = state.replace(carry=carry, spoke=turn, said=remembered(state, reading, rung, told))
+    if not rung:
+        return state.replace(keys=(*state.keys, reading.key)[-KEYS:])
+    before = next((step for step in state.steps if step.key == reading.key), None)
+    step = Step(
+        key=reading.key,
         rung=rung,
-        sense=said.sense if said else "",
-        text=text(said, rung) if said else "",
-        heeded=heeded,
+        count=reading.count,
+        turn=turn,
+        first=before.first if before else turn,
+        at=before.at if before else at,
+        chars=before.chars if before else carry.chars,
+        sense=reading.sense,
+        family=reading.goal.family if reading.goal else reading.label,
+    )
+    others = tuple(one for one in state.steps if one.key != reading.key)
+    watch = Watch(key=reading.key, count=reading.count, until=turn + WATCH)
+    return state.replace(steps=(*others, step)[-MOST:], watch=watch)
+
+
+def end(state: State, said: str) -> Sensed:
+    """What is felt when the agent stops.
+
+    Args:
+        state: when it stops.
+        said: its last words.
+    """
+    from insula.step.bans import claims
+    from insula.step.wording import remembered, text
+
+    reading = unproven.feel_end(state, claims(said))
+    told = text(state, reading) if reading is not None else ""
+    if reading is None or not told:
+        return Sensed(state=state)
+    return Sensed(
+        state=state.replace(said=remembered(state, reading, 0, told)), readings=(reading,), said=reading, text=told
     )
 
 
-def hear(state: State, at: float) -> State:
-    """The state after a message of the user's: whatever was, they know, and everything starts anew."""
-    carry = state.carry.but(user_at=at, steps=0, edits=0, level=0)
-    return state.but(window=(), carry=carry, ladder=Ladder(), watch=None)
+def hear(state: State, at: float, words: str = "") -> State:
+    """The state after a message of the user's: what is open stays open; what they want is minded.
+
+    Args:
+        state: before it.
+        at: when; 0 where nobody attends.
+        words: their own words.
+    """
+    from insula.step.bans import minded, read
+
+    turn = state.turn.number
+    carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
+    turned = closed(state.turn, ())
+    return state.replace(
+        window=(),
+        carry=carry,
+        watch=None,
+        turn=turned,
+        bans=minded(state.bans, words),
+        asked=tuple(sorted(read(words)[1])),
+    )
 
 
 def forget(state: State) -> State:
     """The state after the context was cleared or compacted: what was read before may well be read again."""
-    return state.but(window=(), ladder=Ladder(), watch=None, held="")
-
-
-def _known(state: State, action: Action) -> tuple[str, ...]:
-    return (*state.known, action.id)[-_REMEMBERED:] if action.id else state.known
+    return state.replace(window=(), watch=None, held="")
 
 
 def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
-    first = tokens(window) if carry.calls < BASELINE_CALLS else 0
     action = window[-1]
-    return carry.but(
+    first = o2.tokens(window) if carry.calls < o2.BASELINE_CALLS else 0
+    commits = action.ok and COMMITS in action.acts
+    shown = action.ok and action.proves
+    progress = action.changes or commits or shown
+    changed = action.changes and not action.target.lower().endswith(_PROSE)
+    return carry.replace(
         calls=carry.calls + 1,
-        steps=carry.steps + 1,
-        edits=carry.edits + (action.kind == EDIT and action.ok),
+        chars=carry.chars + action.chars,
         first_tokens=carry.first_tokens + first,
+        progress=carry.progress + (progress and carry.progress_turn != action.nth),
+        progress_turn=action.nth if progress else carry.progress_turn,
+        dirty=0 if commits else carry.dirty + (action.changes and action.kind == EDIT),
+        committed=action.nth if commits else carry.committed,
+        changed=action.nth if changed else carry.changed,
+        proved=action.nth if action.proves and action.ran else carry.proved,
+        proved_label=action.label if action.proves and action.ran else carry.proved_label,
     )
 
 
-def _told(carry: Carry, said: Reading | None, now: float) -> Carry:
-    if said is not None and said.sense == O2:
-        return carry.but(o2_at=carry.calls)
-    if said is not None and said.sense == CHRONOS:
-        return carry.but(level=level(carry, now))
-    return carry
-
-
-def _watching(said: Reading, rung: int, action: Action) -> Watch:
-    return Watch(sense=said.sense, rung=rung, call=action.call, error=action.error)
-
-
-def _watched(watch: Watch | None, action: Action) -> tuple[Watch | None, bool | None]:
-    """A text was heeded when the next actions neither repeat the call nor run into the same error."""
+def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
+    """A text was heeded when the trouble that it was of does not grow within the next turns."""
+    watch = state.watch
     if watch is None:
         return None, None
-    if action.call == watch.call or (not action.ok and watch.error and similar(action.error, watch.error)):
+    if any(reading.key == watch.key and reading.count > watch.count for reading in readings):
         return None, False
-    return (watch.but(left=watch.left - 1), None) if watch.left > 1 else (None, True)
+    return (watch, None) if state.turn.number <= watch.until else (None, True)
+
+
+def _ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
+    """The troubles that were spoken of and are over: their goal was reached, or nothing came of them any more."""
+    gone = {goal.id for goal in shut}
+    turn, chars = state.turn.number, state.carry.chars
+    open_goals = {goal.id for goal in state.goals}
+    return tuple(
+        Ended(
+            key=step.key,
+            turns=turn - step.first,
+            seconds=max(0.0, at - step.at),
+            tokens=(chars - step.chars) // o2.CHARS_PER_TOKEN,
+        )
+        for step in state.steps
+        if step.key in gone or (step.key not in open_goals and turn - step.turn > QUIET and " " in step.key)
+    )
+
+
+QUIET = 12
+"""Turns without another text after which a trouble that is no open failure counts as over."""
 
 
 # From and to the trace.
@@ -164,15 +242,48 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
     """
     state = state or State()
     outcomes: list[Sensed] = []
+    more = {record.get("id"): record for record in records if record.get("e") == "more"}
     for record in records:
-        if record.get("e") == "user":
-            state = hear(state, record["at"])
-        elif record.get("e") == "start" and record.get("source") in {"clear", "compact"}:
+        kind = record.get("e")
+        if kind == "user":
+            state = _heard(state, record)
+        elif kind == "start" and record.get("source") in {"clear", "compact"}:
             state = forget(state)
-        elif record.get("e") == "action" and (action := acted(record)) is not None:
+        elif kind == "rules":
+            state = state.replace(bans=_ruled(state, record))
+        elif kind == "turn":
+            ids = record.get("ids")
+            state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
+        elif kind == "action" and (action := acted(record)) is not None:
+            known = more.get(action.id or action.call, {})
+            action = action.replace(**{name: known[name] for name in _MORE if name in known})
             outcomes.append(sense(state, action))
             state = outcomes[-1].state
     return state, outcomes
+
+
+_MORE = ("context", "context_window", "turn", "importers")
+"""What is found out about a call after it has been noted."""
+
+
+def _heard(state: State, record: "Record") -> State:
+    words, at = record.get("words", ""), record.get("at", 0.0)
+    if record.get("kind", "prompt") in {"interrupt", "rejection"}:
+        from insula.step.bans import minded
+
+        return state.replace(bans=minded(state.bans, words if isinstance(words, str) else ""))
+    return hear(state, 0.0 if record.get("away") else at, words if isinstance(words, str) else "")
+
+
+def _ruled(state: State, record: "Record") -> "tuple[Ban, ...]":
+    """The bans with those of the rules in the user's own words that the session was told."""
+    from insula.step.bans import minded
+
+    words = record.get("words", ())
+    bans = state.bans
+    for rule in words if is_list(words) else ():
+        bans = minded(bans, rule) if isinstance(rule, str) else bans
+    return bans
 
 
 def acted(record: "Record") -> Action | None:
@@ -183,32 +294,9 @@ def acted(record: "Record") -> Action | None:
         return None
 
 
-def dump(state: State) -> "Record":
-    """A state as JSON holds it."""
-    return {
-        "window": [action.as_dict() for action in state.window],
-        "carry": state.carry.as_dict(),
-        "ladder": state.ladder.as_dict(),
-        "watch": state.watch.as_dict() if state.watch else None,
-        "known": state.known,
-        "held": state.held,
-    }
-
-
-def load(kept: "Record") -> State:
-    """The state that was dumped.
-
-    Raises:
-        TypeError, KeyError: it is none.
-    """
-    return State(
-        window=tuple(Action.of(fields) for fields in kept["window"]),
-        carry=Carry.of(kept["carry"]),
-        ladder=Ladder.of(kept["ladder"]),
-        watch=Watch.of(kept["watch"]) if kept["watch"] else None,
-        known=tuple(kept["known"]),
-        held=kept["held"],
-    )
+def labels() -> dict[str, str]:
+    """What each sense feels, in a word for people."""
+    return {name: each.LABEL for name, each in ALL.items()}
 
 
 TYPE_CHECKING = False

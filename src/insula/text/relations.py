@@ -21,7 +21,7 @@ _MANY = frozenset({"word", "tool"})
 
 def relation(new: Wish, standing: str) -> Relation:
     """What a new wish makes of the words of one that stands."""
-    if new.force == "once" and not new.lifts:
+    if new.force == "pointing" or (new.force == "once" and not new.lifts):
         return "unrelated"
     found = _relation(new, slots(standing), standing)
     return "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found

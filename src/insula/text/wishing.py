@@ -16,9 +16,9 @@ from insula.text.pasted import own_words
 from insula.text.questions import asks
 from insula.text.slots import Slot, says, slots
 
-Force = Literal["standing", "asked", "once", "weak"]
+Force = Literal["standing", "asked", "once", "weak", "pointing"]
 """For good; for now, unless it is asked again; for this answer alone; only of what stands already, which it limits or
-takes back."""
+takes back; what was told last is to be told no more ("stop doing that")."""
 WORDS_CHARS = 160
 """Characters of a wish."""
 _SHORT = 8
@@ -82,6 +82,8 @@ def wishes(message: str, default: str = "en", previous: str = "", response: str 
     own = own_words(message)
     if not own:
         return ()
+    if any(says("forget_told", language).fullmatch(own.strip(" .!。！")) for language in LANGUAGES):
+        return (Wish(own, (), "pointing", True),)
     analysis = analyse(own, default=default)
     told = [language for language in (analysis.language, default) if language in LANGUAGES] or ["en"]
     brief = LANGUAGES if len(own.split()) <= _FEW else ()
@@ -95,12 +97,24 @@ def _heard(analysis: Analysis, language: str, previous: str, response: str) -> t
     said = [_sentence(part, language) for part in parts]
     if any(one.says("sarcasm") for one in said):
         return ()
-    before = [None, *said]
-    found = (
-        _wish(one, analysis, previous) or _referring(one, last, response)
-        for one, last in zip(said, before, strict=False)
-    )
-    return tuple(filter(None, found))
+    found: list[Wish] = []
+    for place, one in enumerate(said):
+        before = said[place - 1] if place else None
+        if found and before and _goes_on(one, before, found[-1]):
+            found[-1] = found[-1]._replace(
+                words=f"{found[-1].words} {one.text.strip()}", slots=found[-1].slots + one.slots
+            )
+        elif wish := _wish(one, analysis, previous) or _referring(one, before, response):
+            found.append(wish)
+    return tuple(found)
+
+
+def _goes_on(one: _Sentence, before: _Sentence, wish: Wish) -> bool:
+    """Whether a sentence says more of what the one before it wished ("Stop giving me lists. I want paragraphs.")."""
+    names = {slot.name for slot in wish.slots} & {slot.name for slot in before.slots}
+    more = any(slot.name in names for slot in one.slots) and wish.force == "standing"
+    fits = len(wish.words) + len(one.text) < WORDS_CHARS
+    return more and fits and not (wish.lifts or one.any("once", "lift")) and not _is_none(one)
 
 
 def _sentence(text: str, language: str) -> _Sentence:
@@ -161,7 +175,7 @@ def _force(one: _Sentence, analysis: Analysis, previous: str) -> Force | None:
     """For how long a sentence with a slot wishes; None where it does not."""
     names = {slot.name for slot in one.slots}
     bids = _bids(one) or one.says("modal")
-    general = one.says("general")
+    general = one.any("general", "topic")
     if _is_once(one):
         return "once"
     if general and (
@@ -260,10 +274,11 @@ def _is_short(one: _Sentence) -> bool:
 
 def _of_something_else(one: _Sentence, previous: str) -> Force | None:
     """Whether it is a standing bidding of something else ("Always check the dates first")."""
-    if one.any("once", "refer") or not one.says("general"):
+    if one.any("once", "refer") or not one.any("general", "topic"):
         return None
     judged = correction(one.text, previous, "")
-    return "standing" if "standing" in judged.cues and judged.wanted else None
+    standing = "standing" in judged.cues and judged.wanted
+    return "standing" if standing or (one.says("topic") and _bids(one)) else None
 
 
 def _referring(one: _Sentence, before: _Sentence | None, response: str) -> Wish | None:

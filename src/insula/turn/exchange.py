@@ -230,18 +230,22 @@ class Exchange:
         )
 
     @cached_property
+    def apart(self) -> bool:
+        """Whether a response of some length shares no word with what was asked, nor goes on from what was said."""
+        if not self.comparable or not self.covers or self.declined or "```" in self.response:
+            return False
+        if self.reply.size <= BRIEF or self.hints >= _HINTED:
+            return False
+        return not self.reply.mentions({term for ask in self.asked.topics for term in ask.terms})
+
+    @cached_property
     def far(self) -> bool:
-        """Whether the response shares nothing with the message and opens with a subject of its own.
+        """Whether it besides opens with a subject of its own.
 
         Of right answers many share no word ("Blot it, cover it with salt"); few of them begin like an article on
         something else.
         """
-        if not self.comparable or not self.covers or self.declined or "```" in self.response:
-            return False
-        if self.reply.size <= BRIEF or self.hints >= _HINTED or any(map(self._own_subject, self.asked.topics)):
-            return False
-        terms = {term for ask in self.asked.topics for term in ask.terms}
-        if self.reply.mentions(terms):
+        if not self.apart or any(map(self._own_subject, self.asked.topics)):
             return False
         return opens_with_subject(self.response, self.language)
 

@@ -64,6 +64,8 @@ def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs
         message: the message, analysed.
         logprobs: each token of the response.
     """
+    if assessment.modest or assessment.used:  # it claims nothing, or what memory holds
+        return assessment
     if not logprobs or message is None or all(ask.kind in _NO_FACTS for ask in asks(message)):
         return assessment
     if (likely := likelihood(logprobs, message)) is None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import get_args
 
+from insula.memory.vectors import Embed, cosine, embedded, packed
 from insula.text.analysis import analyse
 from insula.text.artefacts import repeats_within
 from insula.text.code_language import asked_in, in_wrong_code
@@ -44,8 +45,11 @@ length of the message."""
 OFF_TOPIC = 0.5
 """Below this a response shares too little with what was asked."""
 
-NEAR_ENOUGH = 0.25
-"""From this nearness in meaning on a response may be about what was asked."""
+FOREIGN, RELATED = 0.04, 0.15
+"""Cosines of the shipped embedding: below the first a response that shares no word is about something else, from the
+second on it is about what was asked, however it begins (chosen on `bench/triples_dev.jsonl` and our own table)."""
+MEANT_CHARS = 400
+"""So much of a text is embedded."""
 
 DECLINED = 0.75
 """What a declared "I do not know" or a question back is worth: it addresses the message and leaves it unanswered."""
@@ -112,6 +116,8 @@ _LOOP_CHARS = 120
 _FEW_WORDS = 3
 _FEW_CHARS = 24
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
+_MADE: frozenset[AskKind] = frozenset({"request", "code"})
+"""What is made need not mean what it was asked for with."""
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NOTHING = Parts(responsiveness=0.0, completeness=0.0, consistency=0.0, length_ok=False, repetition=False)
@@ -125,7 +131,7 @@ def assess(
     *,
     memory: Sequence[Recalled | str] = (),
     level: Level | None = None,
-    meaning: float | None = None,
+    embed: Embed | None = None,
 ) -> Assessment:
     """Assess a response as an answer to a message, and to what memory held for it.
 
@@ -137,7 +143,8 @@ def assess(
         memory: the lines that stood before the model, best first, as recalled or as plain text.
         level: how likely memory held what the message needs (`Confidence.level`). `None`: memory was not asked, unless
             there are lines; then it counts as "high".
-        meaning: how near the response is to the message in meaning, in [0, 1], where there is an embedding.
+        embed: makes the vector of a text; asked only where message and response share no word. Without one nothing is
+            said of what they mean.
 
     Returns:
         A score in [0, 1] (below 0.7 it does not pass, below 0.5 something certain speaks against it), the faults found
@@ -152,14 +159,13 @@ def assess(
         )
     turn = Exchange(asked, ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
     use = _use(turn, memory, level or ("high" if memory else None))
-    faults = tuple(
-        fault for fault in _found(turn, response, use) if not (use.used and fault.flag in ANSWERED_BY_MEMORY)
-    )
+    faults = tuple(fault for fault in _found(turn, response, use) if not (use.used and _is_due(fault, turn)))
     unanswered = () if use.used and len(asked.asks) == 1 else turn.unanswered
     if not unanswered and not (turn.cut_off or turn.yes_alone):
         faults = tuple(fault for fault in faults if fault.flag != "incomplete" or fault.about)
     lost: set[Flag] = {fault.flag for fault in faults}
-    far = not use.used and _is_far(turn, lost, meaning)
+    near = None if lost or use.used else _nearness(turn, embed)
+    far = not use.used and not lost and _is_far(turn, near)
     addressed = _responsiveness(turn)
     parts = Parts(
         responsiveness=addressed if lost or far else _graded(turn, max(addressed, ENOUGH)),
@@ -175,7 +181,7 @@ def assess(
         parts=parts,
         unanswered=unanswered,
         faults=faults,
-        unclear=far and not faults and meaning is None,
+        unclear=far and not faults and not (turn.far and near is not None and near < FOREIGN),
         used=use.used,
         modest=turn.declined,
     )
@@ -288,9 +294,6 @@ def _found(turn: Exchange, response: str, use: known.Use) -> Iterator[Fault]:
         yield Fault(flag="declined", certain=False)
 
 
-ANSWERED_BY_MEMORY: frozenset[Flag] = frozenset({"too_short"})
-"""What a response that says what memory held is not reproached with."""
-
 CERTAIN: frozenset[Flag] = frozenset({"wrong_language", "forbidden_pattern", "repetition", "echo", "leak"})
 """Faults of form that leave no doubt; noise besides. What an answer that is given twice scores is graded."""
 
@@ -304,12 +307,18 @@ def _topical(turn: Exchange) -> Iterator[Flag]:
         yield "incomplete"
 
 
+def _is_due(fault: Fault, turn: Exchange) -> bool:
+    """Whether a response that says what memory held is not to blame: it may be short, and the same as before."""
+    return fault.flag == "too_short" or (fault.flag == "repetition" and not repeats_within(turn.response))
+
+
 def _demanded(turn: Exchange) -> Iterator[Fault]:
     """What was demanded of the form of the answer and is not kept; who declines or asks back need not keep it."""
     if turn.declined or turn.echo:
         return
     for one in constraints(turn.asked.analysis):
-        if broken(one, turn.response):
+        told_apart = one.kind == "questions" and len(turn.asked.asks) >= one.least
+        if not told_apart and broken(one, turn.response):
             parts = one.kind in {"steps", "questions"}
             yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
     if in_wrong_code(turn.asked.analysis.text, turn.response):
@@ -323,13 +332,20 @@ def _is_beside(turn: Exchange) -> bool:
     return bool(turn.covers) and _only_courtesy(turn)
 
 
-def _is_far(turn: Exchange, lost: set[Flag], meaning: float | None) -> bool:
-    """Whether a response shares too little with the message, by its words or, where it can be told, its meaning."""
-    if lost or turn.declined or not turn.covers:
-        return False
-    if meaning is not None:
-        return meaning < NEAR_ENOUGH and max(each.topic for each in turn.covers) < ENOUGH
-    return turn.far
+def _is_far(turn: Exchange, near: float | None) -> bool:
+    """Whether a response seems to be about something else: by its words, and by its meaning where that is known."""
+    if near is None:
+        return turn.far
+    made = any(ask.kind in _MADE for ask in turn.asked.topics)
+    return turn.apart and (near < FOREIGN and not made if not turn.far else near < RELATED)
+
+
+def _nearness(turn: Exchange, embed: Embed | None) -> float | None:
+    """How near response and message are in meaning, from -1 to 1; asked only where their words tell nothing."""
+    if embed is None or not turn.apart:
+        return None
+    asked, said = (embedded(embed, text[:MEANT_CHARS]) for text in (turn.asked.analysis.text, turn.response))
+    return cosine(asked, packed(said))
 
 
 def _formal(turn: Exchange, response: str) -> Iterator[Flag]:

@@ -60,6 +60,8 @@ def told(known: Sequence[Standing], terms: Collection[str], heard: Sequence[Wish
     """
     held = frozenset(terms)
     up = [one for one in known if triggers.appears(one.trigger, held) and not _overruled(one, heard)]
+    if len(up) == 1 and any(wish.force == "pointing" for wish in heard):
+        up = []
     return tuple(sorted(up, key=lambda one: (not one.pinned, not one.trigger)))[:MOST]
 
 

@@ -5,17 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from rich.console import Console
 
 from insula import settings
-from insula.bench.help import answer, memory, wishes
+from insula.bench.help import answer, gate, memory, wishes
 from insula.bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula.bench.help.figures import Figures, Outcome, compared, show
+from insula.bench.help.spread import spread
 from insula.errors import InputError
-
-T = TypeVar("T")
 
 FIGURES = "figures-{part}.json"
 
@@ -64,6 +63,8 @@ def run(options: Options) -> int:
     if options.part not in PARTS:
         raise InputError(f"There is no part {options.part!r}; name one of {', '.join(PARTS)}.")
     out, model = Path(options.out), options.model or settings.load().model
+    if options.part == gate.PART:
+        return gate.run(out)
     if options.part == answer.PART:
         return _answer(options, out, model)
     part = EXPERIMENTS[options.part](options)
@@ -82,13 +83,6 @@ def run(options: Options) -> int:
         show(measured, part.marks, part.base)
         _side_by_side(part, outcomes, options.show)
     return int(any(one.reply["error"] for one in outcomes))
-
-
-def spread(items: Sequence[T], limit: int | None) -> list[T]:
-    """So many items, evenly from all of them, since they stand sorted by kind; all for None or 0."""
-    if not limit or limit >= len(items):
-        return list(items)
-    return [items[number * len(items) // limit] for number in range(limit)]
 
 
 def _answer(options: Options, out: Path, model: str) -> int:
@@ -135,7 +129,7 @@ def _wishes(options: Options) -> Experiment:
 
 
 EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {memory.PART: _memory, wishes.PART: _wishes}
-PARTS = (*EXPERIMENTS, answer.PART)
+PARTS = (*EXPERIMENTS, answer.PART, gate.PART)
 
 
 def _side_by_side(part: Experiment, outcomes: Sequence[Outcome], count: int) -> None:

@@ -11,9 +11,10 @@ from insula.bench.help.figures import Outcome
 from insula.bench.help.verdict import abstains
 from insula.errors import InputError
 from insula.llm.client import Prompt
+from insula.memory.encoding import USER
 from insula.metacognition import Metacognition, Turn
-from insula.turn.instructions import compose, dated
-from insula.types import Confidence, Level, Recalled
+from insula.turn.instructions import compose
+from insula.types import Confidence, Level, Memory, Recalled
 
 PART = "memory"
 MARKS = ("made_up", "right", "refused")
@@ -140,7 +141,13 @@ def _former(turn: Turn, sentence: str, lines: str) -> Prompt:
 
 def _lines(recalled: Sequence[Recalled], most: int = FIVE) -> str:
     told = [one for one in recalled if one.memory.provenance != "assistant" and one.memory.kind != "episodic"]
-    return "\n".join(dated(one) for one in told[:most])
+    return "\n".join(_plainly(one.memory) for one in told[:most])
+
+
+def _plainly(memory: Memory) -> str:
+    """A line with its date, and nothing of what Insula knows beside it."""
+    said = "" if memory.speaker == USER else f"{memory.speaker} said: "
+    return f"- {said}{memory.line} ({memory.said_at.day} {memory.said_at:%B %Y})"
 
 
 ARMS: Mapping[str, Arm] = {

@@ -11,15 +11,17 @@ from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evid
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
 from insula.memory.store import Store
+from insula.memory.wishes import is_wish, stands
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
 from insula.sleep import guidelines, soul
-from insula.turn import lessons
+from insula.turn import lessons, wishes
 
 router = APIRouter(prefix="/agent", tags=["rules"])
 
 EXAMPLE: dict[str, Any] = {
     "id": 1,
+    "name": "l3f1c0a9b2e",
     "advice": 'When the user asks about trains, also give what they missed: "the platform"',
     "trigger": ["train"],
     "section": "",
@@ -42,6 +44,7 @@ EXAMPLE: dict[str, Any] = {
     "citations": [
         {
             "message": 3,
+            "memory": 5,
             "session": "monday",
             "content": "You forgot the platform again.",
             "at": "2026-01-05T12:00:00Z",
@@ -83,6 +86,8 @@ class Source(BaseModel):
     """A message of the user that it was learned from."""
 
     message: int
+    memory: int
+    """By which it is erased."""
     session: str
     content: str
     at: datetime
@@ -94,6 +99,8 @@ class Rule(BaseModel):
     model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     id: int
+    name: str
+    """By which commands, SOUL.md and `/agent/lessons` know it."""
     advice: str
     trigger: list[str]
     """Terms of a message that bring it up; empty where it holds always."""
@@ -133,7 +140,7 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
     kept = await store.lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
     cited = {one.id: one for one in await store.cited(user_id, sorted(numbers))}
-    told = {advice.id for advice in lessons.advised(kept, store.now())}
+    told = {one.id for one in (*lessons.advised(kept, store.now()), *wishes.standing(kept))}
     here, gone = await _in_force(store, user_id)
     return Rules(
         lessons=[_lesson(one, one.id in told, cited, store.now()) for one in kept if not one.section],
@@ -151,9 +158,12 @@ async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozens
 def _lesson(lesson: Kept, told: bool, cited: Mapping[int, Cited], now: float) -> Rule:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
     life = live(evidence, now, mode=lesson.mode)
+    state = life.state
+    if is_wish(lesson) and not lesson.mode:
+        state = ACTIVE if stands(lesson) else PROPOSED
     return Rule(
         **_common(lesson, cited),
-        state=life.state,
+        state=state,
         told=told,
         confidence=round(life.confidence, 4),
         evidence=_counts(life),
@@ -172,6 +182,7 @@ def _guideline(lesson: Kept, here: frozenset[str], gone: frozenset[str], cited: 
 def _common(lesson: Kept, cited: Mapping[int, Cited]) -> dict[str, Any]:
     return {
         "id": lesson.id,
+        "name": lesson.name,
         "advice": lesson.advice,
         "trigger": list(lesson.trigger),
         "section": lesson.section,
@@ -182,7 +193,13 @@ def _common(lesson: Kept, cited: Mapping[int, Cited]) -> dict[str, Any]:
 
 
 def _source(one: Cited) -> Source:
-    return Source(message=one.id, session=one.session, content=one.content, at=datetime.fromtimestamp(one.at, UTC))
+    return Source(
+        message=one.id,
+        memory=one.memory,
+        session=one.session,
+        content=one.content,
+        at=datetime.fromtimestamp(one.at, UTC),
+    )
 
 
 def _counts(life: Life) -> Counts:

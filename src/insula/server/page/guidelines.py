@@ -73,7 +73,7 @@ _SAID = {
 @router.post("/soul/back")
 async def back(request: Request, who: Visitor) -> Response:
     """Go back to a state of the document."""
-    service, number = service_of(request), await _field(request, "revision")
+    service, number = service_of(request), await field(request, "revision")
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
         raise InputError(f"There is no state {number[:20]!r} of the guidelines; go back and choose one of the list.")
     store = service.chat.metacognition.store
@@ -84,7 +84,7 @@ async def back(request: Request, who: Visitor) -> Response:
 @router.post("/soul/decide")
 async def decide(request: Request, who: Visitor) -> Response:
     """Accept or reject the change that waits."""
-    service, word = service_of(request), await _field(request, "word")
+    service, word = service_of(request), await field(request, "word")
     if word not in ("accepted", "rejected"):
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
     store = service.chat.metacognition.store
@@ -92,7 +92,7 @@ async def decide(request: Request, who: Visitor) -> Response:
     return RedirectResponse(address("/soul", who.link, said=word), 303)
 
 
-async def _field(request: Request, name: str) -> str:
+async def field(request: Request, name: str) -> str:
     """A field of the form that was sent."""
     sent = parse_qs((await request.body()).decode("utf-8", "replace"))
     return sent.get(name, [""])[0]

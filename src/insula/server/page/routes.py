@@ -13,9 +13,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from insula.errors import InputError
 from insula.hosts import places
 from insula.memory import shown as looks
 from insula.memory import views as store_views
+from insula.memory.ledger import Do
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
 from insula.memory.store import NAME_CHARS
@@ -29,6 +31,7 @@ from insula.server.page.views.turns import Facts, Shown
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.service import Service
 from insula.server.users import service_of
+from insula.sleep import desk
 from insula.step import digest
 
 TURNS = 50
@@ -41,6 +44,8 @@ NOTICED = 40
 """Signals that stand in the list when the page opens."""
 MEMORIES = 50
 """Memories on one page."""
+SAID = 20
+"""Characters of the word on what was decided."""
 SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
@@ -190,7 +195,7 @@ async def memory(request: Request, who: Visitor, number: Id) -> Response:
 
 
 @router.get("/learned")
-async def lessons(request: Request, who: Visitor) -> Response:
+async def lessons(request: Request, who: Visitor, said: Annotated[str, Query(max_length=SAID)] = "") -> Response:
     """Lessons, and the rules of this machine's coding agents where it has one owner."""
     service = service_of(request)
     store = service.chat.metacognition.store
@@ -199,7 +204,21 @@ async def lessons(request: Request, who: Visitor) -> Response:
     quoted: list[Cited] = await store.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
     found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
     rules = None if service.tokens else learned.rules(await run_in_threadpool(_rules))
-    return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules)
+    done = {str(do): f"The lesson {text}" for do, text in desk.DONE.items()}.get(said, "")
+    return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules, said=done)
+
+
+@router.post("/learned/decide")
+async def decide(request: Request, who: Visitor) -> Response:
+    """A person's word on a lesson."""
+    service = service_of(request)
+    name, do = [await guidelines.field(request, each) for each in ("lesson", "do")]
+    known: dict[str, Do] = {str(each): each for each in desk.DONE}
+    word = known.get(do)
+    if word is None:
+        raise InputError("The form names nothing that can be done with a lesson; go back and choose a button.")
+    await desk.decide(service.chat.metacognition.store, who.name, service.soul_of(who.name), name, word)
+    return RedirectResponse(address("/learned", who.link, said=do), 303)
 
 
 def _rules() -> list[digest.Rule]:

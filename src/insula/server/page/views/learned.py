@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.guidance import CORROBORATED, MINIMUM, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
+from insula.guidance import CORROBORATED, MINIMUM, MUTED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
+from insula.memory.wishes import is_wish, stands
+from insula.memory.wishes import words as words_of
 from insula.replay import figures
 from insula.server.page.views import words
 from insula.step.digest import Rule
@@ -42,6 +44,10 @@ class Card:
     sources: tuple[Cited, ...] = ()
     waits: str = ""
     """Why it is not told yet."""
+    name: str = ""
+    """Of a lesson: by which a person decides on it."""
+    decisions: tuple[str, ...] = ()
+    """What a person can do with it."""
 
 
 def lessons(kept: Sequence[Kept], cited: Mapping[int, Cited], now: float) -> list[Card]:
@@ -53,7 +59,37 @@ def lessons(kept: Sequence[Kept], cited: Mapping[int, Cited], now: float) -> lis
         now: seconds since the epoch.
     """
     told = {advice.id: advice for advice in advised(kept, now)}
-    return [_lesson(one, told.get(one.id), cited, now) for one in kept if not one.section]
+    cards = (_wish(one, cited) if is_wish(one) else _lesson(one, told.get(one.id), cited, now) for one in _shown(kept))
+    return list(cards)
+
+
+def _shown(kept: Sequence[Kept]) -> list[Kept]:
+    return [one for one in kept if not one.section]
+
+
+def _decisions(lesson: Kept) -> tuple[str, ...]:
+    mode = {"muted": ("unmute",), "pinned": ("unpin", "mute")}.get(lesson.mode, ("pin", "mute"))
+    return (*mode, "forget")
+
+
+def _wish(wish: Kept, cited: Mapping[int, Cited]) -> Card:
+    """A wish on how to answer, in the user's own words."""
+    stand = stands(wish) and wish.mode != MUTED
+    return Card(
+        id=f"lesson-{wish.name}",
+        name=wish.name,
+        decisions=_decisions(wish),
+        advice=words_of(wish),
+        state=words.STATES.get(wish.mode, wish.mode) if wish.mode else "told: your own wish" if stand else "asked once",
+        told=stand,
+        about=f"When you mention {', '.join(wish.trigger)}." if wish.trigger else "Always.",
+        evidence="Said in your own words.",
+        verdict="not measured",
+        measured="your own word is never withheld, so there is nothing to compare with",
+        bar=None,
+        sources=tuple(cited[each] for each in wish.citations[-SOURCES:] if each in cited),
+        waits="" if stand or wish.mode else "It is told once you say it again.",
+    )
 
 
 def _lesson(lesson: Kept, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Card:
@@ -61,7 +97,9 @@ def _lesson(lesson: Kept, advice: Advice | None, cited: Mapping[int, Cited], now
     life = live(held, now, mode=lesson.mode)
     wish = advice is not None and advice.own and not lesson.mode
     return Card(
-        id=f"lesson-{lesson.id}",
+        id=f"lesson-{lesson.name}",
+        name=lesson.name,
+        decisions=_decisions(lesson),
         advice=lesson.advice,
         state="told: your own wish" if wish else words.STATES.get(life.state, life.state),
         told=advice is not None,

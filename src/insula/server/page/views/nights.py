@@ -76,7 +76,7 @@ def _consolidation(found: Json) -> list[str]:
 def _mistakes(found: Json) -> list[str]:
     kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in found["mistakes"].items())
     refused = f"; {many(found['quarantined'], 'text')} refused as unsafe" if found["quarantined"] else ""
-    learned = [f"Learned: {one['advice']}" for one in found["lessons"]]
+    learned = [f"Learned: {one['advice']}" for one in (*found["lessons"], *found.get("wishes", ()))]
     return [f"{kinds or 'none'} in {many(found['sessions'], 'conversation')}{refused}", *learned]
 
 

@@ -1,0 +1,148 @@
+"""`insula worth`: what the hook said, whether it was heeded, what followed, and what it cost; and what was wrong."""
+
+import json as jsonlib
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from insula.hosts.places import home
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from insula.replay.worth import Told, Trouble, Worth
+
+app = typer.Typer(help="What the hooks of coding agents were worth.")
+DAYS = 7.0
+LISTED = 12
+
+
+@app.callback(invoke_without_command=True)
+def show(
+    context: typer.Context,
+    days: Annotated[float, typer.Option(help="How far to look back.", min=0.01, max=400)] = DAYS,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """What was said to coding agents, whether they heeded it, what followed, and what it cost."""
+    if context.invoked_subcommand is not None:
+        return
+    from insula.cli.terminal import tell
+    from insula.replay.worth import worth
+
+    found = worth(str(home()), days, time.time())
+    if json:
+        print(jsonlib.dumps(asdict(found) | {"tokens": found.cost}, indent=2))
+    else:
+        tell(lambda console: print_worth(found, console))
+
+
+@app.command()
+def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
+    """Say that a text was a false alarm: its kind is not said again in that project."""
+    from insula.errors import InputError, StoreFull
+    from insula.replay.worth import trouble
+    from insula.step.worth import silence
+
+    one = trouble(str(home()), name)
+    if one is None:
+        raise InputError(f"Nothing was said under the id {name!r}; `insula worth` shows the ids.")
+    try:
+        silence(str(home()), one.project, one.sense, one.family, time.time())
+    except OSError as error:
+        raise StoreFull(f"{str(home())!r} cannot be written ({error.strerror or error}); make room there.") from error
+    print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
+
+
+def print_worth(found: "Worth", console: "Console") -> None:
+    """All of it at the terminal."""
+    from rich.text import Text
+
+    for line in summary(found):
+        console.print(Text(line), soft_wrap=True)
+    if found.troubles:
+        _print_troubles(found.troubles[:LISTED], console)
+        if len(found.troubles) > LISTED:
+            console.print(f"… and {len(found.troubles) - LISTED} more; --json shows them all.")
+    if found.rules:
+        _print_rules(found.rules, console)
+    if found.troubles:
+        console.print(Text("\ninsula worth wrong ID   a false alarm: its kind is not said again in that project"))
+
+
+def summary(found: "Worth") -> Iterator[str]:
+    """What matters most, in a few sentences."""
+    from insula.replay.figures import many, number
+
+    told = found.told
+    texts = sum(one.texts for one in told)
+    held = len(found.troubles) - len(told)
+    yield (
+        f"In the last {found.days:g} days: {many(found.sessions, 'session')}, {many(found.calls, 'call')}, "
+        f"{many(texts, 'text')} on {many(len(told), 'trouble')}, about {number(found.cost)} tokens."
+    )
+    judged = [one for one in told if one.heeded is not None]
+    if judged:
+        yield f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}."
+    if held:
+        yield f"Withheld by lot, to compare: {many(held, 'trouble')} (INSULA_HOLDOUT)."
+    yield f"Effect: {_effect(found)}."
+
+
+def _effect(found: "Worth") -> str:
+    effect = found.effect
+    if effect.difference is None or effect.interval is None:
+        return f"not enough evidence ({effect.told} troubles that were told have ended, {effect.withheld} withheld)"
+    low, high = effect.interval
+    told = f"{effect.difference:+.1f} turns sooner where it was told, 95 % between {low:+.1f} and {high:+.1f}"
+    return told if low > 0 or high < 0 else f"{told}: not enough evidence"
+
+
+def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from insula.replay.figures import when
+    from insula.replay.visible import visible
+    from insula.step.wording import SIGN
+
+    console.print("\n[bold]What was said[/]")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("ID", "When", "Session", "What", "Heeded", "What followed"):
+        table.add_column(column, no_wrap=column in {"ID", "When", "Session"})
+    for one in troubles:
+        said = visible(one.text.removeprefix(SIGN), 120)
+        table.add_row(
+            one.id,
+            when(one.at),
+            visible(one.session, 8).removesuffix("…"),
+            Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
+            {True: "yes", False: "no", None: "–"}[one.heeded],
+            _followed(one),
+        )
+    console.print(table)
+
+
+def _followed(one: "Trouble") -> str:
+    from insula.replay.figures import many, tokens
+
+    if one.turns is None:
+        return "not over when the session was last seen" if one.rung else "–"
+    return f"over after {many(one.turns, 'turn')}, {one.minutes:.0f} min, {tokens(one.tokens)} tokens"
+
+
+def _print_rules(rules: "list[Told]", console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from insula.replay.visible import visible
+
+    console.print("\n[bold]Rules that sessions were told[/]")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("Rule", "State", "Kept", "Broken", "What it says"):
+        table.add_column(column)
+    for one in rules:
+        table.add_row(one.rule, one.state, str(one.kept), str(one.broken), Text(visible(one.advice, 100)))
+    console.print(table)

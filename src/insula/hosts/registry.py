@@ -1,0 +1,64 @@
+"""The coding agents that there are hooks for: each name stands here, and everything else that knows a host asks here.
+
+A dialect is the module that knows what a host sends and reads. What a host's settings look like is in `places`, what it
+would send to try a hook in `probe`; both are checked against these names (`tests/hosts/test_registry.py`).
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from insula.step.action import Event
+    from insula.step.person import Remark
+
+    class Dialect(Protocol):
+        """What a module must have that knows a host."""
+
+        @property
+        def remarks(self) -> "Callable[[str], tuple[Remark, ...]] | None":
+            """What the user did since the agent last spoke, by the end of the host's record; None where it has none."""
+
+        @property
+        def turn(self) -> "Callable[[str, str], str] | None":
+            """The model's turn that a call is of, by the end of the host's record; None where it does not say."""
+
+        def event(self, payload: "dict[str, Any]", at: float) -> "Event | None":
+            """What the host tells; None where it is nothing that the senses need."""
+
+        def answer(self, name: str, told: str) -> dict[str, object]:
+            """What puts a text before the model, in answer to an event of that name."""
+            ...
+
+        def context(self, tail: str) -> tuple[int, int]:
+            """Tokens in the context and the size of the window, by the end of the host's record; 0 unknown."""
+            ...
+
+
+NAMES = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")
+EXPERIMENTAL = frozenset(("cline", "cursor", "droid"))
+"""Hosts of which something was never seen to work."""
+PROVEN = frozenset(NAMES) - {"cursor", "droid"}
+"""Hosts whose client can be run against a model on this machine."""
+
+
+def module(name: str) -> str:
+    """The module that is the dialect of a host."""
+    return f"insula.hosts.{name.replace('-', '_')}"
+
+
+def dialect(name: str) -> "Dialect":
+    """The dialect of a host; `__import__`, because importlib would cost a millisecond.
+
+    Raises:
+        LookupError: there is no such host.
+    """
+    if name not in NAMES:
+        raise LookupError(name)
+    return __import__(module(name), None, None, ("event",))
+
+
+if TYPE_CHECKING:  # each is checked against the protocol
+    from insula.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
+
+    _DIALECTS: tuple[Dialect, ...] = (claude_code, codex, gemini, copilot, qwen, opencode, cline, cursor, droid)

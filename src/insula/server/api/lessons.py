@@ -1,0 +1,163 @@
+"""A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Path, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from insula.errors import InputError
+from insula.memory.ledger import Do, Piece
+from insula.server.problems import documented
+from insula.server.users import CurrentUser, service_of
+from insula.sleep import desk
+
+WORDS = 1_000
+"""Characters of new words that are read; a lesson has fewer, and that is said."""
+EXAMPLE: dict[str, Any] = {
+    "id": "w3f1c0a9b2e",
+    "advice": "From now on use Celsius.",
+    "state": "your wish",
+    "trigger": [],
+    "section": "",
+    "author": "derived",
+    "created_at": "2026-01-06T03:00:00Z",
+}
+PAST: dict[str, Any] = {"at": "2026-01-06T03:00:00Z", "by": "user", "why": "said"}
+SOURCE: dict[str, Any] = {
+    "memory": 5,
+    "session": "monday",
+    "content": "From now on use Celsius.",
+    "at": "2026-01-06T03:00:00Z",
+}
+REASONS: dict[str, Any] = EXAMPLE | {"told": None, "sources": [SOURCE], "history": [PAST]}
+
+
+async def _conflicts(request: Request) -> AsyncGenerator[None]:
+    """What stands in the way of a person's word is how the lesson stands, and nothing in the request."""
+    try:
+        yield
+    except InputError as error:
+        raise HTTPException(409, service_of(request).told(str(error))) from error
+
+
+router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(_conflicts)])
+Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")]
+
+
+class Lesson(BaseModel):
+    """A lesson, a wish or a guideline."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    id: str
+    """The same in SOUL.md, in commands and in what a turn reports."""
+    advice: str
+    state: str
+    trigger: list[str]
+    section: str
+    author: str
+    created_at: datetime
+
+
+class Lessons(BaseModel):
+    """All of them, what was retired included."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"lessons": [EXAMPLE]}})
+
+    lessons: list[Lesson]
+
+
+class Said(BaseModel):
+    """A message that it was learned from."""
+
+    memory: int
+    session: str
+    content: str
+    at: datetime
+
+
+class Event(BaseModel):
+    """What became of it once."""
+
+    at: datetime
+    by: str
+    """`user` in a talk, `person` by a command, `night`."""
+    why: str
+
+
+class Reasons(Lesson):
+    """A lesson with its reasons."""
+
+    model_config = ConfigDict(json_schema_extra={"example": REASONS})
+
+    told: datetime | None
+    """When it was last told."""
+    sources: list[Said]
+    history: list[Event]
+
+
+class Decision(BaseModel):
+    """What is to be done with it."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"do": "mute"}})
+
+    do: Do
+    text: Annotated[str, Field(max_length=WORDS)] = ""
+    """The new words, to edit it."""
+
+
+_FINDS = documented(401, 403, 409, 422, 503)
+
+
+@router.get("", responses=_FINDS)
+async def lessons(request: Request, user: CurrentUser) -> Lessons:
+    """All that was learned of the user, and how each stands."""
+    store = service_of(request).chat.metacognition.store
+    return Lessons(
+        lessons=[Lesson(**_common(one, desk.state(one, store.now()))) for one in await desk.pieces(store, user)]
+    )
+
+
+@router.get("/{name}", responses=_FINDS)
+async def lesson(request: Request, user: CurrentUser, name: Name) -> Reasons:
+    """One of them, with the messages that it was learned from and what became of it."""
+    return await _reasons(request, user, name)
+
+
+@router.post("/{name}", responses=_FINDS)
+async def decide(request: Request, user: CurrentUser, name: Name, word: Annotated[Decision, Body()]) -> Reasons:
+    """Accept, mute, unmute, pin, unpin, edit, forget it, or undo the last decision on it."""
+    service = service_of(request)
+    await desk.decide(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
+    return await _reasons(request, user, name)
+
+
+async def _reasons(request: Request, user: str, name: str) -> Reasons:
+    found = await desk.show(service_of(request).chat.metacognition.store, user, name)
+    return Reasons(
+        **_common(found.piece, found.state),
+        told=_at(found.told) if found.told else None,
+        sources=[
+            Said(memory=one.memory, session=one.session, content=one.content, at=_at(one.at)) for one in found.origins
+        ],
+        history=[Event(at=_at(one.at), by=one.author, why=str(one.evidence.get("why", ""))) for one in found.past],
+    )
+
+
+def _common(piece: Piece, state: str) -> dict[str, Any]:
+    one = piece.kept
+    return {
+        "id": one.name,
+        "advice": one.advice,
+        "state": state,
+        "trigger": list(one.trigger),
+        "section": one.section,
+        "author": one.author,
+        "created_at": _at(one.created_at),
+    }
+
+
+def _at(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)

@@ -1,0 +1,108 @@
+"""What a reflection does with guidance that stands: keep, merge, reword, retire; each cites sessions, and is checked.
+
+A model proposes, and may be wrong in any way: what is unknown, ungrounded, opposite, a person's own or too much for one
+night is refused with its reason, and what is done can be undone.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from insula.memory.changes import Change, Retired, Reworded
+from insula.memory.nights import Kept
+from insula.sleep.agreement import opposite
+from insula.sleep.grounding import Evidence, Item, flaw
+from insula.sleep.sieve import unfit
+
+MOST = 12
+"""Operations that are read of one reflection."""
+RETIRED = 0.3
+"""Share of the guidance that one night may retire, as for the document; one piece always."""
+TEXT = 300
+NIGHT = "night"
+
+Id = Annotated[str, Field(max_length=40)]
+
+
+class Operation(BaseModel):
+    """What becomes of some guidance."""
+
+    do: Literal["keep", "merge", "reword", "retire"]
+    ids: Annotated[list[Id], Field(max_length=8)]
+    text: Annotated[str, Field(max_length=TEXT)] = ""
+    sessions: Annotated[list[int], Field(max_length=100)] = []
+
+
+class Judged(NamedTuple):
+    """The operations that may be done, and why the others may not."""
+
+    fit: list[dict[str, Any]]
+    refused: list[dict[str, Any]]
+
+
+def judged(asked: Sequence[Operation], known: Sequence[Kept], held: Mapping[int, Evidence]) -> Judged:
+    """Check what a model asked for.
+
+    Args:
+        asked: its operations.
+        known: the guidance that stands.
+        held: what each session holds.
+    """
+    of, room = {one.name: one for one in known}, max(1, int(RETIRED * len(known)))
+    fit: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    touched: set[str] = set()
+    for one in asked[:MOST]:
+        gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
+        why = _flaw(one, of, held) or ("touched already" if touched & {*one.ids} else "")
+        why = why or ("more than one night may retire" if gone > room else "")
+        if why:
+            refused.append({"do": one.do, "why": why})
+            continue
+        touched |= {*one.ids}
+        room -= gone
+        if one.do != "keep":
+            fit.append(one.model_dump(mode="json"))
+    return Judged(fit, refused)
+
+
+def _flaw(one: Operation, of: Mapping[str, Kept], held: Mapping[int, Evidence]) -> str:
+    """Why an operation may not be done; empty where it may."""
+    if not one.ids or not of.keys() >= {*one.ids}:
+        return "unknown id"
+    pieces = [of[name] for name in dict.fromkeys(one.ids)]
+    if any(piece.mode or piece.author == "person" for piece in pieces) and one.do != "keep":
+        return "a person's own"
+    if one.do == "keep":
+        return ""
+    if not one.sessions or not held.keys() >= {*one.sessions}:
+        return "unknown session" if one.sessions else "cites nothing"
+    if one.do == "retire":
+        return ""
+    if len(pieces) < 2 if one.do == "merge" else len(pieces) != 1:
+        return "changes nothing"
+    if any(opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
+        return "merges opposites"
+    if any(opposite(one.text, piece.advice) for piece in pieces):
+        return "says the opposite"
+    return "unfit" if unfit(one.text) else flaw(Item(one.text, tuple(one.sessions)), held)
+
+
+def applied(operations: Sequence[Mapping[str, Any]], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
+    """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
+    standing = {one.name: one for one in known}
+    changes: list[Change] = []
+    for one in operations:
+        ids = [name for name in dict.fromkeys(map(str, one["ids"])) if name in standing]
+        if len(ids) < len(set(one["ids"])):
+            continue
+        first, gone = (None, ids) if one["do"] == "retire" else (ids[0], ids[1:])
+        if first:
+            changes.append(Reworded(standing[first].key, str(one["text"]), f"a reflection: {one['do']}"))
+            cited = {each for name in ids for each in standing[name].citations}
+            standing[first] = standing[first]._replace(advice=str(one["text"]), citations=tuple(sorted(cited)))
+        by = standing[first].key if first else ""
+        changes += [Retired(standing.pop(name).key, NIGHT, f"a reflection: {one['do']}", by) for name in gone]
+    return changes, list(standing.values())

@@ -1,0 +1,236 @@
+"""What a user asked for more than once may be a rule of theirs: the log of their corrections, by project.
+
+    ~/.insula/asked/<project>.jsonl   one line per correction that says how things are done; appended, never changed
+
+Only a person's own words come here: redacted and without what was pasted when they went to the trace, screened before
+they go to the log. They are told in their own project alone, and a log that somebody else could have written is not
+read (law 10).
+"""
+
+import os
+
+from insula.step import trace
+from insula.step.correction import INTERRUPT, LONGEST, PROMPT, REJECTION, RULE, read
+from insula.step.fingerprint import digest
+from insula.step.lines import append, end, records
+from insula.step.meaning import SAME, alike, keys
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    Record = dict[str, Any]
+
+FOLDER = "asked"
+READ_LIMIT = 1 << 18
+"""Bytes that are read of a log, the newest: about a thousand corrections."""
+PREFIX = "said-"
+AGAIN = 600.0
+"""Seconds within which the same words are the same request, sent twice."""
+ABOUT = 60
+"""Characters of a call that are kept."""
+MOST = 32
+"""Corrections that one session may bring."""
+_NAMES = r"[\w@:./-]+"
+_HEAD = 4
+"""Words of a command that say what it runs."""
+
+
+class Asked(Value):
+    """A correction that says how things are done."""
+
+    session: str
+    at: float
+    words: str
+    """The user's own, redacted and screened."""
+    how: str = PROMPT
+    """`prompt`, `interrupt` or `rejection`."""
+    about: str = ""
+    """What they turned down: the names that begin the command, or the name of the file."""
+    origin: str = ""
+
+
+class Wish(Value):
+    """Corrections of one meaning: the first gives the words and the id."""
+
+    id: str
+    words: str
+    about: str
+    times: "tuple[Asked, ...]"
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it was asked for at another time, too."""
+        first = self.times[0]
+        return any(one.session != first.session or one.at - first.at >= AGAIN for one in self.times[1:])
+
+
+# Found in a session.
+
+
+def found(session: str, records: "Iterable[Record]") -> list[Asked]:
+    """The corrections in the records of a trace that say how things are done, in order."""
+    asked: list[Asked] = []
+    acted = stopped = False
+    for record in records:
+        kind = record.get("e")
+        if kind == "action":
+            acted, stopped = True, False
+        elif kind == "user":
+            one = _asked(session, record, acted=acted, stopped=stopped)
+            stopped = _stops(record) or (stopped and not record.get("words"))
+            if one is not None and not _is_sent_again(one, asked):
+                asked.append(one)
+    return asked[:MOST]
+
+
+def _stops(record: "Record") -> bool:
+    """Whether the user has stopped the agent and not yet said why."""
+    return record.get("kind") in {"interrupt", REJECTION} and not record.get("words")
+
+
+def _asked(session: str, record: "Record", *, acted: bool, stopped: bool) -> Asked | None:
+    words, at = record.get("words"), record.get("at")
+    if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
+        return None
+    how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
+    reading = read(words, how, acted or how == REJECTION)
+    if reading.kind != RULE:
+        return None
+    safe = screened(reading.words)
+    about = named(str(record.get("about", "")))
+    return Asked(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+
+
+def _is_sent_again(one: Asked, asked: "Sequence[Asked]") -> bool:
+    return any(one.words == other.words and one.at - other.at < AGAIN for other in asked)
+
+
+def screened(words: str) -> str:
+    """The words as one safe line; nothing where they must not reach an agent."""
+    from insula.screening import screen
+
+    safe = screen(words, LONGEST)
+    return "" if safe.reasons or not safe.text.isprintable() else safe.text
+
+
+def named(call: str) -> str:
+    """What a call is about, in names alone: the first words of a command, or the last part of a path."""
+    import re
+
+    words = call.split()
+    if len(words) == 1 and "/" in call:
+        words = [call.rstrip("/").rsplit("/", 1)[-1]]
+    head: list[str] = []
+    for word in words[:_HEAD]:
+        if not re.fullmatch(_NAMES, word):
+            break
+        head.append(word)
+    return " ".join(head)[:ABOUT]
+
+
+# The log.
+
+
+def log(home: str, project: str) -> str:
+    """Path of the log of a project."""
+    return f"{home}/{FOLDER}/{project}.jsonl"
+
+
+def write(home: str, project: str, asked: "Iterable[Asked]") -> None:
+    """Add corrections to the log of a project; those of sessions outside any are nobody's rules.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = [{"project": project, **one.as_dict()} for one in asked]
+    if project and lines:
+        append(log(home, project), lines)
+
+
+def asked_in(home: str, project: str) -> list[Asked]:
+    """The corrections of a project, in order; none from a log that is not ours alone, and none of another project."""
+    path = log(home, project)
+    if not project or not _is_ours(path):
+        return []
+    kept: list[Asked] = []
+    for record in records(end(path, READ_LIMIT)):
+        one = _of(record) if record.get("project") == project else None
+        if one is not None:
+            kept.append(one)
+    return kept
+
+
+def _is_ours(path: str) -> bool:
+    """Whether nobody but ourselves can have written it, as far as the system tells."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    owner = getattr(os, "getuid", lambda: found.st_uid)()
+    return found.st_uid == owner and not found.st_mode & 0o022
+
+
+def _of(record: "Record") -> Asked | None:
+    texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
+    texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
+    if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
+        return None
+    words, about = texts["words"], texts["about"]
+    fit = 0 < len(words) <= LONGEST and words.isprintable() and about == named(about)
+    return Asked(at=float(record["at"]), **texts) if fit else None
+
+
+def erase(home: str, project: str, wish: Wish) -> None:
+    """Take the words of a wish out of the log.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    gone = {(one.session, one.at, one.words) for one in wish.times}
+    kept = [one for one in asked_in(home, project) if (one.session, one.at, one.words) not in gone]
+    path = log(home, project)
+    temporary = f"{path}.{os.getpid()}"
+    trace.make(os.path.dirname(path))
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    if kept:
+        append(temporary, [{"project": project, **one.as_dict()} for one in kept])
+    os.replace(temporary, path)
+
+
+# What they add up to.
+
+
+def wishes(asked: "Iterable[Asked]") -> list[Wish]:
+    """Corrections of one meaning together, in the order in which each was first said."""
+    groups: list[list[Asked]] = []
+    by_key: dict[str, list[int]] = {}
+    for one in sorted(asked, key=lambda one: one.at):
+        shared = keys(one.words, one.about)
+        near = sorted({place for key in shared for place in by_key.get(key, ())})
+        place = next((place for place in near if means_the_same(groups[place][0], one)), None)
+        if place is None:
+            groups.append([one])
+            for key in shared:
+                by_key.setdefault(key, []).append(len(groups) - 1)
+        else:
+            groups[place].append(one)
+    return [_wish(group) for group in groups]
+
+
+def _wish(group: "Sequence[Asked]") -> Wish:
+    first = group[0]
+    name = PREFIX + digest(f"{first.words} {first.about}", 6)
+    return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
+
+
+def means_the_same(one: "Asked | Wish", other: "Asked | Wish") -> bool:
+    """Whether they ask for the same."""
+    return alike(one.words, other.words, one.about, other.about) >= SAME
+
+
+def told(words: str, about: str = "") -> str:
+    """A wish as an agent is told it: whose words they are, and what was turned down."""
+    return f'Your user had to say of `{about}`: "{words}"' if about else f'Your user had to say: "{words}"'

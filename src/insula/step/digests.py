@@ -1,0 +1,11 @@
+"""Digests: short hex digits that stand for a text."""
+
+try:
+    from _blake2 import blake2b  # hashlib would load OpenSSL: 2 ms
+except ImportError:
+    from hashlib import blake2b
+
+
+def digest(text: str, size: int = 12) -> str:
+    """`size` hex digits that stand for `text`."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=(size + 1) // 2).hexdigest()[:size]

@@ -1,0 +1,178 @@
+"""Vestibular: the agent moves and gets nowhere. The very same call, a cycle of calls, the same unchanged file again.
+
+What comes of different calls may be equal and good: only the very call counts. Waits and polls may repeat; one whose
+answer has not changed for very long is told as a wait in vain.
+"""
+
+from insula.step.action import BRIEF, EDIT, OTHER, READ, Action
+from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
+from insula.step.senses.turns import Group, groups
+from insula.step.state import Reading, State
+
+NAME = "vestibular"
+LABEL = "going round in circles"
+CLIMBS = True
+
+REPEATS = 3
+"""Turns with the same call and result, reads of the same unchanged file."""
+POLL_SECONDS = 5.0
+SLOWER = 1.5
+"""A call repeated after five seconds, and after longer than the agent's other calls, may be waiting for something."""
+SLOW_REPEATS = 8
+"""... but not for ever."""
+PERIODS = (2, 3, 4)
+ROUNDS = 2
+POLLS, MINUTES = 10, 20
+"""Turns and minutes after which a poll that always answers the same is told of."""
+
+
+def feel(state: State, action: Action) -> Reading | None:
+    """Whether the agent goes round in circles."""
+    turns = groups(state.window)
+    if action.waits:
+        return _in_vain(turns, action)
+    if _blind(action):
+        return None
+    if action.sought:
+        return _fruitless(turns, action)
+    again = None if action.failed else _same_again(turns)  # what fails again is nociception's
+    return again or _cycle(turns) or _reread(state.window)
+
+
+def _blind(action: Action) -> bool:
+    """Whether nothing is known of what came of it: keys pressed in a browser, a picture."""
+    return action.kind == OTHER and action.result[:1] in {"", BRIEF}
+
+
+def _trailing(turns: list[Group]) -> list[Group]:
+    row = [turns[-1]]
+    for group in reversed(turns[:-1]):
+        if group.signature != turns[-1].signature:
+            break
+        row.append(group)
+    return row
+
+
+def _same_again(turns: list[Group]) -> Reading | None:
+    row = _trailing(turns)
+    if len(row) < REPEATS or (_waited(turns, len(row)) and len(row) < SLOW_REPEATS):
+        return None
+    return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
+
+
+def _waited(turns: list[Group], count: int) -> bool:
+    """Whether the last so many turns are further apart than the others: the agent waits for something."""
+    times = [group.actions[-1].at for group in turns]
+    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    others = sorted(gaps[: len(gaps) - count + 1])
+    usual = others[len(others) // 2] if others else 0.0
+    return min(gaps[len(gaps) - count + 1 :]) >= max(POLL_SECONDS, SLOWER * usual)
+
+
+def _cycle(turns: list[Group]) -> Reading | None:
+    for period in PERIODS:
+        last = turns[-period:]
+        if len(last) < period or len({group.signature for group in last}) == 1:
+            continue  # the same again, which is told above
+        if any(action.waits or _blind(action) for group in last for action in group.actions):
+            continue
+        rounds = 1
+        while _round(turns, period, rounds) == _round(turns, period, 0):
+            rounds += 1
+        if rounds >= ROUNDS:
+            first = turns[-period * rounds].number
+            return _reading(
+                f"cycle of {period}", rounds, f"cycle {period} {first % period}", turns[-1].actions[-1], first
+            )
+    return None
+
+
+def _round(turns: list[Group], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
+    end = len(turns) - period * back
+    part = turns[max(0, end - period) : end]
+    if len(part) < period:
+        return [] if back == 0 else None
+    return [group.signature for group in part]
+
+
+def _reread(window: tuple[Action, ...]) -> Reading | None:
+    last = window[-1]
+    if last.kind != READ or not last.ok or not last.result:
+        return None
+    turns = {last.nth}
+    for action in reversed(window[:-1]):
+        if action.kind == EDIT and action.ok and action.target == last.target:
+            break
+        if (action.call, action.result) == (last.call, last.result):
+            turns.add(action.nth)
+    if len(turns) < REPEATS:
+        return None
+    return _reading("reread", len(turns), f"reread {last.call}", last, min(turns))
+
+
+def _fruitless(turns: list[Group], action: Action) -> Reading | None:
+    """A search for the same name, in other words or the same, that finds nothing in turn after turn."""
+    row: list[Group] = []
+    for group in reversed(turns):
+        if not all(one.sought == action.sought for one in group.actions):
+            break
+        row.append(group)
+    if len(row) < REPEATS:
+        return None
+    return _reading("fruitless", len(row), f"nothing {row[-1].number}", action, row[-1].number)
+
+
+def _in_vain(turns: list[Group], action: Action) -> Reading | None:
+    row = [group for group in turns if any(_equal(one, action) for one in group.actions)]
+    minutes = int((action.at - row[0].actions[0].at) / 60)
+    if len(row) < POLLS or minutes < MINUTES:
+        return None
+    reading = _reading("wait", len(row), f"wait {action.call}", action, row[0].number)
+    return reading.replace(minutes=minutes)
+
+
+def _equal(one: Action, other: Action) -> bool:
+    return (one.call, one.result) == (other.call, other.result)
+
+
+def _reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
+    return Reading(sense=NAME, count=count, key=key, first=first, form=form, label=action.label)
+
+
+# What is said of it.
+
+
+def fact(reading: Reading) -> str:
+    """What is seen, in our words and in the agent's own commands."""
+    what = f"`{reading.label}`" if reading.label else ""
+    if reading.form.startswith("cycle"):
+        return f"The last turns are a {reading.form} calls, gone round {reading.count} times with the same results."
+    if reading.form == "reread":
+        return f"You have read the same unchanged file {reading.count} times{f': {what}' if what else ''}."
+    if reading.form == "fruitless":
+        return f"A search for the same name has found nothing in {reading.count} turns."
+    if reading.form == "wait":
+        asked = what or "The same question"
+        return f"{asked} has given the same answer {reading.count} times in {reading.minutes} minutes."
+    return f"The last {reading.count} turns made the same call{f', {what},' if what else ''} and got the same result."
+
+
+ADVICE = {
+    AWARENESS: (
+        "Another round will hardly tell anything new.",
+        "What it can tell is already in your context.",
+        "Nothing that it depends on has changed meanwhile.",
+    ),
+    SOCRATIC: (
+        "State what you expected to change between them. If nothing was, the answer is already in your context.",
+        "What would have to happen for the next one to come out otherwise?",
+    ),
+    DIRECTIVE: (
+        "What is missing is probably not in these calls. Name the open question, and what else could answer it.",
+        "Leave this and look at the question from its other end: what would the finished work need that is not there?",
+    ),
+    FLAG: (
+        "The user may know what this is waiting for: tell them where it stands and what is open.",
+        "Tell the user what you were trying to find out, and ask how to go on.",
+    ),
+}

@@ -1,0 +1,178 @@
+"""What an agent has done so far, as far as it bears on what to tell it next; bounded, and kept between two hooks."""
+
+from insula.step.action import Action
+from insula.step.goal import Goal
+from insula.step.ladder import Step
+from insula.step.turn import Turn
+from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Record = dict[str, Any]
+
+EDITS = 30
+"""Edits, undone or not, that are looked back on."""
+SENTENCES = 240
+"""Sentences of ours that are remembered, so that none is said twice."""
+KNOWN = 64
+"""Ids of calls that are known, so that a hook installed twice counts once."""
+KEYS = 40
+"""Troubles without a ladder that were told of and are remembered."""
+BANS = 12
+"""Wishes of the user's that are minded."""
+
+
+class Carry(Value):
+    """What the window cannot hold: counts since the session began and since the user spoke."""
+
+    calls: int = 0
+    chars: int = 0
+    """Characters of all calls."""
+    first_tokens: int = 0
+    """Tokens of the first ten calls."""
+    o2_at: int = -1
+    """Turn in which the velocity was last spoken of; -1 for never."""
+    user_at: float = 0.0
+    """When the user last spoke; 0 where nobody did, or nobody attends."""
+    user_turn: int = 0
+    """The turn that the agent was in then."""
+    progress: int = 0
+    """Turns since then in which a file was changed, or something was committed or shown to work."""
+    progress_turn: int = 0
+    """The last of them."""
+    level: int = 0
+    """How often Chronos has spoken since then."""
+    dirty: int = 0
+    """Changes of files since the last commit, as far as the agent made them."""
+    committed: int = 0
+    """Turn of that commit."""
+    proved: int = 0
+    """Turn in which a test, a build or a linter was last run, ..."""
+    proved_label: str = ""
+    """... and which; ..."""
+    changed: int = 0
+    """... and the turn in which code was last changed."""
+
+
+class Edit(Value):
+    """A change of a file, or its undoing."""
+
+    target: str
+    before: str = ""
+    after: str = ""
+    turn: int = 0
+    undo: bool = False
+    """Whether version control put the file back."""
+    label: str = ""
+
+
+RUN, TOUCH = "run", "touch"
+
+
+class Ban(Value):
+    """Something that the user does not want done."""
+
+    act: str
+    """`commit`, `push`, `install`, …, or `run` and `touch` for what `what` names."""
+    what: str = ""
+
+
+class Watch(Value):
+    """A text whose effect is still to be seen."""
+
+    key: str
+    count: int
+    until: int
+    """The turn after which it was heeded, if the trouble did not grow until then."""
+
+
+class State(Value):
+    """What an agent has done so far."""
+
+    turn: Turn = Turn()
+    window: tuple[Action, ...] = ()
+    carry: Carry = Carry()
+    goals: tuple[Goal, ...] = ()
+    steps: tuple[Step, ...] = ()
+    """Ladders of troubles that were spoken of."""
+    edits: tuple[Edit, ...] = ()
+    bans: tuple[Ban, ...] = ()
+    asked: tuple[str, ...] = ()
+    """What the user's last message asked for."""
+    keys: tuple[str, ...] = ()
+    """What was told of that is no ladder's: once is enough."""
+    said: tuple[str, ...] = ()
+    """Digests of the sentences that were said."""
+    spoke: int = 0
+    """The turn of the last text; one is enough for a turn."""
+    watch: Watch | None = None
+    known: tuple[str, ...] = ()
+    held: str = ""
+    """A text that its host would have dropped, for the next time it listens."""
+
+
+class Reading(Value):
+    """What a sense feels."""
+
+    sense: str
+    count: int
+    """Turns, rounds, calls, importers: what the sense counts."""
+    key: str = ""
+    """Of the trouble: the same while it goes on."""
+    first: int = 0
+    """The turn in which it began; 0 where it is of one moment."""
+    form: str = ""
+    """Which of the things that a sense tells apart."""
+    goal: Goal | None = None
+    label: str = ""
+    """What it is about, as it may be named."""
+    ratio: float = 0.0
+    """Of O2: recent tokens per turn over the baseline."""
+    full: float = 0.0
+    """Of O2: share of the context that is used; 0 unknown."""
+    minutes: int = 0
+    """Of Chronos and of waits: how long it has been."""
+
+
+# From and to JSON.
+
+_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "edits": Edit, "bans": Ban}
+
+
+def dump(state: State) -> "Record":
+    """A state as JSON holds it."""
+    record: Record = {name: [each.as_dict() for each in getattr(state, name)] for name in _LISTS}
+    return record | {
+        "turn": state.turn.as_dict(),
+        "carry": state.carry.as_dict(),
+        "watch": state.watch.as_dict() if state.watch else None,
+        "asked": state.asked,
+        "keys": state.keys,
+        "said": state.said,
+        "spoke": state.spoke,
+        "known": state.known,
+        "held": state.held,
+    }
+
+
+def load(kept: "Record") -> State:
+    """The state that was dumped.
+
+    Raises:
+        TypeError, KeyError: it is none.
+    """
+    lists = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
+    return State(
+        **lists,
+        turn=Turn.of(kept["turn"]),
+        carry=Carry.of(kept["carry"]),
+        watch=Watch.of(kept["watch"]) if kept["watch"] else None,
+        asked=tuple(kept["asked"]),
+        keys=tuple(kept["keys"]),
+        said=tuple(kept["said"]),
+        spoke=kept["spoke"],
+        known=tuple(kept["known"]),
+        held=kept["held"],
+    )

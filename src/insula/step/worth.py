@@ -1,0 +1,103 @@
+"""What was said, and what of it is withheld by lot or silenced by a person.
+
+A text that climbs the ladder is withheld for a whole trouble, by lot, in a share of troubles that is disclosed (10 %,
+`INSULA_HOLDOUT`): only then can be known what it changes. The draw is by trouble, so that all its rungs fare alike.
+
+    trace:       {"e": "text", "id", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
+                 {"e": "heeded", "id", "yes"}, {"e": "ended", "id", "turns", "seconds", "tokens"}
+    quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm
+"""
+
+import json
+import os
+
+from insula.step import trace
+from insula.step.digests import digest
+from insula.step.lines import append
+from insula.step.senses import CLIMBING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from insula.step.proprioception import Sensed
+
+    Record = dict[str, Any]
+
+QUIET = "quiet.jsonl"
+TEXT = "text"
+
+
+def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: float) -> str:
+    """The text of an outcome after it was noted; empty where it is withheld or silenced.
+
+    Raises:
+        OSError: it cannot be noted.
+    """
+    reading = sensed.said
+    if reading is None:
+        return ""
+    family = reading.goal.family if reading.goal else reading.form or reading.sense
+    if is_quiet(home, cwd, reading.sense, family):
+        return ""
+    withheld = reading.sense in CLIMBING and _withheld(home, session, reading.key)
+    note: Record = {
+        "e": TEXT,
+        "id": name(session, reading.key),
+        "at": now,
+        "sense": reading.sense,
+        "form": reading.form,
+        "rung": sensed.rung,
+        "key": reading.key,
+        "family": family,
+        "text": sensed.text,
+    }
+    trace.append(trace.folder(home, session, agent), {**note, "withheld": True} if withheld else note)
+    return "" if withheld else sensed.text
+
+
+def name(session: str, key: str) -> str:
+    """The id of a trouble, as a person may type it."""
+    return digest(f"{session} {key}", 6)
+
+
+def _withheld(home: str, session: str, key: str) -> bool:
+    from insula.step.digest import holdout, own_salt
+
+    share = holdout(home)
+    return share > 0 and int(digest(f"{own_salt(home)} {session} {key}", 8), 16) < share * 16**8
+
+
+def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
+    """Whether a person has called texts of this kind a false alarm in this project."""
+    if not os.path.exists(f"{home}/{QUIET}"):
+        return False
+    project = trace.project(cwd)
+    return any(
+        (one.get("project"), one.get("sense"), one.get("family")) == (project, sense, family) for one in _quiet(home)
+    )
+
+
+def silence(home: str, project: str, sense: str, family: str, now: float) -> None:
+    """Note that a text was a false alarm: its kind is not said again in that project.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
+
+
+def _quiet(home: str) -> "Iterator[Record]":
+    try:
+        with open(f"{home}/{QUIET}", "rb") as file:
+            lines = file.read(1 << 20).splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record

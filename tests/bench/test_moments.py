@@ -1,0 +1,157 @@
+"""Labelled moments: read with the places of their session, and measured against what the fold says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.bench import moments, moments_figures
+from insula.bench.moments import Moment, lived
+from insula.errors import InputError
+
+Row = dict[str, Any]
+FILE = "sessions.jsonl"
+
+
+def rows(*events: tuple[str, Any]) -> list[Row]:
+    """A session: ("ask", words), ("run", (command, output, ok)), ("refuse", (command, reason)), ("stop", "")."""
+    told: list[Row] = []
+    for number, (kind, what) in enumerate(events):
+        at, use = f"2026-02-01T10:{number // 60:02}:{number % 60:02}Z", f"toolu_{number}"
+        user: Row = {"type": "user", "uuid": f"u{number}", "timestamp": at, "sessionId": "s"}
+        if kind == "ask":
+            told.append(user | {"message": {"role": "user", "content": what}})
+            continue
+        if kind == "stop":
+            text = [{"type": "text", "text": "[Request interrupted by user]"}]
+            told.append(user | {"message": {"role": "user", "content": text}})
+            continue
+        command, output, ok = what if kind == "run" else (what[0], _refusal(what[1]), False)
+        block = {"type": "tool_use", "id": use, "name": "Bash", "input": {"command": command}}
+        result = {"type": "tool_result", "tool_use_id": use, "content": output, "is_error": not ok}
+        message: Row = {"id": f"msg_{number}", "content": [block]}
+        told.append({"type": "assistant", "uuid": f"a{number}", "timestamp": at, "sessionId": "s", "message": message})
+        told.append(user | {"message": {"role": "user", "content": [result]}})
+    return told
+
+
+def _refusal(reason: str) -> str:
+    said = f"To tell you how to proceed, the user said:\n{reason}" if reason else "STOP what you are doing"
+    return f"The user doesn't want to proceed with this tool use. The tool use was rejected. {said}"
+
+
+def fails(number: int) -> list[tuple[str, Any]]:
+    return [("run", ("go build ./checkpoint", "import cycle not allowed: checkpoint -> store", False))] * number
+
+
+def fine(number: int) -> list[tuple[str, Any]]:
+    return [("run", (f"git log -{i}", f"commit {i} of a long and quiet history", True)) for i in range(number)]
+
+
+def files(tmp_path: Path, session: list[Row], *labelled: Row) -> tuple[str, list[str]]:
+    (tmp_path / "data").mkdir(exist_ok=True)
+    line = {"session_id": "s", "events": session}
+    (tmp_path / "data" / FILE).write_text(json.dumps(line) + "\n")
+    common = {"file": FILE, "session": "s", "ended_by": "user"}
+    (tmp_path / "moments.jsonl").write_text("".join(json.dumps(common | one) + "\n" for one in labelled))
+    return str(tmp_path / "moments.jsonl"), [str(tmp_path / "data")]
+
+
+def test_places_count_the_tool_uses_whatever_lies_between() -> None:
+    one = lived(rows(("ask", "build it"), *fine(2), ("refuse", ("git push", "don't push")), ("ask", "go on"), *fine(1)))
+    assert one.uses == 4
+    assert [(heard.kind, heard.place, heard.words) for heard in one.heard] == [
+        ("prompt", 0, "build it"),
+        ("rejection", 2, "don't push"),
+        ("prompt", 3, "go on"),
+    ]
+    assert [(asked.at, asked.words, asked.about) for asked in one.asked] == [(2.0, "don't push", "git push")]
+
+
+def test_a_text_in_a_true_moment_is_right_and_one_in_a_healthy_stretch_is_not(tmp_path: Path) -> None:
+    session = rows(("ask", "build it"), *fails(8), ("ask", "still broken"), *fine(6), *fails(8))
+    labelled = [
+        {"kind": "repeated_failure", "stuck": True, "first": 0, "last": 7, "knowable_at": 2, "ended_at": 8},
+        {"kind": "healthy", "stuck": False, "first": 8, "last": 21},
+        {"kind": "wrong_direction", "stuck": None, "first": 0, "last": 7},
+    ]
+    file, data = files(tmp_path, session, *labelled)
+    figures = moments_figures.measure(file, data)
+    told = lived(session).told
+    right, wrong = (sum(low <= one.place <= high for one in told) for low, high in ((0, 7), (8, 21)))
+    assert right > 0
+    assert wrong > 0
+    assert figures["texts"] == right + wrong
+    assert figures["precision_per_text"] == round(right / (right + wrong), 4)
+    assert figures["recall"] == 1.0
+    assert figures["median_lead_calls"] == 7 - told[0].place
+    assert figures["per_1000_healthy"] == round(1_000 * wrong / 14, 2)
+    assert figures["by_kind"]["repeated_failure"] == {"moments": 1, "true": 1, "recall": 1.0, "with_text": 1}
+    assert figures["counts"]["unclear"] == 1
+    assert figures["person"]["events"] == 1
+
+
+def test_a_text_after_the_end_of_a_moment_comes_too_late(tmp_path: Path) -> None:
+    labelled = {"kind": "repeated_failure", "stuck": True, "first": 0, "last": 7, "ended_at": 1}
+    file, data = files(tmp_path, rows(("ask", "build it"), *fails(8)), labelled)
+    assert moments_figures.measure(file, data)["recall"] == 0.0
+
+
+def test_a_moment_teaches_where_its_end_founds_a_rule_in_the_users_words(tmp_path: Path) -> None:
+    session = rows(
+        ("ask", "build it"), *fine(3), ("refuse", ("mise run test:ci", "too slow.")), ("ask", "hm"), *fine(3)
+    )
+    common = {"kind": "wrong_direction", "stuck": True}
+    labelled = [
+        common | {"first": 3, "last": 3, "ended_at": 3, "teaches": "don't run CI"},
+        common | {"first": 5, "last": 6, "ended_at": 6, "teaches": "no fallback agent"},
+    ]
+    file, data = files(tmp_path, session, *labelled)
+    figures = moments_figures.measure(file, data)
+    assert figures["taught"] == 0.5
+    assert [(pair["rule"], pair["about"]) for pair in figures["taught_pairs"]] == [
+        ("too slow.", "mise run test:ci"),
+        ("", ""),
+    ]
+
+
+def test_the_rules_of_others_are_given_the_calls_before_a_moment(tmp_path: Path) -> None:
+    session = rows(("ask", "build it"), *fails(6))
+    file, data = files(tmp_path, session, {"kind": "repeated_failure", "stuck": True, "first": 3, "last": 5})
+    theirs = moments_figures.measure(file, data)["baselines"]
+    assert theirs["gemini"] == {"texts": 1, "precision_per_text": 1.0, "recall": 1.0}
+    assert set(theirs) == {"openhands", "hermes", "hermes_main", "gemini"}
+
+
+def test_a_stop_between_two_prompts_is_heard_only_where_nobody_interrupted() -> None:
+    claimed = ("ask", "thanks")
+    assert lived(rows(("ask", "build it"), *fine(2), ("stop", ""), claimed)).heard[-2].kind == "interrupt"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        json.dumps({"file": FILE, "session": "s", "kind": "bored", "stuck": True, "first": 0, "last": 1}),
+        json.dumps({"file": FILE, "session": "s", "kind": "healthy", "stuck": False, "first": 3, "last": 1}),
+        json.dumps({"file": FILE, "session": "s", "kind": "healthy", "stuck": False, "first": "a", "last": 1}),
+    ],
+)
+def test_a_line_that_is_no_moment_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "moments.jsonl"
+    path.write_text(f"\n{line}\n")
+    with pytest.raises(InputError, match=r"Line 2 of .*moments\.jsonl"):
+        moments.read(str(path))
+
+
+def test_moments_of_a_file_or_session_that_is_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        moments.read(str(tmp_path / "none.jsonl"))
+    one = Moment(FILE, "s", "healthy", False, 0, 1)
+    with pytest.raises(InputError, match="is not under"):
+        moments.lives([one], [str(tmp_path)])
+    _, data = files(tmp_path, rows(("ask", "hi")))
+    with pytest.raises(InputError, match="holds no session other"):
+        moments.lives([one._replace(session="other")], data)

@@ -1,0 +1,64 @@
+"""Recorded attempts, decided by other rules: what is recorded comes out again, and a rule changes what it says."""
+
+import pytest
+
+from insula.bench.arms import Arm, Problem, Record, solved
+from insula.bench.replays import RULES, replays
+from insula.solve.methods import METHODS
+from insula.solve.pool import MemoryPool
+from insula.solve.run import Models
+from insula.testing import Request, ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
+
+
+async def lines(*chains: str, program: str = "answer = 3 * 4 - 2", strategies: str = "\\boxed{7}") -> list[Record]:
+    """What both methods record of a problem with these chains."""
+
+    def reply(request: Request) -> str:
+        if "Write the program" in request.prompt:
+            return program
+        if "following approach" in request.prompt:
+            return strategies
+        return chains[int(request.settings["seed"]) % len(chains)]
+
+    models = Models(generator=ScriptedModel(reply), pool=MemoryPool())
+    arms = [Arm(name, METHODS[name]) for name in ("insula", "adaptive_self_consistency")]
+    return [await solved(arm, Problem(0, PROBLEM, "10"), models, tokens=9_000, seed=0) for arm in arms]
+
+
+@pytest.mark.parametrize(
+    ("chains", "right"),
+    [
+        ((r"\boxed{10}",), True),
+        ((r"\boxed{11}", r"\boxed{12}"), False),
+        (("3 * 4 = 13, 13 - 2 = 11. \\boxed{11}", r"\boxed{10}"), True),
+        ((r"\boxed{-2}", "I cannot say.", r"\boxed{2.5}"), False),
+    ],
+)
+async def test_as_it_is_comes_to_what_was_recorded(chains: tuple[str, ...], right: bool) -> None:
+    recorded = await lines(*chains)
+    found = {one["rule"]: one for one in replays(recorded)}
+    assert len(found) == len(RULES)
+    as_it_is = found["as it is"]
+    assert (as_it_is["right"], as_it_is["attempts"]) == (right, len(recorded[0]["attempts"]))
+    assert recorded[0]["correct"] == right
+
+
+async def test_a_rule_stops_where_it_says_and_takes_the_chains_that_another_method_asked_for() -> None:
+    recorded = await lines(*[rf"\boxed{{{number}}}" for number in range(20, 28)], program="none")
+    found = {one["rule"]: one for one in replays(recorded)}
+    assert found["at most 5 attempts"]["attempts"] == 5
+    # Our own six chains, and the two more that adaptive self-consistency asked for, in the place of two strategies.
+    assert found["chains in the place of strategies"]["attempts"] == 9
+    assert sum(one["kind"] == "chain" for one in recorded[0]["attempts"]) == 6
+
+
+async def test_what_only_one_of_two_rules_has_right_is_counted() -> None:
+    recorded = await lines(*[rf"\boxed{{{number}}}" for number in (20, 21, 22, 10, 10, 10, 10, 10)], program="none")
+    found = {one["rule"]: one for one in replays(recorded)}
+    assert found["as it is"]["right"] == 1
+    short = found["at most 5 attempts"]
+    assert (short["right"], short["only_it"], short["only_as_is"]) == (0, 0, 1)

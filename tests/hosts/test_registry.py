@@ -1,0 +1,41 @@
+"""A host's name stands in one place, and everything that knows hosts knows the same ones."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from insula.hosts import doctor, live, probe, registry
+from insula.hosts.places import HOSTS
+
+
+def test_places_and_probes_know_the_hosts_of_the_registry() -> None:
+    assert tuple(HOSTS) == registry.NAMES
+    assert tuple(probe._FORMS) == registry.NAMES  # pyright: ignore[reportPrivateUsage]
+    assert {host.id for host in HOSTS.values() if host.unproven} == registry.EXPERIMENTAL
+
+
+def test_what_can_be_proven_has_a_client() -> None:
+    assert doctor.LIVE == registry.PROVEN == frozenset(live.CLIENTS)
+
+
+def test_the_linter_watches_each_dialect() -> None:
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))
+    contracts = {one["name"]: one for one in project["tool"]["importlinter"]["contracts"]}
+    watched = contracts["the hook stands on the senses and on nothing above them"]["source_modules"]
+    assert {registry.module(name) for name in registry.NAMES} <= set(watched)
+
+
+@pytest.mark.parametrize("name", registry.NAMES)
+def test_each_dialect_has_what_the_hook_asks_of_it(name: str) -> None:
+    dialect = registry.dialect(name)
+    assert dialect.event({}, 1.0) is None
+    assert "TOLD" in str(dialect.answer("PostToolUse", "TOLD"))
+    assert dialect.context("") == (0, 0)
+    assert dialect.turn is None or dialect.turn("", "call") == ""
+    assert dialect.remarks is None or dialect.remarks("") == ()
+
+
+def test_a_host_that_there_is_not_is_no_module() -> None:
+    with pytest.raises(LookupError):
+        registry.dialect("../../evil")

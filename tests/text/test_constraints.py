@@ -1,0 +1,78 @@
+"""Demands on the form of an answer: read where they are the user's own, and checked exactly."""
+
+import pytest
+
+from insula.text.analysis import analyse
+from insula.text.compliance import broken
+from insula.text.constraints import constraints
+
+EXACT = {
+    "Describe the sea in exactly five words.": "Blue waves kiss golden sand.",
+    "Describe el mar en exactamente cinco palabras.": "Olas azules besan la arena.",
+    "Décris la mer en exactement cinq mots.": "Des vagues bleues sans fin.",
+    "Beschreibe das Meer in genau fünf Wörtern.": "Blaue Wellen küssen goldenen Sand.",
+    "Descreve o mar em exatamente cinco palavras.": "Ondas azuis beijam a areia.",
+    "Descrivi il mare in esattamente cinque parole.": "Onde azzurre baciano la sabbia.",
+    "用五个字形容大海。": "碧波万里阔。",
+    "海を五文字で表してください。": "青い海原よ",
+}
+
+
+@pytest.mark.parametrize("message", EXACT)
+def test_an_exact_count_is_kept_or_broken(message: str) -> None:
+    (one,) = constraints(analyse(message))
+    assert not broken(one, EXACT[message])
+    assert broken(one, EXACT[message] * 3)
+
+
+@pytest.mark.parametrize(
+    ("message", "kept", "not_kept"),
+    [
+        ("Answer with only the number: how many legs has a spider?", "8", "A spider has 8 legs."),
+        ("Show the planets as a table.", "| a | b |\n|---|---|\n| c | d |", "Mercury, Venus, Earth."),
+        ("Give me exactly three reasons to run.", "1. Health\n2. Fun\n3. Air", "1. Health\n2. Fun"),
+        ("Name three colors.", "Red, green and blue.", "Red and green."),
+        ("Give me the data as JSON.", '```json\n{"a": 1}\n```', "a is 1"),
+        ("Answer yes or no: is Paris in France?", "Yes.", "It is in France."),
+        ("List the planets without using bullet points.", "Mercury, Venus.", "- Mercury\n- Venus"),
+        ("Write it without the letter e.", "Fog and mist", "The mist"),
+        ("Describe fog without the word 'grey'.", "Soft and wet.", "Soft and grey."),
+        ("Explain DNS in at most two sentences.", "Names, e.g. a.com, get addresses.", "One. Two. Three."),
+        ("First define it, then give an example, finally sum it up.", "It is x. For example y. So z.", "It is x"),
+        ('Begin your answer with "Well".', "Well, it depends.", "It depends."),
+        ("Please answer in all caps.", "HELLO", "Hello"),
+        ("只回答数字：蜘蛛有几条腿？", "8", "蜘蛛有八条腿，分成四对。"),
+        ("箇条書きで惑星を挙げてください。", "- 水星\n- 金星", "水星と金星です。"),
+    ],
+)
+def test_each_kind_of_demand_is_counted(message: str, kept: str, not_kept: str) -> None:
+    found = constraints(analyse(message))
+    assert found
+    assert not any(broken(one, kept) for one in found)
+    assert any(broken(one, not_kept) for one in found)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How many words are in three sentences?",
+        "What did the author mean in three words?",
+        "I wrote three sentences.",
+        "Write a story with three characters.",
+        "Write a story about two words that fell in love.",
+        "My teacher said 'use exactly ten words'. What did she mean?",
+        "What is a table in SQL?",
+        "How do I store dates in JSON?",
+        "Write a function that returns JSON.",
+        "Nenne fünf Städte, jede in einer eigenen Zeile.",
+        "I only have three minutes.",
+    ],
+)
+def test_what_only_looks_like_a_demand_is_none(message: str) -> None:
+    counted = [one for one in constraints(analyse(message)) if one.kind != "items"]
+    assert counted == []
+
+
+def test_an_introduction_is_looked_past() -> None:
+    (one,) = constraints(analyse("Give me exactly two tips."))
+    assert not broken(one, "Here you are:\n\n1. Sleep.\n2. Walk.\n\nGood luck!")
