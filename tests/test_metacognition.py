@@ -1,9 +1,11 @@
 """The wiring: from a message to the exact text in the request that reaches the model, and back to the user (law 1)."""
 
+import json
 import math
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib.resources import files
 
 import pytest
 from inline_snapshot import snapshot
@@ -15,6 +17,7 @@ from insula.memory.item import new_item
 from insula.memory.nights import Kept
 from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
+from insula.sleep import soul
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.lessons import learn, reinforce
 from insula.sleep.phases import PHASES
@@ -72,35 +75,52 @@ async def test_the_request_holds_memory_and_the_confidence_sentence_at_each_leve
     async with chatting(store, "Good to know.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         high = await chat.reply("me", "tuesday", "Where does Ana live?")
-        medium = await chat.reply("me", "wednesday", "When did Ana move to Lisbon?")
+        medium = await chat.reply("me", "wednesday", "How does Ana travel?")
         low = await chat.reply("me", "thursday", "What is the capital of Mongolia?")
     assert [reply.confidence.level for reply in (high, medium, low)] == ["high", "medium", "low"]
-    at_first, with_high, with_medium, with_low = (undated(request.instructions) for request in model.requests)
-    assert (
-        at_first
-        == with_low
-        == snapshot("""\
+    at_first, with_high, with_medium, with_low = (undated(request.text) for request in model.requests)
+    assert at_first == snapshot("""\
 You are Insula, a helpful assistant.
 
-Your confidence from memory is low: nothing stored bears on this; use general knowledge and say so.\
+My sister Ana lives in Lisbon.\
 """)
-    )
+    assert with_low == snapshot("""\
+You are Insula, a helpful assistant.
+
+What is the capital of Mongolia?\
+""")
     assert with_high == snapshot("""\
 You are Insula, a helpful assistant.
 
-Facts about the user:
+Facts about the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-Your confidence from memory is high: these facts bear directly on this; answer with them.\
+Where does Ana live?
+
+(These facts bear directly on this; answer with them.)\
 """)
     assert with_medium == snapshot("""\
 You are Insula, a helpful assistant.
 
-Facts about the user:
+Facts about the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-Your confidence from memory is medium: these facts bear on part of this; answer with what they hold.\
+How does Ana travel?
+
+(Answer with what these facts say; what they do not say, you have not been told: say so.)\
 """)
+
+
+async def test_what_nothing_answers_is_told_to_be_left_open_in_the_language_of_the_question(store: Store) -> None:
+    async with chatting(store, "Ok.") as (chat, model):
+        await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
+        await chat.reply("me", "tuesday", "When was I born?")
+        await chat.reply("me", "wednesday", "Wann bin ich geboren?")
+    english, german = (request for request in model.requests[-2:])
+    assert (english.instructions, german.instructions) == ("You are Insula, a helpful assistant.",) * 2
+    words = json.loads((files("insula.turn") / "words.json").read_text("utf-8"))
+    assert english.prompt == f"When was I born?\n\n({words['en']['low']})"
+    assert german.prompt == f"Wann bin ich geboren?\n\n({words['de']['low']})"
 
 
 def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
@@ -113,7 +133,7 @@ def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
         lessons=["Ask for the date first."],
         advisories=["The service is slow at present."],
     )
-    assert text == snapshot("""\
+    assert text.instructions == snapshot("""\
 You are Mira, a guide.
 
 ## Behavioral Guidelines
@@ -124,8 +144,6 @@ On this topic:
 
 Lessons:
 - Ask for the date first.
-
-Your confidence from memory is low: nothing stored bears on this; use general knowledge and say so.
 
 The service is slow at present.\
 """)
@@ -150,12 +168,12 @@ async def test_the_session_so_far_is_sent_along_and_no_other(store: Store) -> No
     assert model.requests[2].history == ()
 
 
-async def test_a_response_that_was_flagged_is_no_example_for_the_next(store: Store) -> None:
+async def test_a_response_stays_in_history_whatever_the_monitor_made_of_it(store: Store) -> None:
     replies = ["Nem, para esta vida, parem com a Santa Maria e a luzieira.", "In Lisbon."]
     async with chatting(store, replies) as (chat, model):
         await chat.reply("me", "s", "My sister Ana moved to Lisbon in May.")
         await chat.reply("me", "s", "Where does Ana live?")
-    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."),)
+    assert model.requests[1].history == (("user", "My sister Ana moved to Lisbon in May."), ("assistant", replies[0]))
 
 
 async def test_a_memory_that_gives_orders_reaches_no_system_prompt(store: Store) -> None:
@@ -174,7 +192,9 @@ async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_mes
         await chat.reply("me", "tuesday", "When was Ana born?")
     assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
     assert "token" not in model.requests[1].instructions
-    assert "Facts about the user:\n- Ana was born in May. (DATE)" in undated(model.requests[2].instructions)
+    assert "Facts about the user, newest first:\n- Ana was born in May. (DATE)" in undated(
+        model.requests[2].instructions
+    )
 
 
 async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_common(store: Store) -> None:
@@ -188,7 +208,7 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
         await chat.reply("me", "tuesday", "Where do I live?")
         chat.metacognition.embed = None
         await chat.reply("me", "wednesday", "Where do I live?")
-    facts = "Facts about the user:\n- I moved to Lisbon in May. (DATE)\n\nYour confidence"
+    facts = "Facts about the user, newest first:\n- I moved to Lisbon in May. (DATE)"
     assert facts in undated(model.requests[2].instructions)
     assert "Lisbon" not in model.requests[3].instructions
 
@@ -239,6 +259,53 @@ async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
     assert secret not in repr(ledger)
 
 
+# What the user wishes
+
+
+@pytest.mark.parametrize(
+    ("wish", "newer"),
+    [
+        ("I only understand Celsius, please remember that.", "From now on in Fahrenheit, please."),
+        ("Nenn mich Marta, wenn du antwortest.", "Nenn mich ab jetzt Frau Hill."),
+        ("Usa siempre viñetas.", "Nunca más uses viñetas."),
+    ],
+)
+async def test_a_wish_stands_beside_the_next_message_and_the_newest_at_once_without_a_night(
+    store: Store, wish: str, newer: str
+) -> None:
+    async with chatting(store, "All right.") as (chat, model):
+        for session, message in (("a", wish), ("a", "Hello."), ("b", "Hello."), ("b", newer), ("c", "Hello.")):
+            await chat.reply("me", session, message)
+    told = [(wish in request.prompt, newer in request.prompt) for request in model.requests]
+    assert told == [(True, False), (True, False), (True, False), (False, True), (False, True)]
+    assert not any(wish in request.instructions or newer in request.instructions for request in model.requests)
+
+
+async def test_a_wish_that_is_taken_back_is_told_no_more_and_one_for_now_only_sets_it_aside(store: Store) -> None:
+    wish, lifted = "Always end with a question.", "You can stop asking me something at the end."
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (wish, "Hello.", "Just this once, don't end with a question.", "Hello.", lifted, "Hello."):
+            await chat.reply("me", "s", message)
+    assert [f"- {wish}" in request.prompt for request in model.requests] == [False, True, False, True, False, False]
+
+
+async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(store: Store) -> None:
+    wishes = (
+        "Call me Captain when you answer.",
+        "From now on use Celsius.",
+        "Keep every answer under three sentences.",
+        "Never use emojis.",
+    )
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (*wishes, "Hello."):
+            await chat.reply("me", "monday", message)
+        await sleep_cycle(store, "me", PHASES, force=True)
+        await chat.reply("me", "tuesday", "Hello.")
+    assert all(f"- {wish}" in model.requests[-1].prompt for wish in wishes)
+    (document, *_) = await store.revisions((await store.place("me", "monday")).user_id, "soul")
+    assert [line.text for line in soul.parse(document.content).derived] == list(wishes)
+
+
 # What the night learned
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
@@ -265,9 +332,9 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
         about = await chat.reply("me", "wednesday", "Is the capital of Australia a large town?")
         other = await chat.reply("me", "wednesday", "How do I boil an egg?")
     with_lesson, without = (request.instructions for request in model.requests)
-    assert f"Lessons:\n{LEARNED}\n\n" in with_lesson
+    assert f"Lessons:\n{LEARNED}" in with_lesson
     assert "Lessons:" not in without
-    (lesson,) = await kept(store)
+    lesson, *_ = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
@@ -284,9 +351,7 @@ async def test_one_session_teaches_nothing_but_a_standing_wish(store: Store) -> 
     await sleep_cycle(store, "me", NIGHT, force=True)
     async with chatting(store, "Canberra.") as (chat, model):
         await chat.reply("me", "tuesday", CORRECTED[0])
-    assert (
-        'Lessons:\n- The user always wants this: "always answer in metric units"\n\n' in model.requests[0].instructions
-    )
+    assert "\n- From now on, always answer in metric units.)" in model.requests[0].prompt
     assert "they corrected" not in model.requests[0].instructions
 
 
@@ -566,7 +631,7 @@ async def test_a_store_that_fails_leaves_the_conversation_alive(store: Store, mo
     assert reply.response == "Lisbon."
     assert "The disk is gone; put it back." in reply.troubles
     assert model.requests[0].instructions.startswith("You are Insula")
-    assert "Your confidence from memory is low" in model.requests[0].instructions
+    assert model.requests[0].prompt == "Where does Ana live?"
 
 
 async def test_a_failing_recall_does_not_lose_the_message(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -598,7 +663,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded
+    assert set(signal.data) == recorded | {"verdict", "quoted"}
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:

@@ -252,7 +252,7 @@ async def test_turns_of_a_model_that_is_far_too_slow_go_without_embeddings_and_a
         at_first, calls = calls, []
         slow(chat, clock, 2.5 * SLO)
         reply = await chat.reply("ana", "now", "And how are you?")
-    assert at_first == ["embedding", "assessor"]
+    assert sorted(set(at_first)) == ["assessor", "embedding"]
     assert (calls, reply.skipped) == ([], ("embedding", "assessor_model"))
     assert reply.assessment is not None
 

@@ -41,7 +41,7 @@ ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights", "holdout", "users"),
+        *("model", "assessor_model", "identity", "weights", "embed", "holdout", "retry", "users"),
         *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
     }
 )
@@ -106,6 +106,9 @@ class Settings(BaseSettings):
     """The identity file; by default `identity.toml` in Insula's folder, where there is one."""
     weights: Path | None = None
     """A folder with embedded weights, beside those that pip installed."""
+    embed: str = "use"
+    """What makes the vectors by which memories are found in other words: `use` (shipped), `minilm`, `none`, or
+    `MODULE:FUNCTION`, a function from a text to its vector."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     """By default the model's own."""
@@ -130,6 +133,10 @@ class Settings(BaseSettings):
     """Salience from which an item is promoted to long-term memory."""
     stm_capacity: int = Field(default=32, ge=1)
     """Items a session's working memory holds."""
+
+    retry: int = Field(default=0, ge=0, le=1)
+    """Whether the model is asked once more at once where its response falls short: a call more in such a turn, so 0 by
+    default."""
 
     holdout: float = Field(default=0.1, ge=0, le=0.5)
     """Share of sessions from which a learned rule of the hooks is withheld, to measure whether it helps; or `off`."""
@@ -180,6 +187,7 @@ class Settings(BaseSettings):
             max_context_items=self.max_context_items,
             consolidation_threshold=self.consolidation_threshold,
             stm_capacity=self.stm_capacity,
+            retry=self.retry,
         )
 
     @classmethod

@@ -12,12 +12,27 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 """Tulving's kinds, and two of our own. Semantic memories assert something; episodic ones only happened."""
 
 Level = Literal["high", "medium", "low"]
+Bearing = Literal["answers", "history", "bears", "other"]
+"""What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
+Reason = Literal["", "subject", "supposed", "detail", "present"]
+"""Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past."""
+Outcome = Literal["passed", "doubtful", "unclear"]
+"""What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
+which tells too little to doubt it."""
+
 Voice = Literal["plain", "formal", "warm"]
 
 Flag = Literal[
     "empty",
     "off_topic",
     "incomplete",
+    "ignored_memory",
+    "declined",
+    "other_person",
+    "unsupported",
+    "constraint",
+    "leak",
+    "echo",
     "wrong_language",
     "forbidden_pattern",
     "off_tone",
@@ -81,6 +96,15 @@ class Recalled:
     parts: Mapping[str, float]
     terms: frozenset[str] = frozenset()
     """The content terms of the memory, as they are indexed."""
+    bearing: Bearing = "bears"
+    reason: Reason = ""
+    """Why it does not answer, where that is known."""
+    until: datetime | None = None
+    """When a newer one took its place."""
+    before: str = ""
+    """The line whose place it took."""
+    fit: float | None = None
+    """How near in matter its best statement is; None where nothing is asked, or no statement was made of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +159,17 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that a response lacks or does wrong."""
+
+    flag: Flag
+    about: str = ""
+    """What shows it: the line of memory that should have been used, or the demand of the message that is not kept."""
+    certain: bool = True
+    """Whether it may bring the score below `HEDGE_THRESHOLD`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """A judgement of one response, after it was made."""
 
@@ -143,11 +178,24 @@ class Assessment:
     parts: Parts
     unanswered: tuple[str, ...] = ()
     """The questions and requests of the message that no part of the response matches, verbatim."""
+    faults: tuple[Fault, ...] = ()
+    """The flags that something shows, each with what does."""
+    unclear: bool = False
+    """Whether nothing speaks against the response but that it shares too little with the words of the message."""
+    used: bool = False
+    """Whether it says something that memory held on what was asked."""
+    modest: bool = False
+    """Whether it says that it does not know, or asks back."""
 
     @property
     def passed(self) -> bool:
         """Whether the score reaches `PASS_THRESHOLD`."""
         return self.score >= PASS_THRESHOLD
+
+    @property
+    def outcome(self) -> Outcome:
+        """Passed, doubtful, or what could not be told: that is neither hedged nor learned from."""
+        return "passed" if self.passed else "unclear" if self.unclear else "doubtful"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +208,8 @@ class Controls:
     """Salience from which a working-memory item is promoted (seed 003: 0.55)."""
     stm_capacity: int = 32
     """Items a session's working memory holds."""
+    retry: int = 0
+    """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def test_users_do_not_meet(talk: Talk) -> None:
 def test_each_turn_ends_with_one_quiet_line(talk: Talk) -> None:
     _, out, _ = talk("My sister Ana moved to Lisbon in May.\n", json=False)
     assert "› My sister Ana moved to Lisbon in May." in out
-    assert "memory low" in out
+    assert "general knowledge" in out
     assert "nothing is stored yet" in out
 
 
@@ -312,7 +312,7 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         assert terminal.sees("what you wrote is kept"), terminal.seen
         assert terminal.sees("> "), terminal.seen
         terminal.types("And Tom?\n")
-        assert terminal.sees("memory low"), terminal.seen
+        assert terminal.sees("general knowledge"), terminal.seen
         assert terminal.sees("> "), terminal.seen
         terminal.types("\x04")
         assert terminal.sees("A night is due"), terminal.seen

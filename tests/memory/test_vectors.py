@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
 from insula.memory.store import Store
-from insula.memory.vectors import Neighbourhoods, Vector, cosine, embedded, packed
+from insula.memory.vectors import Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
 from insula.text.analysis import analyse
 from insula.types import Controls
 
@@ -108,57 +109,97 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
 
 
 UNIT = st.floats(-1, 1, width=16)
-ROWS = st.integers(1, 150).flatmap(lambda count: arrays.arrays(np.float16, (count, 3), elements=UNIT))
+ROWS = st.integers(1, 150).flatmap(lambda count: arrays.arrays(np.float16, (count, 70), elements=UNIT))
 
 
-@given(rows=ROWS, asked=arrays.arrays(np.float32, 3, elements=st.floats(-1, 1, width=32)), data=st.data())
-def test_the_nearest_are_those_of_a_plain_comparison(rows: Vector, asked: Vector, data: st.DataObject) -> None:
+Halves = npt.NDArray[np.float16]
+
+
+def reader(rows: Halves | Vector, stop: int, size: int = 40) -> Read:
+    """What reads the first rows, numbered from 1, some at once."""
+    known = [(number + 1, row.tobytes()) for number, row in enumerate(rows[:stop])]
+    return lambda after, width: [one for one in known if one[0] > after and len(one[1]) == width][:size]
+
+
+@given(rows=ROWS, asked=arrays.arrays(np.float32, 70, elements=st.floats(-1, 1, width=32)), data=st.data())
+def test_each_comes_once_and_what_has_more_signs_in_common_first(
+    rows: Vector, asked: Vector, data: st.DataObject
+) -> None:
     """However often it was asked in between."""
     stops = sorted({*data.draw(st.lists(st.integers(1, len(rows)), max_size=3)), len(rows)})
     near = Neighbourhoods()
     found: list[int] = []
     for stop in stops:
-        known = [(number + 1, row.tobytes()) for number, row in enumerate(rows[:stop])]
+        found = [one for batch in near.nearest(1, asked, reader(rows, stop)) for one in batch]
+    wide = rows.astype(np.float32)
+    above = (wide > wide.mean(axis=1, keepdims=True)) != (asked > asked.mean())
+    assert sorted(found) == list(range(1, len(rows) + 1))
+    assert [int(above[one - 1].sum()) for one in found] == sorted(above.sum(axis=1).tolist())
 
-        def read(after: int, size: int, known: list[tuple[int, bytes]] = known) -> list[tuple[int, bytes]]:
-            return [one for one in known if one[0] > after and len(one[1]) == size]
 
-        found = [one for batch in near.nearest(1, asked, read) for one in batch]
-    products = rows.astype(np.float32) @ asked
-    assert len(found) == len(rows) == len(set(found))
-    assert [products[one - 1] for one in found] == pytest.approx(sorted(products, reverse=True), abs=1e-5)
+def test_the_nearest_by_cosine_are_among_the_first() -> None:
+    chance = np.random.default_rng(7)
+    rows = chance.standard_normal((5_000, 512)).astype(np.float16)
+    asked = (rows[7].astype(np.float32) + chance.standard_normal(512)).astype(np.float32)
+    first = next(Neighbourhoods().nearest(1, asked, reader(rows, len(rows), 1_000)))
+    assert first[0] == 8
+    assert len(first) < 200
+
+
+def test_vectors_that_were_made_later_than_those_after_them_are_found() -> None:
+    rows = np.eye(3, 70, dtype=np.float16)
+    known = {1: rows[0], 3: rows[2]}
+    near = Neighbourhoods()
+
+    def read(after: int, _: int) -> list[tuple[int, bytes]]:
+        return [(number, row.tobytes()) for number, row in known.items() if number > after]
+
+    def nearest() -> list[int]:
+        return [one for batch in near.nearest(1, rows[1].astype(np.float32), read) for one in batch]
+
+    assert sorted(nearest()) == [1, 3]
+    near.add(1, [(2, rows[1].tobytes())])
+    near.add(2, [(9, rows[1].tobytes())])
+    assert nearest()[0] == 2
+    assert sorted(nearest()) == [1, 2, 3]
+
+
+TWO = 2 * (8 + 8)
+"""Bytes of two short vectors: a word of signs and an id each."""
 
 
 def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
     asked, row = embedded(lambda _: [1.0, 0.0], ""), packed(embedded(lambda _: [1.0, 0.0], ""))
-    reads: list[tuple[str, int]] = []
-    near = Neighbourhoods(held_bytes=2 * 2 * 4)
+    anew: list[int] = []
+    near = Neighbourhoods(held_bytes=TWO)
 
     def ask_of(user: int) -> list[int]:
         def read(after: int, _: int) -> list[tuple[int, bytes]]:
-            reads.append((f"user {user}", after))
+            if not after:
+                anew.append(user)
             return [] if after else [(7, row)]
 
         return [one for batch in near.nearest(user, asked, read) for one in batch]
 
     assert [ask_of(user) for user in (1, 2, 1, 3, 1, 2)] == [[7]] * 6
-    assert reads == [("user 1", 0), ("user 2", 0), ("user 1", 7), ("user 3", 0), ("user 1", 7), ("user 2", 0)]
+    assert anew == [1, 2, 3, 2]
 
 
 def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_nothing() -> None:
     asked = embedded(lambda _: [1.0, 0.0], "")
-    reads: list[tuple[int, int]] = []
-    near = Neighbourhoods(held_bytes=2 * 2 * 4)
+    anew: list[int] = []
+    near = Neighbourhoods(held_bytes=TWO)
 
     def ask_of(user: int, count: int) -> list[list[int]]:
         def read(after: int, _: int) -> list[tuple[int, bytes]]:
-            reads.append((user, after))
+            if not after:
+                anew.append(user)
             return [(number, packed(asked)) for number in range(after + 1, count + 1)]
 
         return list(near.nearest(user, asked, read))
 
     assert [ask_of(1, 1), ask_of(2, 3), ask_of(2, 3), ask_of(1, 1)] == [[[1]], [], [], [[1]]]
-    assert reads == [(1, 0), (2, 0), (1, 1)]
+    assert anew == [1, 2]
 
 
 @pytest.mark.parametrize("made", [[], [float("nan")], [float("inf"), 1.0], [[1.0]], 1.0, None, "text", [1.0, None]])
@@ -171,5 +212,17 @@ def test_what_is_no_vector_is_refused_in_a_sentence(made: object) -> None:
 def test_a_vector_is_as_near_to_itself_as_can_be(made: Vector) -> None:
     vector = embedded(lambda _: made, "")
     length = float(np.linalg.norm(vector))
-    assert cosine(vector, packed(vector)) == pytest.approx(length * length, abs=5e-3)
+    assert cosines(vector, [packed(vector)]) == [pytest.approx(length * length, abs=5e-3)]
     assert length == pytest.approx(1.0, abs=1e-3) or not made.any()
+
+
+def test_what_has_no_vector_or_one_of_another_embedding_is_near_to_nothing() -> None:
+    vector = embedded(lambda _: [1.0, 0.0], "")
+    longer = embedded(lambda _: [1.0, 0.0, 0.0], "")
+    assert cosines(vector, [None, packed(vector), b"", packed(longer)]) == [0.0, 1.0, 0.0, 0.0]
+    assert cosines(vector, []) == []
+
+
+def test_what_is_unrelated_is_near_to_nothing() -> None:
+    assert [nearness(one) for one in (-1.0, 0.0, 0.1, 1.0)] == [0.0, 0.0, 0.0, 1.0]
+    assert 0 < nearness(0.2) < nearness(0.3) < 1

@@ -316,7 +316,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
         async with asyncio.timeout(30):
             while await nights(store, "ana") is None:
                 await asyncio.sleep(0.01)
-    assert asyncio.all_tasks() == before
+    assert asyncio.all_tasks() <= before
     assert failures(service, "timer") == 3
 
 
@@ -355,4 +355,4 @@ async def test_a_service_that_wants_no_nights_has_none(store: Store, clock: Froz
     quiet = Service(chat=service.chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get)
     before = asyncio.all_tasks()
     async with running(quiet):
-        assert asyncio.all_tasks() == before
+        assert asyncio.all_tasks() <= before

@@ -110,7 +110,7 @@ async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> No
     await talk(store, "tuesday", "Who painted the Mona Lisa?", "Leonardo 🎉", asked, "Fine.")
     await sleep(store, "1")
     (lesson,) = await kept(store)
-    assert (lesson.trigger, lesson.advice) == ((), 'The user always wants this: "don\'t use emojis"')
+    assert (lesson.trigger, lesson.advice, len(lesson.citations)) == ((), asked, 2)
 
 
 async def test_what_the_monitor_flagged_twice_is_a_lesson_in_our_own_words(store: Store) -> None:
@@ -196,11 +196,24 @@ async def test_a_standing_wish_needs_one_session_and_is_one_lesson_when_it_is_sa
     assert lesson.key.startswith("wish/")
 
 
-async def test_what_a_user_forbade_is_another_wish_than_what_they_wanted(store: Store) -> None:
+async def test_of_two_opposite_wishes_the_newest_alone_stands(store: Store) -> None:
     await talk(store, "monday", "From now on, always use emojis.", "Fine.")
     await talk(store, "tuesday", "From now on, never use emojis.", "Fine.")
+    assert [one.advice for one in await kept(store)] == ["From now on, never use emojis."]
     await sleep(store, "1")
-    assert len(await kept(store)) == 2
+    assert [one.advice for one in await kept(store)] == ["From now on, never use emojis."]
+
+
+async def test_the_night_hears_wishes_that_no_turn_heard_in_their_order(store: Store) -> None:
+    metacognition = Metacognition(store)
+    for wish in ("Always answer in Celsius.", "From now on use Fahrenheit.", "Nenn mich Kapitän, wenn du antwortest."):
+        await metacognition.observe("ana", "monday", wish)
+    assert await kept(store) == []
+    await sleep(store, "1")
+    assert [one.advice for one in await kept(store)] == [
+        "From now on use Fahrenheit.",
+        "Nenn mich Kapitän, wenn du antwortest.",
+    ]
 
 
 async def test_nothing_happened_is_said(store: Store) -> None:

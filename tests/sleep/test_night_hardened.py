@@ -26,7 +26,7 @@ from insula.types import Controls
 pytestmark = pytest.mark.anyio
 
 WISH = "Please don't give sizes in feet, use metres."
-LEARNED = "- Without waiting for a reminder: don't give sizes in feet, use metres."
+LEARNED = f"- {WISH}"
 DAY = 86_400.0
 
 
@@ -66,14 +66,11 @@ async def test_the_loop_closes_on_the_text_that_the_model_sees(store: Store) -> 
     (lesson,) = [one for one in await store.lessons(user) if not one.section]
     assert {3, 7} <= set(lesson.citations)
     await chat.reply("ana", "wednesday", "Which wind tunnels does NASA use?")
-    seen = model.requests[-1].instructions
-    order = ["## Behavioral Guidelines", "### Interaction principles", LEARNED, "Lessons:", "confidence from memory"]
-    places = [seen.index(part) for part in order]
-    assert places == sorted(places)
-    assert lesson.advice in seen[places[3] :]
+    seen = model.requests[-1].text
+    assert lesson.advice == WISH
+    assert seen.count(WISH) == 1
     await chat.reply("ana", "thursday", "Hello.")
-    if lesson.trigger:
-        assert lesson.advice not in model.requests[-1].instructions
+    assert WISH in model.requests[-1].prompt
     assert not (await sleep(store)).failed
     (after,) = [one for one in await store.lessons(user) if not one.section]
     assert ("shown", False) in [outcome[1:3] for outcome in after.evidence]
@@ -263,11 +260,12 @@ def test_no_score_that_is_no_number_makes_a_trend() -> None:
 
 async def test_users_learn_nothing_of_each_other(store: Store) -> None:
     await talk(store, "monday", "tuesday")
-    await talk(store, "monday", user="Ana ☂ O'Neil; DROP TABLE")
+    async with Metacognition(store).turn("Ana ☂ O'Neil; DROP TABLE", "monday", "Does NASA use wind tunnels?") as turn:
+        turn.finish("Yes.")
     for user in ("ana", "Ana ☂ O'Neil; DROP TABLE"):
         assert not (await sleep_cycle(store, user, PHASES)).failed
     async with Metacognition(store).turn("Ana ☂ O'Neil; DROP TABLE", "s", "Does NASA use wind tunnels?") as turn:
-        assert LEARNED not in turn.instructions
+        assert WISH not in turn.instructions
         assert "they said" not in turn.instructions
 
 

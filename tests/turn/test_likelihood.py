@@ -70,7 +70,7 @@ def test_a_sure_answer_keeps_its_score_and_says_how_sure_it_is() -> None:
 
 
 def test_a_bad_answer_gets_no_better_by_being_unsure() -> None:
-    bad = assess(QUESTION, "Bananas are yellow, and most of them grow in the tropics of Ecuador on tall plants.")
+    bad = assess(QUESTION, "La ciudad es muy bonita y tiene muchos habitantes que viven en ella desde hace siglos.")
     assert bad.score < HEDGE_THRESHOLD
     assert weighed(bad, ASKED, INVENTED).score == bad.score
 

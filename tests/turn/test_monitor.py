@@ -78,7 +78,10 @@ def test_a_plain_good_answer_is_good(message: str, response: str) -> None:
     ("message", "response"),
     [
         (GIT, WEATHER),
-        ("How do I rebase a branch in git?", RECIPE),
+        (
+            "How does a branch in git get rebased?",
+            "The cake is baked for forty minutes in a hot oven, with eggs and flour.",
+        ),
         ("¿Cómo instalo git en mi ordenador portátil?", "Mañana lloverá en el norte y hará viento cerca de la costa."),
         ("Comment installer git sur mon ordinateur portable ?", "Demain il pleuvra au nord, avec du vent sur la côte."),
         ("Wie installiere ich git auf meinem Rechner?", "Morgen regnet es im Norden, und an der Küste weht Wind."),
@@ -88,10 +91,11 @@ def test_a_plain_good_answer_is_good(message: str, response: str) -> None:
         ("パソコンにソフトをインストールする方法は？", "明日は北部で雨が降り、沿岸では風が強くなります。"),
     ],
 )
-def test_an_answer_to_another_question_does_not_pass(message: str, response: str) -> None:
+def test_an_answer_to_another_question_is_not_known_to_be_one(message: str, response: str) -> None:
     assessment = assess(message, response)
-    assert "off_topic" in assessment.flags
-    assert assessment.score < HEDGE_THRESHOLD
+    assert assessment.flags == ("off_topic",)
+    assert assessment.outcome == "unclear"
+    assert assessment.score >= HEDGE_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -262,8 +266,8 @@ def test_declining_one_of_two_questions_answers_both() -> None:
 
 
 def test_a_refusal_of_nothing_is_poor() -> None:
-    assert assess("Hi!", "I cannot help with that.").score < HEDGE_THRESHOLD
-    assert assess("Hola", "No puedo ayudarte con eso.").score < HEDGE_THRESHOLD
+    assert assess("Hi!", "I cannot help with that.").outcome == "doubtful"
+    assert assess("Hola", "No puedo ayudarte con eso.").outcome == "doubtful"
 
 
 @pytest.mark.parametrize(
@@ -424,7 +428,9 @@ def test_a_follow_up_may_speak_of_what_went_before_only() -> None:
 
 @pytest.mark.parametrize("message", ["Какая столица Монголии и сколько там людей?", "몽골의 수도는 어디입니까?"])
 def test_outside_the_known_languages_no_topic_is_judged(message: str) -> None:
-    assessment = assess(message, message.rstrip("?") + ".")
+    assessment = assess(
+        message, "Да, конечно, я расскажу. " + message.rstrip("?") + "." if "К" in message else "네, 말씀드릴게요."
+    )
     assert assessment.flags == ()
     assert assessment.passed
 

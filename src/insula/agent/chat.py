@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from insula.agent import context
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
 from insula.llm.budget import Account
-from insula.llm.client import Generation, generate
-from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, brought
+from insula.llm.client import Generation, Prompt, generate
+from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
+from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Reply:
     """The snapshot of the service, where one was due (S1)."""
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
+    verdict: Verdict | None = None
+    """What the turn came to, in a sentence for a person; None where there is no response."""
 
     def record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""
@@ -79,8 +82,11 @@ class Reply:
                 "passed": assessment.passed,
                 "parts": asdict(assessment.parts),
                 "unanswered": list(assessment.unanswered),
+                "outcome": assessment.outcome,
+                "faults": [{"flag": fault.flag, "about": fault.about} for fault in assessment.faults if fault.about],
             },
             "hedged": self.hedged,
+            "verdict": None if self.verdict is None else {"kind": self.verdict.kind, "text": self.verdict.text},
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
             "recalled": brought(self.recalled, self.shown),
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],
@@ -158,18 +164,30 @@ class Chat:
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
-        generation = await self._generate(turn, on_delta)
+        asked = context.prompt(turn, self.base, self.history_chars)
+        first = await self._generate(asked, on_delta)
+        result = await self._finished(turn, first, first.usage)
+        if not result.again:
+            return first.usage
+        # Asked once more at once (`retry`): the better of the two responses stands.
+        second = await self._generate(context.again(asked, first.text, result.again), None)
+        spent = first.usage + second.usage
+        once_more = await self._finished(turn, second, spent)
+        if _score(once_more) < _score(result):
+            await self._finished(turn, first, spent)
+        return spent
+
+    async def _finished(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
-        turn.finish(generation.text, assessment=assessment, usage=generation.usage, logprobs=generation.logprobs)
-        return generation.usage
+        return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
-    async def _generate(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Generation:
+    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
         try:
             return await generate(
                 self.model,
-                context.prompt(turn, self.base, self.history_chars),
+                prompt,
                 purpose="answer",
                 account=self.account,
                 max_tokens=self.max_tokens,
@@ -182,7 +200,7 @@ class Chat:
             if not self._logprobs or "logprob" not in str(refusal):
                 raise
         self._logprobs = False
-        return await self._generate(turn, on_delta)
+        return await self._generate(prompt, on_delta)
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""
@@ -190,6 +208,10 @@ class Chat:
         with turn.kept_from_host("assess"):
             return await assessor(turn.message, response, recent[-RECENT_RESPONSES:], self.metacognition.identity)
         return None
+
+
+def _score(result: TurnResult) -> float:
+    return result.assessment.score if result.assessment else 0.0
 
 
 def _check(message: str) -> None:
@@ -224,4 +246,5 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         skipped=turn.skipped,
         metacog=turn.snapshot,
         troubles=tuple(turn.troubles),
+        verdict=result.verdict if result else None,
     )

@@ -6,27 +6,35 @@ from insula.llm.client import Prompt
 from insula.llm.wire import Role
 from insula.memory.store import Said
 from insula.metacognition import Turn
-from insula.types import HEDGE_THRESHOLD
 
 HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
 
 
 def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS) -> Prompt:
-    """The request of one turn: base, what metacognition says, the session, the message."""
+    """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it."""
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=turn.message)
+    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=reminded(turn))
+
+
+def reminded(turn: Turn) -> str:
+    """The message with the turn's reminder behind it."""
+    return f"{turn.message}\n\n({turn.reminder})" if turn.reminder else turn.message
+
+
+def again(asked: Prompt, response: str, sentence: str) -> Prompt:
+    """The request that asks once more, at once: the same, with the response and what it lacks behind it."""
+    said: list[tuple[Role, str]] = [*asked.history, ("user", asked.prompt), ("assistant", response)]
+    return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
 
 
 def history(lines: Sequence[Said], room: int) -> list[tuple[Role, str]]:
     """The last lines that fit, oldest first, beginning with one of the user's.
 
-    A response that was flagged is left out: a model imitates what it finds, its own failures first.
+    No response is left out for what the monitor made of it: one may be asked about, and the monitor may be wrong.
     """
     chosen: list[tuple[Role, str]] = []
     for line in reversed(lines):
-        if line.score is not None and line.score < HEDGE_THRESHOLD:
-            continue
         room -= len(line.content)
         if room < 0:
             break

@@ -32,6 +32,7 @@ from insula.bench.confidence_probes import (
 )
 from insula.calibration import fit, shipped
 from insula.errors import InputError
+from insula.memory import embedding
 from insula.metacognition import warm_up
 from insula.types import Calibration
 
@@ -66,20 +67,21 @@ class Suite(NamedTuple):
     """Why some questions are left out, or why none is."""
 
 
-def run(data: str, plot: str | None, fitted: str | None, json: bool, embed: str | None = None) -> int:
+def run(data: str, plot: str | None, fitted: str | None, json: bool, embed: str = embedding.USE) -> int:
     """Measure what is there, print it, draw the plot, write a calibration where one is asked for."""
-    embedding = Embedding(embed) if embed else None
+    of = embedding.named(embed)
+    found = Embedding(embed, of) if of else None
     suites = list(_suites(Path(data)))
     if not suites:
         raise InputError(f"{data!r} has none of locomo/, mtrag/ and realtalk/; give the folder that holds them.")
     if fitted:
         suites = [*_free(suites), *suites]
     warm_up()
-    answers = asyncio.run(_asked(suites, embedding))
+    answers = asyncio.run(_asked(suites, found))
     report: dict[str, Any] = {suite.name: measure(suite, answers[suite.name]) for suite in suites}
     _fold_in_chat(report)
-    if embedding:
-        report["embedding"] = embedding.report()
+    if found:
+        report["embedding"] = found.report()
     if plot:
         report["plot"] = _drawn(plot, suites, answers)
     if fitted:

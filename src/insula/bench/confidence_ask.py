@@ -1,6 +1,5 @@
 """Memories filled as they are in use, and asked: the features of each probe, what was found, and what it cost."""
 
-import importlib
 import math
 import shutil
 import statistics
@@ -12,11 +11,13 @@ from typing import Any, NamedTuple
 
 from insula.bench.confidence_probes import Entry, Probe, World
 from insula.errors import InputError
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import new_item
 from insula.memory.store import Place, Store
 from insula.memory.vectors import Embed, Vector, embedded
+from insula.metacognition.meaning import make_up, meant, question
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, features, is_evidence, whose
 from insula.types import Controls
@@ -47,22 +48,19 @@ class Answer(NamedTuple):
 
 
 class Embedding:
-    """A user's function from a text to its vector, imported by name; what was embedded is kept, and each call timed.
-
-    Args:
-        name: the function, as `MODULE:FUNCTION`.
+    """An embedding by its name; what was embedded is kept, and each call timed.
 
     Raises:
         InputError: it cannot be imported, or makes no vector of numbers.
     """
 
-    def __init__(self, name: str) -> None:
-        self._of = _imported(name)
+    def __init__(self, name: str, of: Embed) -> None:
+        self._of = of
         self._name = name
         self._known: dict[str, Vector] = {}
         self._took: list[float] = []
         # The first call often loads the model: it is neither timed nor kept.
-        _check(name, self._of)
+        _check(name, of)
 
     def __call__(self, text: str) -> Vector:
         if (known := self._known.get(text)) is not None:
@@ -75,17 +73,6 @@ class Embedding:
     def report(self) -> dict[str, Any]:
         """Its name, and the median milliseconds of a call; none where it was never called."""
         return {"name": self._name, "ms": round(statistics.median(self._took), 3) if self._took else None}
-
-
-def _imported(name: str) -> Embed:
-    module, _, function = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), function)
-    except Exception as error:  # whatever a user's module raises is the reason
-        raise InputError(
-            f"The embedding {name!r} cannot be imported ({error!r}); give MODULE:FUNCTION, with the folder of the "
-            f"module on PYTHONPATH and what it needs installed."
-        ) from error
 
 
 def _check(name: str, embed: Embed) -> None:
@@ -118,12 +105,23 @@ async def ask(world: World, folder: Path, step: Callable[[], None], embed: Embed
 
 async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str, int]:
     ids: dict[str, int] = {}
+    last: dict[str, str] = {}
+    spoken: dict[str, list[Entry]] = {}
     for entry in world.entries:
         place = await store.place("one", entry.session)
         analysis = analyse(entry.text)
         encoding = encode(analysis, entry.speaker.lower(), entry.listener.lower())
-        item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), ())
-        vector = embed(analysis.text) if embed else None
+        speaker, listener = entry.speaker.lower(), entry.listener.lower()
+        lines = spoken.setdefault(entry.session, [])
+        said = [assertion.Said(line.text, line.speaker == entry.speaker) for line in lines]
+        teller = speaker if entry.provenance == "user" else ""
+        told = assertion.statements(analysis, teller, listener, said) if entry.provenance in {"user", "tool"} else ()
+        stated = [one._replace(vector=embed(one.text)) for one in told] if embed else told
+        spoken.setdefault(entry.session, []).append(entry)
+        item = new_item(analysis, encoding, entry.provenance, entry.speaker, (), (), stated)
+        text = meant(last.get(entry.session, ""), entry.text)
+        vector = embed(text) if embed and text else None
+        last[entry.session] = entry.text
         _, ids[entry.id] = await store.say(place, item._replace(vector=vector), at=entry.at)
         await store.consolidate(place, _ALL)
     return ids
@@ -144,6 +142,8 @@ async def _erased(
         place = await store.place("one", "questions")
         for entry in probe.erased:
             await store.erase(place.user_id, ids[entry])
+        if embed:
+            await make_up(store, place.user_id, embed)
         names = {memory: entry for entry, memory in ids.items()}
         return await _answer(store, place, world, probe, names, plain, step, embed)
 
@@ -161,9 +161,13 @@ async def _answer(
     step()
     analysis = analyse(probe.text)
     asked = cue(analysis, USER, ASSISTANT)
-    vector = embed(analysis.text) if embed else None
+    vector = embed(question(analysis, {entry.speaker for entry in world.entries})) if embed else None
     began = time.perf_counter()
-    found = await store.recall(place, asked, Controls().max_context_items, vector=vector)
+    questions = [
+        one._replace(vector=embed(one.text) if embed else None)
+        for one in assertion.questions(analysis, USER, ASSISTANT)
+    ]
+    found = await store.recall(place, asked, Controls().max_context_items, vector=vector, asked=questions)
     recalled = time.perf_counter()
     score = estimate(asked, found, context=probe.context).score
     done = time.perf_counter()

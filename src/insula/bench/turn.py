@@ -8,16 +8,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from insula.bench import locomo
 from insula.bench.locomo import ADVERSARIAL, Conversation
+from insula.bench.progress import steps
+from insula.bench.scale import quantiles, recall_at_scale
 from insula.calibration import shipped
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -38,7 +39,6 @@ SEED = 7
 STARTS = 9
 _ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
 """Everything is kept, so that what is measured is recall and not salience."""
-_BATCH = 2_000
 
 
 def run(path: str, memories: int, json: bool) -> int:
@@ -87,7 +87,7 @@ async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, A
 async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
     """Ingest a conversation as it would be in use; returns memory id -> id of the turn."""
     ids: dict[int, str] = {}
-    for line in track(talk.lines, f"reading {talk.name}", console=_errors(), transient=True):
+    for line in steps(talk.lines, f"reading {talk.name}"):
         place = await store.place(talk.name, line.session)
         _, memory = await store.say(place, _item(talk, line.speaker, line.text), at=line.at)
         ids[memory] = line.id
@@ -147,49 +147,11 @@ async def whole_turns(talks: list[Conversation], path: Path) -> dict[str, Any]:
     added: list[float] = []
     async with await Metacognition.open(path) as metacognition:
         pairs = [(a, b) for a, b in zip(talk.lines, talk.lines[1:], strict=False) if a.speaker == first != b.speaker]
-        for asked, answered in track(pairs, "taking turns", console=_errors(), transient=True):
+        for asked, answered in steps(pairs, "taking turns"):
             async with metacognition.turn("one", asked.session, asked.text) as turn:
                 turn.finish(answered.text)
             added.append(turn.added * 1000)
-    return {"turns": len(added), "added_ms": _quantiles(added)}
-
-
-async def recall_at_scale(talks: list[Conversation], path: Path, size: int) -> dict[str, Any]:
-    """Milliseconds of recall and of the confidence after it, for one user with many memories."""
-    chance = random.Random(SEED)
-    recalling: list[float] = []
-    estimating: list[float] = []
-    async with await Store.open(path) as store:
-        place = await store.place("many", "all")
-        await _fill(store, place, _generated(talks, size, chance), size)
-        questions = [question.text for talk in talks for question in talk.questions]
-        for text in chance.sample(questions, min(QUESTIONS, len(questions))):
-            asked = cue(analyse(text), USER, ASSISTANT)
-            began = time.perf_counter()
-            found = await store.recall(place, asked, Controls().max_context_items)
-            recalling.append((time.perf_counter() - began) * 1000)
-            began = time.perf_counter()
-            estimate(asked, found)
-            estimating.append((time.perf_counter() - began) * 1000)
-    return {"memories": size, "recall_ms": _quantiles(recalling), "confidence_ms": _quantiles(estimating)}
-
-
-def _generated(talks: list[Conversation], size: int, chance: random.Random) -> Iterable[NewItem]:
-    """New lines, each of two halves of real ones, as one user might have said them over years."""
-    sentences = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
-    for _ in range(size):
-        analysis = analyse(" ".join(chance.sample(sentences, 2)))
-        yield new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-
-
-async def _fill(store: Store, place: Place, items: Iterable[NewItem], size: int) -> None:
-    batch: list[tuple[NewItem, float]] = []
-    began = store.now() - size
-    for i, item in enumerate(track(items, f"making {size:,} memories", size, console=_errors(), transient=True)):
-        batch.append((item, began + i))
-        if len(batch) == _BATCH or i == size - 1:
-            await store.add(place, batch, _ALL)
-            batch = []
+    return {"turns": len(added), "added_ms": quantiles(added)}
 
 
 def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
@@ -203,7 +165,7 @@ def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
         recent = [replies[i - k] for k in range(1, 6)]
         message = chance.choice(questions)
         taken.append(_cpu(lambda message=message, reply=reply, recent=recent: assess(message, reply, recent)))
-    return {"replies": len(taken), "assess_cpu_ms": _quantiles(taken)}
+    return {"replies": len(taken), "assess_cpu_ms": quantiles(taken)}
 
 
 def _reply(texts: Sequence[str], chance: random.Random) -> str:
@@ -236,25 +198,15 @@ def _median_run(arguments: list[str]) -> float:
     return round(statistics.median(taken), 1)
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
-    ordered = sorted(values)
-    return {
-        "median": round(statistics.median(ordered), 3),
-        "p95": round(ordered[int(0.95 * (len(ordered) - 1))], 3),
-        "max": round(ordered[-1], 3),
-    }
-
-
-def _errors() -> Console:
-    return Console(stderr=True)
-
-
 def _show(figures: dict[str, Any]) -> None:
     table = Table("measure", "median", "p95", "max", box=None, header_style="dim")
     for name, part in (
         (f"a turn without its model, ms ({figures['turn']['turns']} turns)", figures["turn"]["added_ms"]),
-        (f"recall from {figures['scale']['memories']:,} memories, ms", figures["scale"]["recall_ms"]),
-        ("confidence after it, ms", figures["scale"]["confidence_ms"]),
+        *(
+            (f"recall from {figures['scale']['memories']:,} memories, {kind} words, CPU ms", part)
+            for kind, part in figures["scale"]["recall_cpu_ms"].items()
+        ),
+        ("confidence after it, CPU ms", figures["scale"]["confidence_cpu_ms"]),
         ("assess a reply of 2 kB, CPU ms", figures["monitor"]["assess_cpu_ms"]),
     ):
         table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")))

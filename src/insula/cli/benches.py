@@ -42,6 +42,18 @@ def bench_stuck(
     raise typer.Exit(run(data, json))
 
 
+@app.command("answers")
+def bench_answers(
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
+    from insula.bench.answers import run
+
+    raise typer.Exit(run(data, json, show))
+
+
 @app.command("night")
 def bench_night(
     users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,
@@ -126,9 +138,7 @@ def bench_confidence(
     data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
     plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
     fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
-    embed: Annotated[
-        str | None, typer.Option(help="MODULE:FUNCTION from a text to its embedding, which recall then uses.")
-    ] = None,
+    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
     json: Json = False,
 ) -> None:
     """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
@@ -158,3 +168,45 @@ def bench_likelihood(
     from insula.bench.likelihood import run
 
     raise typer.Exit(run(model, json, fit))
+
+
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula.bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))
+
+
+@app.command("help")
+def bench_help(  # noqa: PLR0913, PLR0917 one option each
+    part: Annotated[str, typer.Argument(help="memory, wishes or answer.")],
+    out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
+    sources: Annotated[str, typer.Option(help="Of memory: small, locomo, realtalk, with commas between.")] = "small",
+    data: Annotated[str | None, typer.Option(help="A folder that holds locomo/ and realtalk/.")] = None,
+    half: Annotated[str, typer.Option(help="dev, on which words were chosen, or held.")] = "held",
+    conversations: Annotated[int, typer.Option(help="Long conversations of each source.", min=1)] = 5,
+    questions: Annotated[int, typer.Option(help="Questions of each kind and long conversation.", min=1)] = 10,
+    limit: Annotated[int | None, typer.Option(help="How many items; 0 only reports.", min=0)] = None,
+    parallel: Annotated[int, typer.Option(help="Requests at a time.", min=1)] = 1,
+    show: Annotated[int, typer.Option(help="Print so many items with the replies of all arms side by side.")] = 0,
+    json: Json = False,
+) -> None:
+    """What the words before a model do to its replies: made up, right, wishes followed; arm against arm."""
+    from insula.bench.help.command import Options, run
+
+    options = Options(
+        part=part, out=out, model=model, arms=arms, sources=sources, data=data, half=half, conversations=conversations,
+        questions=questions, limit=limit, parallel=parallel, show=show, json=json,
+    )  # fmt: skip
+    raise typer.Exit(run(options))

@@ -13,6 +13,7 @@ from insula.agent.context import HISTORY_CHARS
 from insula.cli.common import DATABASE, account_of
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
+from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
 from insula.settings import Settings
@@ -29,7 +30,8 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     """
     home = settings_module.home()
     async with AsyncExitStack() as stack:
-        warming = asyncio.create_task(asyncio.to_thread(warm_up))
+        embed = embedding.named(settings.embed)
+        warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
         who = identity.load(settings.identity or home / identity.FILE, required=bool(settings.identity))
         llm = await stack.enter_async_context(resolve(name, settings.weights))
         account = account_of(settings)
@@ -42,6 +44,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
         metacognition = Metacognition(
             await Store.open(home / DATABASE),
             identity=who,
+            embed=embed,
             holdout=settings.holdout,
             regulator=_regulator(settings, weights),
         )

@@ -15,8 +15,12 @@ from insula.llm.budget import Account
 from insula.memory.lessons import Cited
 from insula.memory.nights import Kept
 from insula.turn.lessons import Used
+from insula.turn.verdict import Tone
 from insula.types import Memory
 
+MARKS: Mapping[Tone, str] = {"good": "✓", "sure": "·", "doubt": "?", "poor": "!"}
+TONES: Mapping[Tone, str] = {"good": "green", "sure": "", "doubt": "yellow", "poor": "red"}
+"""How a verdict is marked."""
 SHOWN = 90
 """Characters of a memory in a table."""
 CITED = 6
@@ -29,16 +33,14 @@ def greeting(model: str, session: str) -> str:
 
 
 def quiet_line(reply: Reply) -> Text:
-    """One line: confidence and its reason, the assessment, what was spent; a second one names what is missing."""
-    sure = reply.confidence
-    parts = [f"memory {sure.level} {sure.score:.2f}: {sure.reasons[0] if sure.reasons else 'no reason'}"]
-    if reply.assessment is not None:
-        flags = " " + ", ".join(reply.assessment.flags) if reply.assessment.flags else ""
-        parts.append(f"response {reply.assessment.score:.2f}{flags}{' (hedged)' if reply.hedged else ''}")
-    parts.append(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms")
-    text = Text("  " + " · ".join(parts))
-    if reply.assessment is not None and reply.assessment.unanswered:
-        text.append("\n  unanswered: " + "; ".join(reply.assessment.unanswered))
+    """One line: the verdict and what was spent; a second one quotes what the answer should have used."""
+    text = Text("  ")
+    if (told := reply.verdict) is not None:
+        text.append(f"{MARKS[told.tone]} {told.text}{' (hedged)' if reply.hedged else ''}", style=TONES[told.tone])
+        text.append(" · ")
+    text.append(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms")
+    if told is not None and told.line:
+        text.append(f"\n  remembered: {_short(told.line)}")
     for signal in reply.signals:
         if signal.kind != "meta:turn":
             text.append(f"\n  {signal.kind}: {signal.reason}")
@@ -50,7 +52,8 @@ def quiet_line(reply: Reply) -> Text:
 def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
     """What was recalled with scores, what was learned, and what the monitor saw."""
     sure = reply.confidence
-    lines: list[RenderableType] = [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
+    lines: list[RenderableType] = [Text(reply.verdict.text.capitalize() + ".")] if reply.verdict else []
+    lines += [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
     lines += [Text(f"  {reason}") for reason in sure.reasons]
     if reply.recalled:
         lines.append(_recalled(reply))
@@ -65,7 +68,10 @@ def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Ci
                 f"{'a repetition' if parts.repetition else 'no repetition'}"
             )
         )
-        lines += [Text(f"  {flag}") for flag in judged.flags]
+        if parts.likelihood is not None:
+            lines.append(Text(f"  the model's own likelihood {parts.likelihood:.2f}"))
+        about = {fault.flag: fault.about for fault in judged.faults}
+        lines += [Text(f"  {flag}" + (f": {about[flag]}" if about.get(flag) else "")) for flag in judged.flags]
         lines += [Text(f'  unanswered: "{text}"') for text in judged.unanswered]
     return Group(*lines)
 

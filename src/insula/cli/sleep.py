@@ -13,7 +13,9 @@ from insula.agent import identity as identity_module
 from insula.cli.common import DATABASE, LOG_FILE, account_of, counted, log_to, soul_of
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
+from insula.memory import embedding
 from insula.memory.store import Store
+from insula.metacognition.meaning import made_up
 from insula.settings import Settings
 from insula.sleep.cycle import PhaseReport, SleepReport, sleep_cycle
 from insula.sleep.phases import PHASES
@@ -47,12 +49,14 @@ async def _nights(
         identity = identity_module.load(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )
+        embed = embedding.usable(embedding.named(settings.embed))
         name = model or settings.model
         llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
         for each in await store.users() if everybody else [user]:
             if everybody and show is not _quiet:
                 print(each)
+            await made_up(store, each, embed)
             reports.append(
                 await sleep_cycle(
                     store,

@@ -56,6 +56,19 @@ class Lesson(NamedTuple):
     """Ids of the user's messages."""
 
 
+class Retired(NamedTuple):
+    """Guidance that is told no more, with a record of what it was (law 8); saying it again brings it back."""
+
+    key: str
+    author: str
+    """`user` where the user's newest word did it, `person` where a command did, `night`."""
+    why: str
+    by: str = ""
+    """Key of what took its place."""
+    message: int = 0
+    """Id of the message that said so."""
+
+
 class Lived(NamedTuple):
     """What a session says of a lesson whose trigger appeared in it."""
 
@@ -77,5 +90,5 @@ class Revision(NamedTuple):
     nothing of it is written. None is written whatever stands."""
 
 
-Change = Summary | Merge | Forget | Insight | Lesson | Lived | Revision
+Change = Summary | Merge | Forget | Insight | Lesson | Retired | Lived | Revision
 Changes = Sequence[Change]

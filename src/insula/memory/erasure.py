@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.journal import ASKED
 from insula.memory.schema import lessons, memories, messages, nights, relations, revisions, sessions, signals, summaries
@@ -16,6 +16,8 @@ from insula.text.analysis import analyse
 from insula.types import Memory
 
 ERASED = ""
+NEXT = 4
+"""Memories after an erased one whose vectors may hold the end of it."""
 SOUL, SOULS = "soul", ("soul", "soul:proposal")
 """Subjects of revisions: the guidelines, and what is proposed for them."""
 DIGESTS = "digests"
@@ -58,8 +60,10 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
         connection.execute(sa.update(messages).where(line).values(content=ERASED))
         gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
         _unsaid(connection, user_id, row.session_id, said.turn)
+        _unquote(connection, user_id, row.session_id, memory_id)
         _from_soul(connection, user_id, gone, at)
     _from_journal(connection, user_id)
+    _unmeant(connection, user_id, memory_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
@@ -80,9 +84,23 @@ def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -
     these = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids))
     empty: dict[str, Any] = {"content": ERASED, "line": ERASED, "claims": ERASED, "vector": None, "retired_at": at}
     connection.execute(sa.update(memories).where(these).values(**empty))
+    facts.unsay(connection, user_id, ids)
     subjects = [f"memory:{number}" for number in ids]
     past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(subjects))
     connection.execute(sa.update(revisions).where(past).values(content=ERASED))
+
+
+def _unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+    """Take the vectors and statements of what was said next, which may hold some of what is erased; they are made anew.
+
+    Where several talk in one session at once, that need not be the next alone.
+    """
+    session = sa.select(memories.c.session_id).where(memories.c.id == memory_id).scalar_subquery()
+    after = sa.and_(memories.c.user_id == user_id, memories.c.session_id == session, memories.c.id > memory_id)
+    next_few = sa.select(memories.c.id).where(after).order_by(memories.c.id).limit(NEXT)
+    found = list(connection.execute(next_few).scalars())
+    connection.execute(sa.update(memories).where(memories.c.id.in_(found)).values(vector=None))
+    facts.unsay(connection, user_id, [memory_id], found)
 
 
 def _unlearn(
@@ -130,6 +148,16 @@ def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int)
     for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
         left = {key: value for key, value in data.items() if key not in ("topic", "unanswered")}
         connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
+
+
+def _unquote(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:
+    """Take what is quoted out of the records of turns that the memory came up in, and of those of its session."""
+    query = sa.select(signals.c.id, signals.c.session_id, signals.c.data).where(signals.c.user_id == user_id)
+    for number, session, data in connection.execute(query).all():
+        came_up = any(one.get("id") == memory_id for one in data.get("recalled", ()))
+        if "quoted" in data and (came_up or session == session_id):
+            left = {key: value for key, value in data.items() if key != "quoted"}
+            connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
 
 
 def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at: float) -> None:

@@ -6,7 +6,9 @@ a term is that in the user's own memory.
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,8 +22,8 @@ from insula.memory.cue import MEAN_LENGTH, Statistics
 from insula.memory.salience import USE
 from insula.memory.schema import in_working_memory, memories, sessions, terms, users
 
-CANDIDATES = 64
-"""How many memories are proposed; the score that counts is `recall.score`."""
+CANDIDATES = 40
+"""How many memories are proposed; the score that counts is `recall.score`. Recall is no better with 64, and dearer."""
 
 NEAREST = 16
 """How many more are proposed for their meaning alone, where there are embeddings."""
@@ -29,37 +31,34 @@ BATCHES = 5
 """Batches of the nearest, 4,064 memories, among which they are looked for."""
 
 POSTINGS = 2_500
-"""Occurrences that one search reads at most (2 ms at 10^5 memories): common words are left out before rare ones."""
+"""Occurrences that one search reads at most (2 ms at 10^5 memories), whatever is asked with which words."""
 
 BUSY_MS = 4_000
 
-_SEARCH = sa.text("SELECT rowid AS id FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
-_NEAR = sa.text("SELECT value AS id FROM json_each(:near)")
+_BEST = sa.text("SELECT rowid FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
+_LATEST = sa.text("SELECT rowid FROM memory_index WHERE memory_index MATCH :match ORDER BY rowid DESC LIMIT :limit")
 _LONG_TERM = sa.text("""
-SELECT memories.id FROM json_each(:ids) AS one JOIN memories ON memories.id = one.value
+SELECT memories.id, vector FROM json_each(:ids) AS one JOIN memories ON memories.id = one.value
 WHERE memories.user_id = :user AND promoted_at IS NOT NULL AND retired_at IS NULL ORDER BY one.key""")
 
 
-def _proposals(searched: bool, near: bool) -> sa.Select[Any]:
-    """The query of `candidates`, with the search of the index and the nearest, or without."""
-    mine = memories.c.user_id == sa.bindparam("user")
-    in_session = sa.and_(mine, memories.c.session_id == sa.bindparam("session"))
-    held = sa.select(memories.c.id).where(in_session, in_working_memory())
-    asked = ((_SEARCH, searched), (_NEAR, near))
-    found = [sa.select(one.columns(sa.column("id", sa.Integer)).subquery().c.id) for one, wanted in asked if wanted]
-    hits = (sa.union(*found, held) if found else held).cte("hits")
-    before = sa.select(memories.c.after_id).join_from(hits, memories, memories.c.id == hits.c.id)
-    after = sa.select(memories.c.id).join_from(hits, memories, memories.c.after_id == hits.c.id)
-    around = sa.union(sa.select(hits.c.id), before, after).cte("around")
-    return (
-        sa.select(memories, sessions.c.name.label("session"))
-        .join_from(around, memories, memories.c.id == around.c.id)
-        .join(sessions, sessions.c.id == memories.c.session_id)
-        .where(mine)
-    )
-
-
-_PROPOSALS = {(searched, near): _proposals(searched, near) for searched in (True, False) for near in (True, False)}
+_MINE = memories.c.user_id == sa.bindparam("user")
+_IN_SESSION = sa.and_(_MINE, memories.c.session_id == sa.bindparam("session"))
+_HITS = sa.union(
+    sa.select(sa.text("SELECT value AS id FROM json_each(:hits)").columns(sa.column("id", sa.Integer)).subquery().c.id),
+    sa.select(memories.c.id).where(_IN_SESSION, in_working_memory()),
+).cte("hits")
+_AROUND = sa.union(
+    sa.select(_HITS.c.id),
+    sa.select(memories.c.after_id).join_from(_HITS, memories, memories.c.id == _HITS.c.id),
+    sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
+).cte("around")
+_PROPOSED = (
+    sa.select(memories, sessions.c.name.label("session"))
+    .join_from(_AROUND, memories, memories.c.id == _AROUND.c.id)
+    .join(sessions, sessions.c.id == memories.c.session_id)
+    .where(_MINE)
+)
 
 _TOUCH = sa.text("""
 UPDATE memories SET
@@ -130,49 +129,40 @@ def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -
     )
 
 
-def candidates(
-    connection: sa.Connection, user_id: int, session_id: int, containing: Mapping[str, int], near: Sequence[int] = ()
-) -> Sequence[sa.Row[Any]]:
-    """The memories worth scoring, and the turns around them.
-
-    Proposed are those that share the rarest of the given terms, best first by BM25, the session's working memory, and
-    those that are `near` in meaning.
-    """
-    query = _query(user_id, containing)
-    values: dict[str, object] = {"user": user_id, "session": session_id}
-    if query:
-        values |= {"match": query, "limit": CANDIDATES}
-    if near:
-        values["near"] = json.dumps(list(near))
-    return connection.execute(_PROPOSALS[bool(query), bool(near)], values).all()
+def candidates(connection: sa.Connection, user_id: int, session_id: int, found: Iterable[int]) -> Sequence[sa.Row[Any]]:
+    """The memories worth scoring: those that were found, the session's working memory, and the turns around them."""
+    values = {"user": user_id, "session": session_id, "hits": json.dumps(list(found))}
+    return connection.execute(_PROPOSED, values).all()
 
 
-def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[int]:
-    """Those of some ids, in their order, that are in a user's long-term memory."""
-    return list(connection.execute(_LONG_TERM, {"user": user_id, "ids": json.dumps(list(ids))}).scalars())
+def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:
+    """Those of some ids, in their order, that are in a user's long-term memory, with their vectors."""
+    rows = connection.execute(_LONG_TERM, {"user": user_id, "ids": json.dumps(list(ids))})
+    return [(row.id, row.vector) for row in rows]
 
 
 def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int], limit: int) -> list[int]:
-    """Ids of the memories that share the rarest of the given terms, best first by BM25."""
-    if not (query := _query(user_id, containing)):
-        return []
-    return list(connection.execute(_SEARCH, {"match": query, "limit": limit}).scalars())
+    """Ids of the memories that share the rarest of the given terms, best first.
 
-
-def _query(user_id: int, containing: Mapping[str, int]) -> str:
-    return " OR ".join(f'"{_owned(user_id, term)}"' for term in _rarest(containing))
+    The rarest decide, by BM25, as long as they occur no more than `POSTINGS` times together. Where each of the terms is
+    more common than that, none of them tells much: the latest occurrences of each are read, `POSTINGS` together, and
+    those that hold the most of the terms come first, the latest of them before the others.
+    """
+    if rare := _rarest(containing):
+        query = " OR ".join(_quoted(user_id, term) for term in rare)
+        return list(connection.execute(_BEST, {"match": query, "limit": limit}).scalars())
+    held = Counter[int]()
+    for term in containing:
+        values = {"match": _quoted(user_id, term), "limit": POSTINGS // len(containing)}
+        held.update(connection.execute(_LATEST, values).scalars())
+    return sorted(held, key=lambda one: (-held[one], -one))[:limit]
 
 
 def _rarest(containing: Mapping[str, int]) -> list[str]:
     """The terms to search for: from the rarest on, while they occur no more than `POSTINGS` times together."""
-    chosen: list[str] = []
-    read = 0
-    for term, found in sorted(containing.items(), key=lambda entry: entry[1]):
-        if chosen and read + found > POSTINGS:
-            break
-        chosen.append(term)
-        read += found
-    return chosen
+    ordered = sorted(containing.items(), key=lambda entry: entry[1])
+    read = accumulate(found for _, found in ordered)
+    return [term for (term, _), so_far in zip(ordered, read, strict=True) if so_far <= POSTINGS]
 
 
 def touch(connection: sa.Connection, user_id: int, ids: Sequence[int], at: float) -> None:
@@ -218,6 +208,10 @@ def _count(
 
 def _owned(user_id: int, term: str) -> str:
     return f"{user_id}_{term}"
+
+
+def _quoted(user_id: int, term: str) -> str:
+    return f'"{_owned(user_id, term)}"'
 
 
 def _line(user_id: int, words: Sequence[str]) -> str:

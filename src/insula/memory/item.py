@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from insula.memory.assertion import Statement
 from insula.memory.encoding import USER, Encoding
-from insula.memory.salience import emphasis, importance, novelty, personal, salience
+from insula.memory.salience import emphasis, importance, novelty, personal, renews, salience
 from insula.memory.vectors import Vector
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse
@@ -36,6 +37,8 @@ class NewItem(NamedTuple):
     importance: float
     salience: float
     vector: Vector | None = None
+    statements: tuple[Statement, ...] = ()
+    """What it asserts, of a user or a tool."""
     score: float | None = None
     """The assessment, where it is a response."""
 
@@ -47,8 +50,9 @@ def new_item(
     speaker: str,
     recalled: Sequence[Recalled],
     replies_to: Sequence[Ask],
+    stated: Sequence[Statement] = (),
 ) -> NewItem:
-    """A text as it enters working memory, with its salience."""
+    """A text as it enters working memory, with its salience; `stated` is what it asserts."""
     shown = screen(analysis.text[:SCREENED_CHARS], LINE_CHARS)
     if provenance == "user" and speaker == USER:
         shown = shown._replace(text=_told(analysis, shown.text))
@@ -62,14 +66,15 @@ def new_item(
         line=shown.text,
         withheld=shown.reasons,
         claims=encoding.dump(),
-        kind=encoding.kind,
+        kind="semantic" if stated else encoding.kind,
         importance=weight,
         salience=salience(
             weight,
-            novelty(encoding, recalled),
+            1.0 if said and renews(stated) else novelty(encoding, recalled),
             emphasis(analysis.text) if said else 0.0,
-            personal=personal(analysis) if said else 0.0,
+            personal=max(personal(analysis), float(renews(stated))) if said else 0.0,
         ),
+        statements=tuple(stated),
     )
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError
 from insula.memory import index
-from insula.memory.changes import Changes, Forget, Insight, Lesson, Lived, Merge, Revision, Summary
+from insula.memory.changes import Changes, Forget, Insight, Lesson, Lived, Merge, Retired, Revision, Summary
 from insula.memory.encoding import load, terms_of
 from insula.memory.nights import DERIVES
 from insula.memory.schema import evidence, lessons, memories, nights, relations, revisions, summaries
@@ -34,6 +34,12 @@ _REPORT = sa.type_coerce(nights.c.report, sa.Text).label("report")
 def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
     """Add a state of something derived."""
     apply(revision, connection, user_id, at)
+
+
+def write(connection: sa.Connection, user_id: int, changes: Changes, at: float) -> None:
+    """Write some changes that no phase of a night made."""
+    for change in changes:
+        apply(change, connection, user_id, at)
 
 
 def journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
@@ -175,7 +181,18 @@ def _(change: Lesson, connection: sa.Connection, user_id: int, at: float) -> Non
         return
     together = sorted({*found.citations, *change.citations})
     sharper = {} if change.section else {"trigger": list(change.trigger), "advice": change.advice}
-    connection.execute(sa.update(lessons).where(mine).values(citations=together, **sharper))
+    connection.execute(sa.update(lessons).where(mine).values(citations=together, retired_at=None, **sharper))
+
+
+@apply.register
+def _(change: Retired, connection: sa.Connection, user_id: int, at: float) -> None:
+    mine = sa.and_(lessons.c.user_id == user_id, lessons.c.key == change.key, lessons.c.retired_at.is_(None))
+    advice = connection.execute(sa.select(lessons.c.advice).where(mine)).scalar()
+    if advice is None:
+        return
+    connection.execute(sa.update(lessons).where(mine).values(retired_at=at))
+    why = {"why": change.why, "retired": True, "by": change.by, "message": change.message}
+    apply(Revision(f"lesson:{change.key}", change.author, advice, why), connection, user_id, at)
 
 
 @apply.register

@@ -1,11 +1,14 @@
-"""What the day reads of the lessons that the night wrote, as functions of a connection."""
+"""What the day reads of what was learned, and what a wish changes at once, as functions of a connection."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from insula.memory import journal, wishes
+from insula.memory.nights import kept
 from insula.memory.schema import lessons, messages, nights, revisions, sessions
+from insula.text.wishing import Wish
 
 Version = tuple[tuple[int, str], ...]
 """What changes whenever a night, or a person, changes what is told."""
@@ -20,6 +23,11 @@ class Cited(NamedTuple):
     at: float
 
 
+def _told() -> sa.ColumnElement[bool]:
+    subject = revisions.c.subject
+    return sa.or_(subject.in_(("soul", "calibration")), subject.startswith("lesson:"))
+
+
 def _version() -> sa.CompoundSelect[int, str]:
     user = sa.bindparam("user", type_=sa.Integer)
     mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
@@ -28,7 +36,7 @@ def _version() -> sa.CompoundSelect[int, str]:
     return sa.union_all(
         mine,
         night.where(nights.c.user_id == user),
-        revised.where(revisions.c.user_id == user, revisions.c.subject.in_(("soul", "calibration"))),
+        revised.where(revisions.c.user_id == user, _told()),
     )
 
 
@@ -50,3 +58,13 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
         .order_by(messages.c.id)
     )
     return [Cited(*row) for row in connection.execute(query)]
+
+
+def heard(connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float) -> None:
+    """Let what a message wishes count at once: what it says anew stands, and what it ends is retired."""
+    mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
+    message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
+    if message is None:
+        return
+    for change in wishes.hear(kept(connection, user_id), said, message, at).changes:
+        journal.apply(change, connection, user_id, at)

@@ -25,6 +25,10 @@ DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
 
 
+NAME_DIGITS = 10
+"""Digits of the name of a lesson, behind its first letter."""
+
+
 class Session(NamedTuple):
     """A session as the night sees it."""
 
@@ -115,6 +119,11 @@ class Kept(NamedTuple):
     citations: tuple[int, ...]
     created_at: float
     evidence: tuple[tuple[str, str, bool, float], ...]
+
+    @property
+    def name(self) -> str:
+        """The id by which people know it, in SOUL.md, in commands and in answers alike."""
+        return self.key if self.section else f"{self.key[:1]}{self.key.rpartition('/')[2][:NAME_DIGITS]}"
 
 
 def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:

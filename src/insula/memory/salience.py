@@ -4,7 +4,9 @@ import math
 import re
 from collections.abc import Sequence
 
+from insula.memory.assertion import Statement
 from insula.memory.encoding import Encoding, persons
+from insula.memory.modality import UPDATES
 from insula.text.analysis import Analysis
 from insula.text.questions import Ask, carries, statements
 from insula.types import Provenance, Recalled
@@ -67,6 +69,11 @@ def novelty(encoding: Encoding, recalled: Sequence[Recalled]) -> float:
         return 0.0
     held = (len(terms & one.terms) for one in recalled if one.memory.kind == "semantic")
     return 1.0 - max(held, default=0) / len(terms)
+
+
+def renews(stated: Sequence[Statement]) -> bool:
+    """Whether a text states that something changed, ended, is not so or was wrong: like what it renews, and yet new."""
+    return any(UPDATES & one.marks and one.modality == "fact" for one in stated)
 
 
 def personal(analysis: Analysis) -> float:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0005"
+VERSION = "0007"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -60,6 +60,14 @@ messages = sa.Table(
 )
 """The transcript, word for word; `score` is the assessment of a response."""
 
+UNEMBEDDED = "vector IS NULL AND retired_at IS NULL AND provenance != 'derived'"
+"""The memories whose vector is to come: of an older store, without an embedding at hand, or after an erasure."""
+
+WORKING = "promoted_at IS NULL AND retired_at IS NULL"
+"""What is in working memory, of whatever session."""
+UNSTATED = "stated IS NULL AND retired_at IS NULL AND provenance IN ('user', 'tool')"
+"""The memories whose statements are to come: of an older store, or after an erasure."""
+
 memories = sa.Table(
     "memories",
     metadata,
@@ -85,18 +93,42 @@ memories = sa.Table(
     _time("said_at"),
     sa.Column("promoted_at", sa.Double),
     sa.Column("retired_at", sa.Double),
+    sa.Column("stated", sa.Boolean),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
     sa.Index("ix_memories_embedded", "user_id", sqlite_where=sa.text("vector IS NOT NULL")),
+    sa.Index("ix_memories_unembedded", "user_id", sqlite_where=sa.text(UNEMBEDDED)),
+    sa.Index("ix_memories_working", "user_id", sqlite_where=sa.text(WORKING)),
+    sa.Index("ix_memories_unstated", "user_id", sqlite_where=sa.text(UNSTATED)),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
 `line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a
-JSON list; `vector` is float16, when an embedder is at hand."""
+JSON list; `vector` is float16, empty where nothing of the text is remembered, and NULL until it is made."""
 
 
 def in_working_memory() -> sa.ColumnElement[bool]:
     """A memory that is neither promoted to long-term memory nor let go."""
     return sa.and_(memories.c.promoted_at.is_(None), memories.c.retired_at.is_(None))
 
+
+def is_asserted() -> sa.ColumnElement[bool]:
+    """A memory in which a user or a tool asserts something: it is forgotten by nobody's full working memory."""
+    return sa.and_(memories.c.kind == "semantic", memories.c.provenance.in_(["user", "tool"]))
+
+
+statements = sa.Table(
+    "statements",
+    metadata,
+    _id(),
+    _user(),
+    sa.Column("memory_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    *(
+        sa.Column(name, sa.Text, nullable=False)
+        for name in ("subject", "subjects", "mentions", "language", "modality", "marks", "terms", "text")
+    ),
+    sa.Column("vector", sa.LargeBinary),
+    sa.Index(None, "user_id", "subject"),
+)
+"""What a memory asserts, clause by clause (`assertion.Statement`), a row for each whom it is about."""
 
 terms = sa.Table(
     "terms",

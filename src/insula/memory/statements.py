@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import index
+from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
-from insula.memory.schema import in_working_memory, memories, messages, sessions, signals, users
+from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
 from insula.types import Controls, Memory, Provenance, Signal
 
@@ -49,9 +49,10 @@ class Said(NamedTuple):
     """The assessment of a response."""
 
 
-def _last(column: sa.Column[int]) -> sa.ScalarSelect[int]:
+def _last(column: sa.Column[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
     """The greatest value of a column in a session, which is bound as "here"."""
-    return sa.select(sa.func.max(column)).where(column.table.c.session_id == sa.bindparam("here")).scalar_subquery()
+    here = column.table.c.session_id == sa.bindparam("here")
+    return sa.select(sa.func.max(column)).where(here, *where).scalar_subquery()
 
 
 # What every turn runs is put together once: that costs SQLAlchemy more than running it.
@@ -68,13 +69,29 @@ _LINES = (
 )
 _MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
 _NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages.c.turn), 0) + 1)
-_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id)).returning(memories.c.id)
+_SAID = memories.c.provenance != "derived"
+_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id, _SAID)).returning(memories.c.id)
 _PROMOTED = (
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
     .values(promoted_at=sa.bindparam("now"))
     .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
 )
+_EVERYWHERE = (
+    sa.update(memories)
+    .where(memories.c.user_id == sa.bindparam("user"), in_working_memory(), is_asserted())
+    .values(promoted_at=sa.bindparam("now"))
+    .returning(memories.c.id, memories.c.claims, memories.c.kind)
+)
+_ELSEWHERE = _EVERYWHERE.where(memories.c.session_id != sa.bindparam("session"))
+_LEAST = (
+    sa.select(memories.c.id)
+    .where(_HELD_HERE)
+    .order_by(memories.c.salience.desc(), memories.c.id.desc())
+    .limit(-1)
+    .offset(sa.bindparam("capacity", type_=sa.Integer))
+)
+_CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
 _SALIENCES = (
     sa.select(memories.c.salience)
     .join(messages, messages.c.id == memories.c.message_id)
@@ -158,7 +175,10 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "uses": 1,
         "vector": None if item.vector is None else packed(item.vector),
     }
-    return number, connection.execute(_MEMORY, memory).scalar_one()
+    memory_id = connection.execute(_MEMORY, memory).scalar_one()
+    if item.provenance in {"user", "tool"}:
+        facts.add(connection, here.user_id, memory_id, item.statements)
+    return number, memory_id
 
 
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
@@ -168,8 +188,30 @@ def promote(connection: sa.Connection, here: Place, controls: Controls, at: floa
     if salient:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
         index.add(connection, here.user_id, entries)
+    values = {"user": here.user_id, "session": here.session_id, "capacity": controls.stm_capacity, "now": at}
+    _moved(connection, here.user_id, _CROWDED, values)
     index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
     return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here, controls.stm_capacity))
+
+
+def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
+    """Move what users and tools asserted in a user's other sessions to long-term memory; returns how many.
+
+    Whoever talks here has left the others, and what stays in their working memory is seen from nowhere else.
+    """
+    return _moved(connection, here.user_id, _ELSEWHERE, {"user": here.user_id, "session": here.session_id, "now": at})
+
+
+def promote_all(connection: sa.Connection, user_id: int, at: float) -> int:
+    """Move all that was asserted to a user's long-term memory, as the night does; returns how many."""
+    return _moved(connection, user_id, _EVERYWHERE, {"user": user_id, "now": at})
+
+
+def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
+    rows = connection.execute(move, dict(values)).all()
+    if rows:
+        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows])
+    return len(rows)
 
 
 def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:
@@ -200,20 +242,15 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         connection.execute(sa.insert(signals), rows)
 
 
-def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
-    """The embeddings of a user's memories after an id, of a size in bytes, with their ids, in the order of the ids."""
-    query = (
-        sa.select(memories.c.id, memories.c.vector)
-        .where(memories.c.user_id == user_id, memories.c.id > after, memories.c.vector.is_not(None))
-        .where(sa.func.length(memories.c.vector) == size)
-        .order_by(memories.c.id)
-    )
-    return [(row.id, row.vector) for row in connection.execute(query)]
-
-
 def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
     """The languages of what is remembered of a user."""
     query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+def speakers(connection: sa.Connection, here: Place) -> frozenset[str]:
+    """Who talks in what is remembered of a user."""
+    query = sa.select(memories.c.speaker).where(memories.c.user_id == here.user_id).distinct()
     return frozenset(connection.execute(query).scalars())
 
 

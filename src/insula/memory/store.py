@@ -12,24 +12,26 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from insula.errors import InputError, StoreError
-from insula.memory import erasure, file, index, journal, lock, nights, statements
-from insula.memory.changes import Changes, Revision
-from insula.memory.cue import Cue, Statistics, content_weights
-from insula.memory.encoding import load, terms_of
+from insula.memory import erasure, facts, file, index, journal, lock, meanings, nights, statements
+from insula.memory.assertion import Question
+from insula.memory.changes import Changes, Retired, Revision
+from insula.memory.cue import Cue
 from insula.memory.item import NewItem
-from insula.memory.lessons import Cited, Version, cited, version
-from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
+from insula.memory.lessons import Cited, Version, cited, heard, version
+from insula.memory.meanings import Unembedded
+from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.statements import Consolidated, Place, Said
-from insula.memory.vectors import Neighbourhoods, Vector, cosine
+from insula.memory.vectors import Neighbourhoods, Vector, cosines
 from insula.redaction import redact
 from insula.text.analysis import clean
-from insula.types import Controls, Memory, Recalled, Signal
+from insula.text.wishing import Wish
+from insula.types import Controls, Memory, Signal
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
 
@@ -38,19 +40,6 @@ _CACHED_PLACES = 10_000
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class Recollection(NamedTuple):
-    """What recall brought."""
-
-    recalled: tuple[Recalled, ...]
-    """Memories, best first."""
-    statistics: Statistics
-    """What they were scored with."""
-    standing: Standing
-    """Whom the candidates are about."""
-    said: tuple[Said, ...] = ()
-    """Lines of the session's transcript, oldest first."""
 
 
 class Store:
@@ -157,6 +146,10 @@ class Store:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self.run(statements.write, place, None, item, self.now() if at is None else at)
 
+    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> None:
+        """Let what a message wishes count at once."""
+        await self.run(heard, place.user_id, place.session_id, turn, said, self.now())
+
     async def finish(
         self,
         place: Place,
@@ -194,7 +187,14 @@ class Store:
         return await self.run(work)
 
     async def recall(
-        self, place: Place, cue: Cue, limit: int, *, lines: int = 0, vector: Vector | None = None
+        self,
+        place: Place,
+        cue: Cue,
+        limit: int,
+        *,
+        lines: int = 0,
+        vector: Vector | None = None,
+        asked: Sequence[Question] = (),
     ) -> Recollection:
         """The best memories for a cue, from long-term memory and from this session's working memory.
 
@@ -208,31 +208,31 @@ class Store:
             lines: how many lines of the session's transcript to read along.
             vector: the cue's embedding. It proposes what is near in meaning, beside what shares words, and counts in
                 the score of the memories that have one.
+            asked: the questions of the message, each with its embedding. What is stated of those asked about is
+                proposed, too, and each memory is told what it has to do with them.
         """
 
-        def work(connection: sa.Connection) -> tuple[Statistics, Sequence[sa.Row[Any]], tuple[Said, ...]]:
+        def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            near = self._near(connection, place.user_id, vector) if vector is not None else ()
-            rows = index.candidates(connection, place.user_id, place.session_id, statistics.containing, near)
-            return statistics, rows, statements.lines(connection, place, lines) if lines else ()
+            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found += self._near(connection, place.user_id, vector) if vector is not None else []
+            found += facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found)
+            told = facts.of(connection, place.user_id, [row.id for row in rows]) if asked else []
+            return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
-        statistics, rows, said = await self.run(work)
-        content = content_weights(cue, statistics)
-        items = _items(place, rows, cue, content, vector)
-        best = rank(cue, items, statistics, self.now(), limit)
-        by_id = {row.id: row for row in rows}
-        recalled = tuple(_recalled(one, by_id[one.item.id]) for one in best)
-        return Recollection(recalled, statistics, standing(cue, items, content), said)
+        return recollected(place, cue, await self.run(work), asked, vector, self.now(), limit)
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
-        found: list[int] = []
-        batches = self._neighbourhoods.nearest(user_id, vector, partial(statements.vectors, connection, user_id))
+        found: list[tuple[int, bytes]] = []
+        batches = self._neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
             found += index.long_term(connection, user_id, batch)
             if len(found) >= index.NEAREST:
                 break
-        return found[: index.NEAREST]
+        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -246,6 +246,20 @@ class Store:
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages of what is remembered of a user."""
         return await self.run(statements.languages, place)
+
+    async def speakers(self, place: Place) -> frozenset[str]:
+        """Who talks in what is remembered of a user."""
+        return await self.run(statements.speakers, place)
+
+    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Write the vectors of memories that had none, but of what has changed since; returns how many."""
+
+        def work(connection: sa.Connection) -> int:
+            written = meanings.embed(connection, user_id, made)
+            self._neighbourhoods.add(user_id, written)
+            return len(written)
+
+        return await self.run(work)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
@@ -351,6 +365,10 @@ class Store:
         """Add a state of something derived, by a person's hand."""
         await self.run(journal.revise, user_id, revision, self.now())
 
+    async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
+        """Tell some guidance no more, by a person's hand."""
+        await self.run(journal.write, user_id, gone, self.now())
+
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""
         return await self.run(erasure.shown, user_id, memory_id)
@@ -384,40 +402,3 @@ def check_names(user: str, session: str) -> None:
 
 def _nothing(_: sa.Connection) -> None:
     """The unit of work that only opens."""
-
-
-def _items(
-    place: Place, rows: Sequence[sa.Row[Any]], cue: Cue, content: Mapping[str, float], vector: Vector | None
-) -> list[Item]:
-    """The rows that may be recalled, each matched against the cue together with the turns around it."""
-    matches = {row.id: match(cue, content, row.claims) for row in rows}
-    following = {row.after_id: row.id for row in rows if row.after_id}
-    return [
-        Item(
-            id=row.id,
-            provenance=row.provenance,
-            kind=row.kind,
-            speaker=row.speaker,
-            language=row.language,
-            content=row.content,
-            match=matches[row.id],
-            before=matches.get(row.after_id, NO_MATCH),
-            after=matches.get(following.get(row.id), NO_MATCH),
-            said_at=row.said_at,
-            uses=row.uses,
-            used_at=row.used_at,
-            cosine=cosine(vector, row.vector) if vector is not None and row.vector else 0.0,
-            session=row.session_id,
-        )
-        for row in rows
-        if row.retired_at is None
-        and row.kind != "meta_reflection"
-        and row.provenance != "derived"
-        and not row.withheld
-        and (row.promoted_at is not None or row.session_id == place.session_id)
-    ]
-
-
-def _recalled(scored: Scored, row: sa.Row[Any]) -> Recalled:
-    terms = frozenset(terms_of(load(row.claims)))
-    return Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)

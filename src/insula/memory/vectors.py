@@ -1,4 +1,4 @@
-"""Optional embeddings: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
+"""Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -10,19 +10,29 @@ from insula.errors import InputError
 
 _BYTES = np.dtype(np.float16).itemsize
 _MORE = 1_000
+_WORD = 64
+_LAST = np.iinfo(np.uint16).max
 
 Array = npt.NDArray[np.float32]
+Signs = npt.NDArray[np.uint64]
 Vector = Array
 """An embedding of unit length, made by `embedded`."""
 Embed = Callable[[str], Sequence[float] | npt.NDArray[Any]]
-"""Any function from a text to its embedding, of any length; none is shipped."""
+"""Any function from a text to its embedding, of any length; `embedding` names those that there are."""
 Read = Callable[[int, int], Iterable[tuple[int, bytes]]]
-"""The packed vectors of a user after a memory's id and of a size in bytes, with their ids, in the order of the ids."""
+"""The next packed vectors of a user after a memory's id and of a size in bytes, with their ids, in their order; none
+after the last."""
 
-HELD_BYTES = 512 * 2**20
-"""What may be held of all users: 340,000 vectors of 384 dimensions. Beyond that go those who were not asked longest."""
-BATCH = 64
-"""The nearest come in batches: this many, and where they do not do, a thousand at a time."""
+HELD_BYTES = 128 * 2**20
+"""What may be held of all users: the signs of 1.8 million vectors. Beyond that go those who were not asked longest."""
+NOTHING = b""
+"""The vector of a text of which nothing is remembered."""
+UNRELATED = 0.1
+"""Cosine of two texts that have nothing to do with each other: the median of questions and turns drawn at random from
+our own talks, LoCoMo and REALTALK (0.07 to 0.10)."""
+BATCH = 128
+"""The nearest come in batches: this many, and where they do not do, a thousand at a time. Of 12,000 texts and 88,000
+means of two, 99.7 % of the 16 that are nearest to a question are in the first batch."""
 
 
 def embedded(embed: Embed, text: str) -> Vector:
@@ -49,16 +59,28 @@ def packed(vector: Vector) -> bytes:
     return vector.astype(np.float16).tobytes()
 
 
-def cosine(vector: Vector, stored: bytes) -> float:
-    """Cosine of a vector with a packed one, in [-1, 1]; 0 where their dimensions differ."""
-    other = np.frombuffer(stored, dtype=np.float16).astype(np.float32)
-    return float(np.clip(vector @ other, -1.0, 1.0)) if vector.shape == other.shape else 0.0
+def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
+    """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
+    found = [0.0] * len(stored)
+    alike = [at for at, one in enumerate(stored) if one and len(one) == vector.size * _BYTES]
+    if alike:
+        joined = b"".join(stored[at] or b"" for at in alike)
+        rows = np.frombuffer(joined, np.float16).reshape(len(alike), vector.size).astype(np.float32)
+        for at, one in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
+            found[at] = one
+    return found
+
+
+def nearness(cosine: float) -> float:
+    """How near in meaning two texts are by the cosine of their vectors, in [0, 1]."""
+    return max(cosine - UNRELATED, 0.0) / (1 - UNRELATED)
 
 
 class Neighbourhoods:
-    """The vectors of the users who were asked last, compared with a cue's all at once: exact, 10 ms for 10^5 of 384.
+    """The signs of the vectors of the users who were asked last, compared with a cue's all at once: 1 ms for 10^5.
 
-    They are read once, and after that only what is new. What is erased is left out by whoever reads the memories, and
+    Signs alone put what is near first, in a sixteenth of the room; who reads the memories compares those exactly. They
+    are read once, and after that only what is new. What is erased is left out by whoever reads the memories, and
     forgotten here with `forget`.
     """
 
@@ -78,14 +100,22 @@ class Neighbourhoods:
         here = self._users.pop(user_id, None)
         if here is None or here.dimensions != vector.size:
             here = _Neighbourhood(vector.size)
-        here.extend(read(here.last, vector.size * _BYTES))
-        if here.size > self._held_bytes:
-            self._too_many.add(user_id)
-            return
+        while new := list(read(here.last, here.row_bytes)):
+            here.add(new)
+            here.last = new[-1][0]
+            if here.size > self._held_bytes:
+                self._too_many.add(user_id)
+                return
         self._users[user_id] = here
         while sum(one.size for one in self._users.values()) > self._held_bytes:
             del self._users[next(iter(self._users))]
         yield from here.nearest(vector)
+
+    def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
+        """Take in vectors that were made later than those of memories after them."""
+        here = self._users.get(user_id)
+        if here is not None:
+            here.add([(number, one) for number, one in found if number <= here.last and len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
@@ -98,43 +128,48 @@ class Neighbourhoods:
 
 
 class _Neighbourhood:
-    """One user's vectors, as the rows of an array that is half as large again whenever it is full."""
+    """The signs of one user's vectors, 64 to a word, a column for each, in an array that grows by half when full."""
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
+        self.row_bytes = dimensions * _BYTES
         self.last = 0
         self._count = 0
         self._ids: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self._rows: Array = np.empty((0, dimensions), np.float32)
+        self._signs: Signs = np.empty((-(-dimensions // _WORD), 0), np.uint64)
 
     @property
     def size(self) -> int:
-        return self._rows[: self._count].nbytes
+        return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
 
-    def extend(self, found: Iterable[tuple[int, bytes]]) -> None:
-        new = list(found)
+    def add(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:
             return
         count = self._count + len(new)
         if count > len(self._ids):
-            room = max(count, len(self._ids) * 3 // 2) - self._count
-            self._ids = _longer(self._ids[: self._count], room)
-            self._rows = _longer(self._rows[: self._count], room)
+            room = max(count, len(self._ids) * 3 // 2) - len(self._ids)
+            self._ids = np.concatenate([self._ids, np.empty(room, np.int64)])
+            self._signs = np.concatenate([self._signs, np.empty((len(self._signs), room), np.uint64)], axis=1)
+        rows = np.frombuffer(b"".join(one for _, one in new), np.float16).reshape(len(new), self.dimensions)
         self._ids[self._count : count] = [number for number, _ in new]
-        self._rows[self._count : count] = np.frombuffer(b"".join(one for _, one in new), np.float16).reshape(
-            len(new), self.dimensions
-        )
-        self._count, self.last = count, new[-1][0]
+        self._signs[:, self._count : count] = _signs(rows.astype(np.float32))
+        self._count = count
 
     def nearest(self, vector: Vector) -> Iterator[list[int]]:
-        distance = -(self._rows[: self._count] @ vector)
-        best = np.argpartition(distance, BATCH)[:BATCH] if self._count > BATCH else np.arange(self._count)
-        yield self._ids[best[np.argsort(distance[best], kind="stable")]].tolist()
-        distance[best] = np.inf
-        rest = np.argsort(distance, kind="stable")[: self._count - len(best)]
+        differ = np.zeros(self._count, np.uint16)
+        for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True):
+            differ += np.bitwise_count(held[: self._count] ^ asked)
+        best = np.argpartition(differ, BATCH)[:BATCH] if self._count > BATCH else np.arange(self._count)
+        yield self._ids[best[np.argsort(differ[best], kind="stable")]].tolist()
+        differ[best] = _LAST
+        rest = np.argsort(differ, kind="stable")[: self._count - len(best)]
         for at in range(0, len(rest), _MORE):
             yield self._ids[rest[at : at + _MORE]].tolist()
 
 
-def _longer(array: npt.NDArray[Any], by: int) -> npt.NDArray[Any]:
-    return np.concatenate([array, np.empty((by, *array.shape[1:]), array.dtype)])
+def _signs(rows: Array) -> Signs:
+    """Which dimensions of each vector are above its mean, as columns of words."""
+    bits = np.packbits(rows > rows.mean(axis=1, keepdims=True), axis=1)
+    whole = np.zeros((len(rows), -(-rows.shape[1] // _WORD) * _WORD // 8), np.uint8)
+    whole[:, : bits.shape[1]] = bits
+    return np.ascontiguousarray(whole.view(np.uint64).T)

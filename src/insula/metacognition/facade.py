@@ -1,24 +1,29 @@
 """The facade of the package: `Metacognition`."""
 
+import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from insula.calibration import shipped
 from insula.errors import InputError, InsulaError
-from insula.memory import statements
+from insula.memory import assertion, statements
 from insula.memory.cue import cue
+from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.store import Store
+from insula.memory.store import Said, Store
 from insula.memory.vectors import Embed, embedded
+from insula.metacognition import stating
+from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import IMPASSE, Turn
 from insula.redaction import redact
 from insula.screening import screen
-from insula.text.analysis import analyse, clean
+from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import asks
 from insula.turn import monitor
 from insula.turn.hedging import hedge
@@ -36,8 +41,10 @@ log = logging.getLogger(__name__)
 SPEAKER_CHARS = 40
 
 
-def warm_up() -> None:
-    """Load and compile now what the first turn would otherwise wait for: half a second, once per process."""
+def warm_up(embed: Embed | None = use) -> None:
+    """Load and compile now what the first turn would otherwise wait for: a second, once per process."""
+    if embed := usable(embed):
+        embed("Where does Ana live?")
     text = "Where does Ana live, and since when?"
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge("Ana lives in Lisbon.", assessment, Identity())
@@ -54,10 +61,11 @@ class Metacognition(Mind):
         controls: what a turn may use before conditions change it.
         calibration: coefficients of confidence; by default the shipped ones.
         assess: the self-monitor; another function of the same form may replace it (K10).
-        embed: makes an embedding of a text, so that what is near in meaning is recalled without a word in common; none
-            is needed.
+        embed: makes the vector of a text, so that what is near in meaning is recalled without a word in common;
+            by default the shipped embedding, where it is installed. With None it is recalled by words alone.
         telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4).
+        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
+            the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
     """
 
@@ -68,7 +76,7 @@ class Metacognition(Mind):
         *,
         identity: Identity | None = None,
         controls: Controls | None = None,
-        embed: Embed | None = None,
+        embed: Embed | None = use,
     ) -> Self:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
@@ -80,6 +88,7 @@ class Metacognition(Mind):
     async def close(self) -> None:
         """Write down how the service stands, and let go of the store."""
         try:
+            await self.backlog.end()
             await self.write_down()
         except InsulaError as error:
             log.warning("What the service knew of itself was not written down: %s", error)
@@ -154,6 +163,7 @@ class Metacognition(Mind):
         from insula.sleep.cycle import sleep_cycle
         from insula.sleep.phases import PHASES
 
+        await made_up(self.store, user, self.embed)
         return await sleep_cycle(
             self.store,
             user,
@@ -202,14 +212,26 @@ class Metacognition(Mind):
         content = redact(clean(text))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
-        vector = embedded(self.embed, analysis.text) if self.embed and analysis.text else None
-        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=1)
-        replies_to = asks(analyse(found.said[-1].content[:REMEMBERED_CHARS])) if found.said else ()
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to)
+        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES)
+        before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
+        replies_to = asks(analyse(before)) if before else ()
+        text = meant(before, content) if self.embed else ""
+        vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
+        told = provenance in {"user", "tool"}
+        teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
+        stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
         _, memory = await self.store.say(place, item, at=stamp)
         consolidated = await self.store.consolidate(place, self.controls)
         self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
-        self.saw(place, analysis.language)
+        self.saw(place, analysis.language, speaker)
         return memory
+
+    def _stated(
+        self, analysis: Analysis, speaker: str, listener: str, said: Sequence[Said]
+    ) -> tuple[assertion.Statement, ...]:
+        """What a text states, with the vectors of its statements."""
+        before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
+        return stating.meant(assertion.statements(analysis, speaker, listener, before), self.embed)

@@ -7,16 +7,19 @@ from typing import NamedTuple, TypeVar
 
 from insula.calibration import OWN, calibrated, shipped
 from insula.memory import statements, vitals
+from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
 from insula.memory.store import Place, Store
 from insula.memory.vectors import Embed
+from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.told import prompt_text
+from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import impasse, lessons, monitor
-from insula.types import Assessment, Calibration, Controls, Identity, Signal
+from insula.turn import impasse, lessons, monitor, wishes
+from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +44,7 @@ class Learned(NamedTuple):
 
     version: Version
     advice: tuple[lessons.Advice, ...]
+    wishes: tuple[wishes.Standing, ...]
     guidelines: str
     calibration: Calibration
 
@@ -56,7 +60,7 @@ class Mind:
         controls: Controls | None = None,
         calibration: Calibration | None = None,
         assess: Assess = monitor.assess,
-        embed: Embed | None = None,
+        embed: Embed | None = use,
         telemetry: Telemetry | None = None,
         holdout: float = 0.1,
         regulator: Regulator | None = None,
@@ -66,7 +70,8 @@ class Mind:
         self.regulator = regulator or Regulator(controls)
         self.calibration = calibration or shipped()
         self.assess = assess
-        self.embed = embed
+        self.embed = usable(embed)
+        self.backlog = Backlog(store)
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
         self._restored = False
@@ -74,6 +79,7 @@ class Mind:
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
+        self._speakers: OrderedDict[int, frozenset[str]] = OrderedDict()
         self._learned: OrderedDict[int, Learned] = OrderedDict()
 
     @property
@@ -104,8 +110,9 @@ class Mind:
         await self.store.run(vitals.write, SERVICE, self.regulator.state(), taken, self.store.now())
 
     async def resume(self, place: Place) -> None:
-        """Read how a session stood, if this process has not seen it yet."""
+        """Read how a session stood, if this process has not seen it yet; what others asserted is remembered for it."""
         await self.restore()
+        await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
         if key not in self._judged:
             turns = await self.store.ledger(place, kinds=[TURN], limit=_JUDGED)
@@ -113,6 +120,18 @@ class Mind:
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
         if not self.regulator.knows(key):
             self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
+
+    def assessed(
+        self, said: tuple[str, str], recent: Sequence[str], memory: Sequence[Recalled | str], level: Level | None
+    ) -> Assessment:
+        """A response to a message judged by the self-monitor with what memory held, or by what replaces it (K10)."""
+        if self.assess is monitor.assess:
+            return monitor.assess(*said, recent, self.identity, memory=memory, level=level)
+        return self.assess(*said, recent, self.identity)
+
+    def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
+        """What is kept of the last turn of a session that was answered."""
+        return self._judged.get(key)
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
@@ -126,23 +145,32 @@ class Mind:
             known = await self.store.languages(place)
         return _kept(self._languages, place.user_id, known)
 
-    def saw(self, place: Place, language: str) -> None:
-        """Note that a user wrote in a language."""
-        if place.user_id in self._languages:
-            _kept(self._languages, place.user_id, self._languages[place.user_id] | {language})
+    async def speakers(self, place: Place) -> frozenset[str]:
+        """Who talks in a user's memory, read once and kept in step."""
+        if (known := self._speakers.get(place.user_id)) is None:
+            known = await self.store.speakers(place)
+        return _kept(self._speakers, place.user_id, known)
+
+    def saw(self, place: Place, language: str, speaker: str) -> None:
+        """Note that somebody wrote in a language."""
+        for known, one in ((self._languages, language), (self._speakers, speaker)):
+            if place.user_id in known:
+                _kept(known, place.user_id, known[place.user_id] | {one})
 
     async def learned(self, place: Place) -> Learned:
         """What nights have learned of a user; read anew after a night, or after a person's word on it."""
         version = await self.store.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
-            advice = lessons.advised(await self.store.lessons(place.user_id), self.store.now())
+            kept = await self.store.lessons(place.user_id)
             latest = await self.store.revisions(place.user_id, SOUL, 1)
             own = await self.store.revisions(place.user_id, OWN, 1)
+            standing = wishes.standing(kept)
             known = Learned(
                 version,
-                advice,
-                prompt_text(soul.parse(latest[0].content)) if latest else "",
+                lessons.advised(kept, self.store.now()),
+                standing,
+                _guidelines(soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )
         return _kept(self._learned, place.user_id, known)
@@ -157,6 +185,12 @@ class Mind:
                 except Exception:
                     self.telemetry.failures.labels("subscriber").inc()
                     log.exception("A subscriber failed on %s.", signal.kind)
+
+
+def _guidelines(document: soul.Document, standing: Sequence[wishes.Standing]) -> str:
+    """What is told of SOUL.md: not its wishes, which are told nearer to the message, nor what contradicts them."""
+    apart = {line.id for line in document.derived if is_view(line.id)}
+    return prompt_text(document, frozenset(apart.union(contradicted(document, [one.text for one in standing]))))
 
 
 def _kept(cache: OrderedDict[K, V], key: K, value: V) -> V:

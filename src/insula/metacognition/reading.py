@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.store import Said
-from insula.redaction import is_redacted, without_markers
+from insula.metacognition.meaning import remembered
+from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse
 from insula.turn.instructions import bears
 from insula.types import Recalled
@@ -29,11 +30,8 @@ def memorable(content: str, analysis: Analysis) -> Analysis:
         content: the text.
         analysis: `analysed` of it, which is returned as it is where nothing was taken out.
     """
-    if not is_redacted(content[:REMEMBERED_CHARS]):
-        return analysis
-    sentences = analyse(content[:REMEMBERED_CHARS], default=analysis.language).sentences
-    whole = [sentence.text for sentence in sentences if not is_redacted(sentence.text)]
-    return analyse("\n".join(whole), default=analysis.language)
+    text = remembered(content)
+    return analysis if text == content[:REMEMBERED_CHARS] else analyse(text, default=analysis.language)
 
 
 def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:

@@ -1,5 +1,6 @@
 """One exchange: what memory holds for it, what the model is told, and what became of the answer."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -11,11 +12,15 @@ from typing import Self
 
 from insula import telemetry
 from insula.errors import InsulaError
+from insula.guidance import SHOWN
+from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
+from insula.memory.wishes import is_all, wished
+from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import RECENT_RESPONSES, analysed, brought, chosen, is_used, memorable, terms_of
 from insula.metacognition.regulator import Ended
@@ -28,16 +33,22 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.turn import confidence, impasse, lessons
+from insula.text.wishing import Wish
+from insula.turn import confidence, impasse, lessons, mending, wishes
+from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose, memories
+from insula.turn.instructions import bears, compose
 from insula.turn.likelihood import Logprobs, weighed
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Recalled, Signal, Usage
+from insula.turn.mending import Mend
+from insula.turn.verdict import Verdict, verdict
+from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
+SAID_BEFORE = 6
+"""Messages of the session that a response may draw on beside what was recalled."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
@@ -54,6 +65,10 @@ class TurnResult:
     """None where the assessment itself failed (counted, and the response left as it was)."""
     hedged: bool
     signals: tuple[Signal, ...]
+    verdict: Verdict | None = None
+    """The same for a person, in one sentence, with what memory had to do with it."""
+    again: str = ""
+    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
 
 
 class Turn:
@@ -66,11 +81,16 @@ class Turn:
     Attributes:
         message: the user's message, as it should reach the model.
         instructions: the text for the system prompt.
+        reminder: what belongs behind the message, within the same user message; empty in most turns.
+        personal: whether the message asks for a fact about the user, their people or their things.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
         shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
+        mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
+        wishes: the user's standing wishes that this turn is told, what matters most first.
+        heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned.
@@ -89,8 +109,12 @@ class Turn:
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
+        self.mend: Mend | None = None
+        self.wishes: tuple[wishes.Standing, ...] = ()
+        self.heard: tuple[Wish, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions = compose(owner.identity, self.confidence, ())
+        self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
+        self.personal = False
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
@@ -99,7 +123,6 @@ class Turn:
         self.troubles: list[str] = []
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
-        self.shown: frozenset[int] = frozenset()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -109,7 +132,19 @@ class Turn:
         self._place: Place | None = None
         self._content = ""
         self._analysis: Analysis | None = None
-        self._vector: Vector | None = None
+        self._vectors: dict[str, Vector] = {}
+        self._unembeddable = False
+        self._asked_again = 0
+
+    @property
+    def identity(self) -> Identity:
+        """Who the agent is."""
+        return self._owner.identity
+
+    @property
+    def language(self) -> str:
+        """The language of the message as an ISO 639-1 code; "unknown" before it was read."""
+        return self._analysis.language if self._analysis else UNKNOWN
 
     @property
     def controls(self) -> Controls:
@@ -180,15 +215,36 @@ class Turn:
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
-        with self.kept_from_host("embed"):
-            embed = None if "embedding" in self.skipped else owner.embed
-            self._vector = embedded(embed, self._analysis.text) if embed and self._analysis.text.strip() else None
+        vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
         limit = self.controls.max_context_items
-        found = await owner.store.recall(place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=self._vector)
+        questions = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.questions(self._analysis, USER, ASSISTANT)
+        ]
+        found = await owner.store.recall(
+            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
+        )
         found = found._replace(recalled=chosen(found.recalled, limit))
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
+        before = owner.judged((self.user, self.session))
+        left = before.shortfall if before else None
+        self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        with self.kept_from_host("wishes"):
+            self.heard = self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
+
+    async def _meaning(self, text: str) -> Vector | None:
+        """The vector of a text, made once; None where there is none to be had."""
+        embed = None if "embedding" in self.skipped else self._owner.embed
+        if embed is None or not text or self._unembeddable:
+            return None
+        if text not in self._vectors:
+            self._unembeddable = True
+            with self.kept_from_host("embed"):
+                self._vectors[text] = await asyncio.to_thread(embedded, embed, text)
+                self._unembeddable = False
+        return self._vectors.get(text)
 
     def _regulate(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
@@ -202,19 +258,39 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
+
+    def _wished(self) -> tuple[Wish, ...]:
+        """What the message wishes of the manner of answers, in the user's own plain words."""
+        said = [line for line in self.history if line.provenance != "tool"]
+        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
+        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
+        tools = [line.content for line in self.history if line.provenance == "tool"]
+        language = self._analysis.language if self._analysis else UNKNOWN
+        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
         if self._analysis is None or self._place is None:
             return
         kept = memorable(self._content, self._analysis)
-        # What is not remembered must not be found by its meaning either.
-        vector = self._vector if kept is self._analysis else None
-        item = new_item(kept, encode(kept, USER, ASSISTANT), "user", USER, self.recalled, self._questions_before())
-        self.number, _ = await self._owner.store.say(self._place, item._replace(content=self._content, vector=vector))
-        self._owner.saw(self._place, self._analysis.language)
+        vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
+        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
+        stated = [
+            one._replace(vector=await self._meaning(one.text))
+            for one in assertion.statements(kept, USER, ASSISTANT, before)
+        ]
+        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
+        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
+        item = item._replace(content=self._content, vector=vector)
+        if is_all(self.heard, self._content):
+            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
+        self.number, _ = await self._owner.store.say(self._place, item)
+        self._owner.saw(self._place, self._analysis.language, USER)
+        if self.heard:
+            await self._owner.store.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -226,19 +302,25 @@ class Turn:
             calibration=self._calibration,
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        told = lessons.told(learned)
-        self.instructions = compose(
+        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        told = [*(wish.text for wish in far), *lessons.told(learned)]
+        known = [name for name in asked.names if found.statistics.asserting.get(name)]
+        self.personal = is_personal(self._analysis, known) if self._analysis else False
+        self.instructions, self.reminder, self.shown = compose(
             identity,
             self.confidence,
             self.recalled,
+            personal=self.personal,
+            language=asked.language,
             guidelines=self._guidelines,
             guidance=guidance,
             lessons=told,
+            mend=self.mend.text if self.mend else "",
+            wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
-        self.shown = frozenset(number for number, _ in memories(self.recalled))
         evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = learned
+        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -247,17 +329,36 @@ class Turn:
 
     def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
         owner = self._owner
-        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
         with span(telemetry.ASSESSMENT) as traced:
-            judged = assessment or owner.assess(self.message, response, recent, owner.identity)
-            judged = weighed(judged, self._analysis, logprobs)
+            judged = weighed(assessment or self._assess(response), self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        signals = tuple(self._signals(judged, text != response))
-        return TurnResult(response=text, assessment=judged, hedged=text != response, signals=signals)
+        told = verdict(self.confidence, judged, bool(self._analysis and asks(self._analysis)))
+        signals = tuple(self._signals(judged, text != response, response, told))
+        again = self._again(judged)
+        return TurnResult(
+            response=text, assessment=judged, hedged=text != response, signals=signals, verdict=told, again=again
+        )
+
+    def _assess(self, response: str) -> Assessment:
+        """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
+        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
+        known = [one for one in self.recalled if bears(one)]
+        said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
+        level = self.confidence.level if self._analysis is not None and self._place is not None else None
+        memory = [*known, *said[-SAID_BEFORE:]] if level else []
+        return self._owner.assessed((self.message, response), recent, memory, level)
+
+    def _again(self, judged: Assessment) -> str:
+        """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""
+        left = mending.shortfall(judged)
+        if self._asked_again >= self.controls.retry or judged.outcome != "doubtful" or left is None:
+            return ""
+        self._asked_again += 1
+        return mending.sentence(left, self._analysis.language if self._analysis else UNKNOWN) or ""
 
     def _spoken(self, response: str) -> str:
         """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
@@ -265,9 +366,12 @@ class Turn:
         spoken = detect(response, asked)
         return spoken if spoken in LANGUAGES else asked
 
-    def _signals(self, judged: Assessment, hedged: bool) -> Iterator[Signal]:
+    def _signals(self, judged: Assessment, hedged: bool, response: str, told: Verdict) -> Iterator[Signal]:
         topic = frozenset(self._analysis.terms if self._analysis else ())
-        yield self._signal(TURN, "the turn is over", self._record(judged, hedged, topic))
+        left = self._left(judged, topic)
+        record = self._record(judged, hedged, topic) | {"verdict": told.kind} | self._mended(judged, response)
+        quoted = {"quoted": _quoted(judged, told, left)}
+        yield self._signal(TURN, "the turn is over", record | quoted)
         if judged.score < HEDGE_THRESHOLD:
             why = ", ".join(judged.flags) or "several parts fell short"
             data = {
@@ -280,8 +384,22 @@ class Turn:
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
         topic = frozenset(self._analysis.terms if self._analysis else ())
-        if judged and (stuck := self._owner.judge((self.user, self.session), impasse.judged(judged, topic))):
+        if judged is None:
+            return
+        current = impasse.judged(judged, topic, self._left(judged, topic))
+        if stuck := self._owner.judge((self.user, self.session), current):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
+
+    def _left(self, judged: Assessment, topic: frozenset[str]) -> mending.Shortfall | None:
+        """What this turn leaves to the next."""
+        before = self._owner.judged((self.user, self.session))
+        return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic)))
+
+    def _mended(self, judged: Assessment, response: str) -> dict[str, object]:
+        """What became of what the turn before had left to this one."""
+        if self.mend is None:
+            return {}
+        return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
         learned = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
@@ -293,6 +411,7 @@ class Turn:
                 "score": round(judged.score, 4),
                 "flags": list(judged.flags),
                 "parts": asdict(judged.parts),
+                **({"unclear": True} if judged.unclear else {}),
             },
             "hedged": hedged,
             "topic": sorted(topic)[:TOPIC_TERMS],
@@ -317,7 +436,7 @@ class Turn:
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
-            response, used = self._remember(self.result)
+            response, used = await self._remember(self.result)
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
         kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
@@ -325,6 +444,10 @@ class Turn:
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
         owner.notice(self.signals)
+        if owner.embed is not None and (self._unembeddable or "embedding" in self.skipped):
+            owner.backlog.again(self.user)
+        else:
+            owner.backlog.begin(self._place, owner.embed)
 
     async def _account(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
@@ -353,14 +476,14 @@ class Turn:
         data = one.model_dump(mode="json", exclude={"at", "effect", "found"})
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
-    def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
+    async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
         content = redact(result.response)
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        item = item._replace(content=content)
+        item = item._replace(content=content, vector=await self._meaning(meant(self._content, content)))
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)
@@ -383,3 +506,13 @@ class Turn:
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
             self.added += time.perf_counter() - started
+
+
+def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
+    """What the record of a turn quotes of messages and memories; erased with any of them."""
+    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
+    return {
+        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        **({"faults": faults} if faults else {}),
+        **({"shortfall": left.record()} if left else {}),
+    }

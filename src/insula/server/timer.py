@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
+from insula.metacognition.meaning import made_up
 from insula.server.service import Service
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
 from insula.sleep.phases import PHASES
@@ -135,6 +136,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         StoreError: the store cannot be used.
     """
     chat = service.chat
+    await made_up(chat.metacognition.store, user, chat.metacognition.embed)
     report = await sleep_cycle(
         chat.metacognition.store,
         user,

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import DamerauLevenshtein
 
+from insula.memory import statements
 from insula.memory.activation import base_level, probability
 from insula.memory.changes import Forget, Merge
 from insula.memory.nights import Held
@@ -29,7 +30,8 @@ YOUNGEST = 30 * _DAY
 
 
 async def consolidate(night: Night) -> Result:
-    """The phase: merge near-duplicates, forget by activation."""
+    """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
+    await night.store.run(statements.promote_all, night.user_id, night.now)
     held = await night.store.held(night.user_id, LOOKED_AT)
     merges = list(merged(held))
     gone = {other for merge in merges for other in merge.others}

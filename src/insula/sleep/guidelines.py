@@ -18,6 +18,7 @@ from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
 from insula.sleep.sieve import Item
 from insula.sleep.soul import Document, Section
+from insula.sleep.view import forgotten, with_wishes, without_wishes
 from insula.step.fingerprint import digest as fingerprint
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"
@@ -43,14 +44,19 @@ async def guide(night: Night) -> Result:
     past = await night.store.revisions(night.user_id, SUBJECT, PAST)
     found = _found(night.soul, past)
     old, last = _base(found, past)
-    known = [lesson for lesson in await night.store.lessons(night.user_id) if lesson.section]
+    kept = await night.store.lessons(night.user_id)
+    gone = forgotten(last, old, kept) if last else []
+    standing = [one for one in kept if one.key not in {each.key for each in gone}]
+    known = [lesson for lesson in kept if lesson.section]
     new = await _new(night, known)
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
     items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
     wording, unasked = await _worded(night, items, old)
-    outcome = distil(old, items, wording, last=last)
+    outcome = distil(without_wishes(old), items, wording, last=last and without_wishes(last))
+    outcome = _shown_with_wishes(outcome, old, standing)
     waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
+        *gone,
         *_learned(outcome, known, new),
         *_revisions(outcome, found, old, past),
         *_proposals(outcome.proposal, outcome.reasons, waiting),
@@ -97,6 +103,14 @@ def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
     if digest is None:
         return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."
     return digest != found.digest, "" if digest != found.digest else "The file holds it already."
+
+
+def _shown_with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outcome:
+    """What a night made of the document, with the ledger's wishes in it."""
+    document = with_wishes(outcome.document, old, kept)
+    proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
+    why = {change.id: change.why for change in outcome.changes}
+    return replace(outcome, document=document, proposal=proposal, changes=soul.diff(old, document, why))
 
 
 def _found(path: Path | None, past: Sequence[Revised]) -> soul_file.Found | None:
@@ -276,6 +290,8 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     found = soul_file.read(path, known(past))
     if found.edited and not found.foreign:
         text = soul.render(found.document)
+        before = soul.parse(past[0].content) if past else Document()
+        await store.retire(user_id, forgotten(before, found.document, await store.lessons(user_id)))
         await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Change, Lesson, Lived, Revision
-from insula.memory.nights import Kept, Noticed, Session
+from insula.memory.nights import Kept, Noticed
+from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.sleep.cycle import UP_TO, Night, Result
 from insula.sleep.mistakes import (
@@ -28,6 +29,7 @@ from insula.sleep.mistakes import (
     is_users,
     terms_of,
 )
+from insula.sleep.unheard import Heard, unheard
 from insula.text import triggers
 from insula.text.corrections import alike
 
@@ -73,15 +75,6 @@ _ALWAYS = 'The user always wants this: "{wanted}"'
 """The sentences of all lessons: ours, with the user's own clause in quotation marks."""
 
 
-class Heard(NamedTuple):
-    """A session as both phases see it."""
-
-    session: Session
-    mistakes: tuple[Mistake, ...]
-    terms: tuple[frozenset[str], ...]
-    """Of each message of the user's."""
-
-
 @dataclass(slots=True, kw_only=True)
 class Proposal:
     """A lesson in the making: mistakes that want the same about the same."""
@@ -100,10 +93,11 @@ class Proposal:
 
 async def learn(night: Night) -> Result:
     """Propose lessons from the sessions since the last night, and add what they say to those that there are."""
-    heard, _ = await _heard(night)
+    heard, signals = await _heard(night)
     if not heard:
         return Result({UP_TO: night.seen}, skipped="No session since the last night.")
     mistakes = [(one, mistake) for one in heard for mistake in one.mistakes]
+    said = unheard(await night.store.lessons(night.user_id), heard, signals, night.now)
     refused = [_refusal(one, mistake, [mistake.refused]) for one, mistake in mistakes if mistake.refused]
     told: list[tuple[Proposal, str]] = []
     for proposal in _gathered(await _lessons(night), mistakes):
@@ -112,7 +106,7 @@ async def learn(night: Night) -> Result:
             refused += [_refusal(one, mistake, text.reasons) for one, mistake in mistakes if _is_of(mistake, proposal)]
         else:
             told.append((proposal, text.text))
-    changes = [change for one in told[:MOST] for change in _changes(*one)]
+    changes = [*said, *(change for one in told[:MOST] for change in _changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
     return Result(_learned(heard, told[:MOST], refused), changes, skipped)
 
@@ -134,7 +128,7 @@ def _learned(
 async def reinforce(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await _heard(night)
-    kept = await _lessons(night)
+    kept = [one for one in await night.store.lessons(night.user_id) if not one.section]
     seen = {UP_TO: heard[-1].session.last if heard else night.seen}
     if not kept:
         return Result(seen, skipped="There are no lessons yet.")
@@ -169,12 +163,12 @@ async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
     for one, lines in read:
         mine = of.get(one.id, [])
         held = tuple(terms[line.id] for line in lines if line.id in terms)
-        heard.append(Heard(one, found(lines, mine, rarity), held))
+        heard.append(Heard(one, tuple(lines), found(lines, mine, rarity), held))
     return heard, signals
 
 
 async def _lessons(night: Night) -> list[Kept]:
-    return [lesson for lesson in await night.store.lessons(night.user_id) if not lesson.section]
+    return [one for one in await night.store.lessons(night.user_id) if not (one.section or is_wish(one))]
 
 
 # Learning.
@@ -184,7 +178,7 @@ def _gathered(kept: Iterable[Kept], mistakes: Iterable[tuple[Heard, Mistake]]) -
     """The lessons that are new or gained something; the same wish about the same is one lesson, however often."""
     proposals = [_known(lesson) for lesson in kept]
     for one, mistake in mistakes:
-        if mistake.refused or not _says_something(mistake):
+        if mistake.refused or mistake.manner or not _says_something(mistake):
             continue
         match = next((proposal for proposal in proposals if _is_of(mistake, proposal)), None)
         if match is None:

@@ -13,12 +13,14 @@ from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
 from insula.memory.nights import Line, Noticed
+from insula.memory.wishes import wished
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text.analysis import LANGUAGES, Analysis, analyse, detect
 from insula.text.corrections import Correction, correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
+from insula.text.wishing import Wish
 
 Category = Literal["repetition", "missing", "unasked", "language", "length", "tone", "format", "misread", "fact"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -69,6 +71,8 @@ class Mistake(NamedTuple):
     """Ids of the user's messages."""
     refused: str = ""
     """Why nothing may be learned from it."""
+    manner: bool = False
+    """Whether it is a wish on the manner of answers: those have a ledger of their own."""
 
 
 def found(
@@ -109,6 +113,12 @@ class Heard(NamedTuple):
     """What those words alone are."""
     tools: str
     """All that tools had said by then, in small letters."""
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """What it wishes of the manner of answers: that has a ledger of its own."""
+        language = detect(self.line.content, detect(self.previous, "en"))
+        return wished(self.line.content, language, self.previous, "", [self.tools])
 
     def refused(self, wanted: str) -> str:
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
@@ -154,7 +164,7 @@ def _mistake(one: Heard, flags: Mapping[int, tuple[str, ...]], rarity: Mapping[s
     if origin == "wish":
         topic = {term: text for term, text in topic.items() if text.lower() not in _generic(analysis.language)}
     cited = (one.line.id,) if origin in OWN or asked is None else (asked.id, one.line.id)
-    return Mistake(origin, category, tuple(topic), topic, wanted, cited, one.refused(wanted))
+    return Mistake(origin, category, tuple(topic), topic, wanted, cited, one.refused(wanted), bool(one.wishes))
 
 
 def _origin(judged: Correction) -> Origin:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -52,9 +53,15 @@ def _weight(word: str) -> int:
     return max(1, -(-unspaced // 2), len(word) // _LONG_WORD)
 
 
-def prompt_text(document: Document) -> str:
-    """What stands under `## Behavioral Guidelines`; empty where there is nothing to tell."""
-    return told(document).text
+def prompt_text(document: Document, without: frozenset[str] = frozenset()) -> str:
+    """What stands under `## Behavioral Guidelines`; empty where there is nothing to tell.
+
+    Args:
+        document: the guidelines.
+        without: ids of those that are told elsewhere, or no more.
+    """
+    left = tuple(line for line in document.lines if not (line.derived and line.id in without))
+    return told(replace(document, lines=left) if without else document).text
 
 
 @lru_cache(maxsize=16)

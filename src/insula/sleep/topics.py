@@ -116,7 +116,7 @@ def corrected(read: Sequence[Reading], recent: frozenset[int]) -> list[Item]:
     groups: list[list[tuple[int, str]]] = []
     for session in read:
         for one in heard(session.lines):
-            if not one.judged.wanted or one.refused(one.judged.wanted):
+            if not one.judged.wanted or one.refused(one.judged.wanted) or one.wishes:
                 continue
             wanted = screen(one.judged.wanted, QUOTE_CHARS).text
             same = next((group for group in groups if alike(group[0][1], wanted) >= ALIKE), None)

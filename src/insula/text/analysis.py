@@ -21,7 +21,7 @@ LANGUAGES = ("en", "es", "fr", "de", "pt", "it", "zh", "ja")
 
 UNKNOWN = "unknown"
 MIN_WORDS = 3
-"""Below this many words a language is not guessed ("ok" would be Afrikaans)."""
+"""Below this many words a language is not guessed ("ok" would be Afrikaans), unless a question gives it away."""
 
 SURE_WORDS = 6
 """Below this many words the identifier must be sure (`SURE`), or a function word must agree: names have no language."""
@@ -153,7 +153,7 @@ def warm_up() -> None:
 
 
 def detect(text: str, default: str = UNKNOWN, *, least: float = 0.0) -> str:
-    """The language of `text` as an ISO 639-1 code; `default` under three words or where it is mostly code.
+    """The language of `text` as an ISO 639-1 code; `default` where it is mostly code, or too short to tell.
 
     Plain texts of the spaced languages of `LANGUAGES` are told by their function words alone, which costs a fifth
     of asking the identifier.
@@ -175,7 +175,7 @@ def _detected(sample: str, least: float) -> str | None:
         return script
     found = _WORD.findall(sample.lower())
     if len(found) < MIN_WORDS:
-        return None
+        return _of_question(sample, found)
     plain, votes = _by_function_words(found)
     if plain is not None:
         return plain
@@ -184,6 +184,14 @@ def _detected(sample: str, least: float) -> str | None:
         return None
     sure = len(found) >= SURE_WORDS or probability >= SURE or votes.get(language, 0)
     return language if sure or not _LATIN.search(sample) else None
+
+
+def _of_question(text: str, found: list[str]) -> str | None:
+    """The language of a question too short to guess from, where a word of it is a function word of one alone."""
+    if "¿" in text:
+        return "es"
+    languages = {_function_index().get(word, ()) for word in found} - {()} if "?" in text else set[tuple[str, ...]]()
+    return next(iter(languages))[0] if len(languages) == 1 and all(len(one) == 1 for one in languages) else None
 
 
 def _by_script(text: str) -> str | None:

@@ -117,6 +117,16 @@ def affirms(text: str, language: str) -> bool:
     return any(_opens(language, answer, clause) for clause in clauses for answer in ("yes", "no"))
 
 
+def says_yes(text: str, language: str) -> bool | None:
+    """Whether a text opens with yes (true) or no (false); `None` where it does neither."""
+    opening = text[:_OPENING].replace("’", "'").lstrip(' \n"“«„「¡')
+    if _opens(language, "no", opening) and not _opens(language, "yes", opening):
+        return False
+    if _opens(language, "yes", opening) and not _opens(language, "no", opening):
+        return True
+    return None
+
+
 def _opens(language: str, what: str, clause: str) -> bool:
     return language in LANGUAGES and bool(_pattern(language, what).match(clause.lstrip()))
 

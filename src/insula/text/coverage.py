@@ -13,7 +13,7 @@ from typing import NamedTuple
 from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
 from insula.text.answers import AskKind, affirms, carries, has_shape, names_in, numbers_in
 from insula.text.grammar import UNSPACED, grammar
-from insula.text.manner import asks_back, declines, is_anaphoric, wants_words
+from insula.text.manner import asks_back, declines, is_anaphoric, untold, wants_words
 from insula.text.questions import Ask
 
 ANSWERED = 0.5
@@ -206,7 +206,7 @@ def excused(asks: Sequence[Ask], reply: Reply) -> frozenset[int]:
     everything = frozenset(range(len(asks)))
     found = frozenset[int]()
     for piece, claimed in _claims([_own(ask, asks) for ask in asks], reply.sentences):
-        if declines(piece.text, piece.language) or asks_back(piece.text, piece.language):
+        if any(says(piece.text, piece.language) for says in (declines, untold, asks_back)):
             found |= claimed or everything
     return found
 

@@ -228,7 +228,8 @@ def _verdict(text: str, wanted: Expected) -> bool | None:
     if count < (_MIN_LETTERS if script == _LATIN else _MIN_FOREIGN):
         return None
     if script not in {_table().scripts.get(language, _LATIN) for language in wanted.languages}:
-        if script in wanted.scripts or (script == _LATIN and not _latin_prose(text)):
+        quoted = script in wanted.scripts and not (wanted.wished and not wanted.translated)
+        if quoted or (script == _LATIN and not _latin_prose(text)):
             return None
         return False
     if script not in {_LATIN, "han"} or _LATIN in wanted.languages:

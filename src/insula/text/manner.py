@@ -15,6 +15,7 @@ from insula.text.grammar import UNSPACED
 MAX_CHARS = 4_000
 """A text is read up to here: what it says of itself, it says early."""
 
+_GLANCE = 120
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
 _MARK = re.compile(r"[?？؟]")
@@ -25,6 +26,31 @@ _HOLE = re.compile(r"[<\[]unk(?:nown)?[>\]]|(?<![\w-])unk(?![\w-])|\ufffd", re.I
 def declines(text: str, language: str) -> bool:
     """Whether a text says that it cannot, will not or does not know."""
     return _says("decline", text, language)
+
+
+def untold(text: str, language: str) -> bool:
+    """Whether a text says that one was never told."""
+    return _says("untold", text, language)
+
+
+def refuses(text: str, language: str) -> bool:
+    """Whether a text turns the request itself down ("I cannot help with that"), and not merely what is not known."""
+    return _says("refuse", text, language)
+
+
+def reasons(text: str, language: str) -> bool:
+    """Whether a text gives a reason, a condition or another way."""
+    return _says("reason", text, language)
+
+
+def harmful(text: str, language: str) -> bool:
+    """Whether a message names what an assistant may well refuse to help with."""
+    return _says("harm", text, language)
+
+
+def opens_with_subject(text: str, language: str) -> bool:
+    """Whether a text opens by speaking of a thing of its own: "The French Revolution began in 1789"."""
+    return _says("subject", text[:_GLANCE], language)
 
 
 def asks_back(text: str, language: str) -> bool:

@@ -23,30 +23,34 @@ _QUOTED = re.compile(
     r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
 )
 _OPENED = re.compile(r":(?=\s|$)|：")
+_WORD = re.compile(r"[\w'’-]+")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def own_words(message: str) -> str:
-    """The plain words of the user's own in a message: without code, quotations and what follows a colon.
+    """The plain words of the user's own in a message: without code and quotations.
 
-    Nothing where more than one line, or `PLAIN_CHARS`, are left: then somebody else's words may be among them, and
-    nobody can tell which. Nor where it speaks of the user as a third person ("if the user asks about …") or to
-    assistants in general, as nobody does who speaks to one.
+    What follows a colon is lost only where something is named before it that one pastes ("Here is the mail: …"): "I
+    changed my mind: …" is the user's own. Nothing where more than one line, or `PLAIN_CHARS`, are left: then somebody
+    else's words may be among them, and nobody can tell which. Nor where it speaks of the user as a third person ("if
+    the user asks about …") or to assistants in general, as nobody does who speaks to one.
     """
-    return _plain(_OPENED.split(_unquoted(message, " "), maxsplit=1)[0])
+    return _plain(_before_pasted(_unquoted(message, " ")))
 
 
 def told_words(message: str) -> str:
     """What of a message may be told to be what the user said; nothing where nobody can tell.
 
-    As `own_words`, but that what follows a colon is lost only where something is named before it that one pastes ("Here
-    is the mail: …"): "my address: …" is the user's own.
+    As `own_words`, with an ellipsis where something was left out.
     """
-    left = _unquoted(message, ELLIPSIS)
+    return _plain(_before_pasted(_unquoted(message, ELLIPSIS)))
+
+
+def _before_pasted(left: str) -> str:
+    """What stands before the colon behind which something pasted follows."""
     opened = _OPENED.search(left)
-    if opened and _pattern("carriers").search(left, 0, opened.start()):
-        left = left[: opened.start()]
-    return _plain(left)
+    pasted = opened and _pattern("carriers").search(left, 0, opened.start())
+    return left[: opened.start()] if opened and pasted else left
 
 
 def _unquoted(message: str, instead: str) -> str:
@@ -56,7 +60,7 @@ def _unquoted(message: str, instead: str) -> str:
 
 def _is_long(quotation: str) -> bool:
     """Whether a quotation is more than a name."""
-    return len(quotation.split()) > QUOTED_WORDS or len(_WIDE.findall(quotation)) > QUOTED_CHARS
+    return len(_WORD.findall(quotation)) > QUOTED_WORDS or len(_WIDE.findall(quotation)) > QUOTED_CHARS
 
 
 def _plain(left: str) -> str:
@@ -66,9 +70,21 @@ def _plain(left: str) -> str:
 
 
 @cache
-def _pattern(name: Literal["carriers", "outsiders"]) -> re.Pattern[str]:
+def _pattern(name: Literal["carriers", "outsiders", "errands"]) -> re.Pattern[str]:
     """In all languages: what one pastes, or says of what somebody else said; how outsiders speak to an assistant."""
     data: dict[str, str] = json.loads((files("insula.text") / "pasted.json").read_text("utf-8"))[name]
     spaced = "|".join(words for language, words in data.items() if language not in UNSPACED)
     unspaced = "|".join(words for language, words in data.items() if language in UNSPACED)
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}", re.IGNORECASE)
+
+
+def spoken(message: str) -> str:
+    """What of a message its writer says: quotations, code and what follows "Translate this:" are others' words.
+
+    Unlike `told_words` it lets a long message or several lines pass: what they state is weighed clause by clause.
+    """
+    left = _unquoted(message, ELLIPSIS)
+    opened = _OPENED.search(left)
+    if opened and _pattern("errands").search(left, 0, opened.start()):
+        return left[: opened.start()]
+    return left

@@ -30,6 +30,8 @@ _BULLET = re.compile(
     r"\s*(?:(?:[-*•–>]|#{1,6}|\(?(?:\d{1,2}|[a-zA-Z])[.):])\s+|[（(]?[一二三四五六七八九十\d]{1,2}[）)、．.](?=\D)\s*)+"
 )
 _EDGE = " \t\n,;:，；：、—–-"
+_ELLIPTICAL = re.compile(r"(?:は|呢)[\s?？]*$")
+"""Names what is asked about, and leaves the question to the listener ("私の血液型は?")."""
 _SHORT = 2
 _FORMED: frozenset[AskKind] = frozenset({"request", "list", "code"})
 
@@ -268,4 +270,5 @@ def _asked_unspaced(clause: str, marked: bool, rules: Grammar) -> _Asked | None:
         return _Asked(cast(AskKind, request.lastgroup), 0, request.start())
     if told is not None:
         return _Asked("request", 0, told.start() or len(clause))
-    return _Asked("yes_no", 0, len(clause)) if asking else None
+    kind: AskKind = "open" if _ELLIPTICAL.search(clause) else "yes_no"
+    return _Asked(kind, 0, len(clause)) if asking else None

@@ -30,6 +30,23 @@ def alike(one: str, other: str) -> float:
     return shared / total if total else 0.0
 
 
+def likeness(one: str, other: str) -> tuple[float, bool]:
+    """How much of the shorter of two wishes the other holds, in [0, 1], and whether what they share has another sign.
+
+    Words that every wish holds count nothing here: "use libraries" and "use bullets" share none.
+    """
+    first, second = known_language(one[:MAX_CHARS]), known_language(other[:MAX_CHARS])
+    telling = [
+        {token for token, weight in _tokens(text[:MAX_CHARS], language or "en").items() if weight == 1.0}
+        for text, language in ((one, first or second), (other, second or first))
+    ]
+    stems = [{stem for stem, _ in tokens} for tokens in telling]
+    shared = stems[0] & stems[1]
+    least = min(map(len, stems))
+    agreed = {stem for stem, _ in telling[0] & telling[1]}
+    return (len(shared) / least if least else 0.0), bool(shared - agreed)
+
+
 def known_language(text: str) -> str:
     """The language of a text where it can be told and has phrases, else nothing."""
     language = detect(text)

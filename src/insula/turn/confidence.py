@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from insula.calibration import adjusted, log_odds, probability, shipped
 from insula.memory.cue import Cue, Statistics
+from insula.memory.encoding import USER
 from insula.memory.recall import Standing
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
 from insula.text.answers import is_told
-from insula.types import Calibration, Confidence, Identity, Level, Recalled
+from insula.types import Bearing, Calibration, Confidence, Identity, Level, Reason, Recalled
 
 BEST_OF = 5
 """Memories whose terms count as found together."""
@@ -24,6 +25,25 @@ QUOTED = 60
 
 ANSWERS = 3
 """Memories that are looked at for the kind of thing asked for."""
+
+ANSWERED = 0.75
+"""The least chance where a line answers."""
+SHORT = 0.01
+"""By how much a score stays below a level that it must not reach."""
+BEARING = -0.02
+"""Nearness in matter from which a statement bears on what is asked."""
+WORDS: Mapping[tuple[Bearing, Reason], str] = {
+    ("answers", ""): "answers this",
+    ("history", ""): "held once, and something newer took its place",
+    ("bears", "present"): "is how it stands now; what was before is not told",
+    ("bears", "detail"): "lacks the detail asked for",
+    ("other", "detail"): "lacks the detail asked for",
+    ("other", "supposed"): "is a wish, a plan, a supposition or a joke, and no fact",
+    ("other", "subject"): "is said of somebody else",
+    ("bears", ""): "is on this, and does not say it",
+}
+"""What a statement has to do with what is asked, in words."""
+TELLING = tuple(WORDS)
 
 FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
@@ -50,11 +70,48 @@ def estimate(
     known = [one for one in found.recalled if is_evidence(one)]
     values = features(cue, known, found, context, identity)
     said_of = whose(known, found.standing)
-    unadjusted = probability(calibration, values, said_of) if any(values.values()) else 0.0
+    stored = probability(calibration, values, said_of) if any(values.values()) else 0.0
+    unadjusted = weighed(stored, known, calibration) if found.asked else stored
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    why = reasons(cue, known, found.statistics, said_of)
+    why = (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
+
+
+def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:
+    """The chance that memory holds what is asked, by what its statements have to do with it, before it is adjusted.
+
+    High is what has a line that answers; what only bears on it is medium at most. Of users' own talk, of which every
+    sentence is read, low is what no line bears on, however many words it shares.
+    """
+    judged = [one for one in known if one.fit is not None]
+    if not judged:
+        return stored
+    answers = max((one.fit or 0.0 for one in judged if one.bearing == "answers"), default=None)
+    if answers is not None:
+        return max(stored, ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0))
+    below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
+    if not all(one.memory.speaker == USER for one in judged):
+        return min(stored, below_high)
+    if any(is_near(one) for one in judged):
+        return min(max(stored, calibration.medium), below_high)
+    return min(stored, below_medium)
+
+
+def is_near(one: Recalled) -> bool:
+    """Whether a memory bears on what is asked, and nothing says that it lacks the value asked for."""
+    held = one.bearing == "history" or (one.bearing == "bears" and (one.fit or 0.0) >= BEARING)
+    return held and one.reason != "detail"
+
+
+def told(known: Sequence[Recalled]) -> tuple[str, ...]:
+    """What the statements say for or against it, the most telling alone."""
+    for bearing, reason in TELLING:
+        for one in known:
+            if one.bearing == bearing and one.reason == reason and (one.fit or 0.0) >= BEARING:
+                since = f", since then not: {_cut(one.before)}" if one.before else ""
+                return (f"{_quoted(one)} {WORDS[bearing, reason]}{since}",)
+    return ()
 
 
 def is_evidence(recalled: Recalled) -> bool:
@@ -140,7 +197,11 @@ def reasons(
 
 
 def _quoted(one: Recalled) -> str:
-    text = " ".join(one.memory.content.split())
+    return _cut(one.memory.content)
+
+
+def _cut(content: str) -> str:
+    text = " ".join(content.split())
     return f'"{text if len(text) <= QUOTED else text[: QUOTED - 1] + "…"}"'
 
 

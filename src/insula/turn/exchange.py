@@ -1,14 +1,29 @@
 """A message, its response and what went before, with what the monitor works out of them once."""
 
+import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, term_of
-from insula.text.coverage import ANSWERED, Context, Cover, Reply, cover, cover_across, excused
+from insula.text.answers import carries, says_yes
+from insula.text.artefacts import cut_off, echoes, leaks
+from insula.text.coverage import ANSWERED, BRIEF, LONG, Context, Cover, Reply, cover, cover_across, excused
 from insula.text.languages import expected, in_wrong_language
-from insula.text.manner import asks_back, declines, points_back
+from insula.text.manner import (
+    asks_back,
+    declines,
+    harmful,
+    opens_with_subject,
+    points_back,
+    reasons,
+    refuses,
+    untold,
+    wants_again,
+)
 from insula.text.noise import is_noise
 from insula.text.questions import Ask, AskKind, asks, is_small_talk, statements
 from insula.text.similarity import near_duplicate, self_repetition
+from insula.turn.known import is_personal
 from insula.types import Identity
 
 MAX_MESSAGE = 8_000
@@ -27,6 +42,21 @@ _FOLLOW_UP = 3
 _KEYWORDS, _KEYWORD_SHARE = 8, 0.75
 _TERSE = 40
 REFUSAL_CHARS = 200
+_ALONE = 2
+_HINTED = 0.5
+"""Words' worth of evidence from which a response goes on from what was said."""
+_PARTS = 2
+_NAMED = 8
+"""Content words of an answer that is little more than what was asked for."""
+_EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
+_PART = re.compile(r"\n+|;|；|(?<=[.!?])\s+(?=\S)|(?<=[。！？])|(?:^|\s)\d[.)]\s")
+_ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
+_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
+_TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
+"""Kinds of things of which it can be told whether a text holds one."""
+_UNANSWERED_BY_YES: frozenset[AskKind] = frozenset(
+    {"number", "person", "place", "time", "name", "list", "how_to", "why", "code"}
+)
 _WORDY: frozenset[AskKind] = frozenset({"request", "list", "code"})
 
 
@@ -104,6 +134,40 @@ class Exchange:
         return self_repetition(self.response)
 
     @cached_property
+    def echo(self) -> bool:
+        """Whether the response is the message once more, though nobody wanted it said again."""
+        text = self.asked.analysis.text
+        return not self.asked.small_talk and not wants_again(text, self.language) and echoes(self.response, text)
+
+    @cached_property
+    def leak(self) -> bool:
+        """Whether something of the prompt stands in the response."""
+        return leaks(self.response, self.asked.analysis.text)
+
+    @cached_property
+    def cut_off(self) -> bool:
+        return cut_off(self.response, self.language)
+
+    @cached_property
+    def yes_alone(self) -> bool:
+        """Whether "Yes." is all the answer to what cannot be answered so."""
+        asks = self.asked.asks
+        if not asks or self.declined or self.reply.size > 1 or says_yes(self.response, self.language) is None:
+            return False
+        return len(self.response.split()) <= _ALONE and all(ask.kind in _UNANSWERED_BY_YES for ask in asks)
+
+    @cached_property
+    def refused(self) -> bool:
+        """Whether a harmless request is turned down with no reason that is one."""
+        text, language = self.response[:REFUSAL_CHARS], self.language
+        if not self.asked.asks or len(self.response) > REFUSAL_CHARS or not refuses(text, language):
+            return False
+        asked = self.asked.analysis.text
+        if harmful(asked, self.asked.analysis.language) or is_personal(self.asked.asks, self.asked.analysis.language):
+            return False
+        return untold(text, language) or not reasons(text, language)
+
+    @cached_property
     def noise(self) -> bool:
         """Whether the response says nothing: gibberish, or the question handed back."""
         return is_noise(self.response) or (bool(self.asked.asks) and self._echoes())
@@ -116,7 +180,7 @@ class Exchange:
     def declined(self) -> bool:
         """Whether the response says that it cannot answer, or asks what was meant: a long one says so at once."""
         text = self.response if self.reply.size <= _TERSE else self.response[:REFUSAL_CHARS]
-        return declines(text, self.language) or asks_back(text, self.language)
+        return any(says(text, self.language) for says in (declines, untold, asks_back))
 
     @cached_property
     def covers(self) -> tuple[Cover, ...]:
@@ -128,14 +192,65 @@ class Exchange:
 
     @cached_property
     def unanswered(self) -> tuple[str, ...]:
-        """The asks that nothing in the response answers, unless it says why or asks back."""
-        if self.noise:
-            return tuple(ask.text for ask in self.asked.asks)
-        missed = [i for i, _ in enumerate(self.asked.asks) if self.covers[i].value < ANSWERED]
-        if missed and (self.declined or len(self.asked.asks) > 1):
-            pardoned = excused(self.asked.asks, self.reply)
+        """The asks that nothing in the response answers, unless it says why or asks back.
+
+        A lone question is missed only where the response is about it and lacks what it asks for ("how many", "when"):
+        that the words are far apart does not say that it is no answer.
+        """
+        asks = self.asked.asks
+        if self.noise or self.echo:
+            return tuple(ask.text for ask in asks)
+        missed = [i for i, _ in enumerate(asks) if self.covers[i].value < ANSWERED]
+        if missed and (self.declined or len(asks) > 1):
+            pardoned = excused(asks, self.reply)
             missed = [i for i in missed if i not in pardoned]
-        return tuple(self.asked.asks[i].text for i in missed)
+        if len(asks) == 1 and missed and not self._lacks(asks[0]):
+            return ()
+        return () if self._parted(missed) else tuple(asks[i].text for i in missed)
+
+    def _lacks(self, ask: Ask) -> bool:
+        """Whether the response is about a lone question and yet lacks the kind of thing it asks for."""
+        if self.declined or "```" in self.response or ask.kind not in _TOLD:
+            return False
+        return self.covers[0].topic >= ANSWERED and not carries(ask.kind, self.response, self.language)
+
+    def _parted(self, missed: Sequence[int]) -> bool:
+        """Whether the response goes through as many parts as were asked for: "Bram Stoker, 1897." """
+        asks = self.asked.asks
+        if not missed or len(asks) < _PARTS or not self.comparable:
+            return False
+        if sum(1 for line in _PART.split(self.response) if any(map(str.isalnum, line))) >= len(asks):
+            return self.reply.size <= LONG or bool(_ITEM.search(self.response))
+        clauses = [each for each in _CLAUSE.split(self.response) if any(map(str.isalnum, each))]
+        brief = self.reply.size <= BRIEF * len(asks)
+        return (
+            brief
+            and len(clauses) >= len(asks)
+            and all(asks[i].kind in _TOLD and carries(asks[i].kind, self.response, self.language) for i in missed)
+        )
+
+    @cached_property
+    def far(self) -> bool:
+        """Whether the response shares nothing with the message and opens with a subject of its own.
+
+        Of right answers many share no word ("Blot it, cover it with salt"); few of them begin like an article on
+        something else.
+        """
+        if not self.comparable or not self.covers or self.declined or "```" in self.response:
+            return False
+        if self.reply.size <= BRIEF or self.hints >= _HINTED or any(map(self._own_subject, self.asked.topics)):
+            return False
+        terms = {term for ask in self.asked.topics for term in ask.terms}
+        if self.reply.mentions(terms):
+            return False
+        return opens_with_subject(self.response, self.language)
+
+    def _own_subject(self, ask: Ask) -> bool:
+        """Whether a right answer may begin with a subject of its own: an explanation, or the very thing asked for."""
+        if ask.kind in _EXPLAINED:
+            return True
+        named = ask.kind in _TOLD and self.reply.size <= _NAMED
+        return named and carries(ask.kind, self.response, self.language)
 
     @cached_property
     def hints(self) -> float:

@@ -1,21 +1,31 @@
-"""Hedging: a sentence of doubt before a response that is neither good enough to pass nor bad enough to be reported."""
+"""Hedging: a sentence of doubt on a response that is neither good enough to pass nor bad enough to be reported.
+
+It names what is missing where that is known, after the part that was answered; it stands before the response where the
+whole of it is doubtful. What merely could not be judged is left alone.
+"""
 
 import json
 import re
 from functools import cache
 from importlib.resources import files
 
+from insula.screening import screen
 from insula.text.analysis import LANGUAGES, UNKNOWN, detect
 from insula.text.grammar import UNSPACED
-from insula.text.manner import hedges
+from insula.text.manner import declines, hedges
 from insula.text.structure import is_structured
-from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Identity
+from insula.types import HEDGE_THRESHOLD, Assessment, Identity
+
+NAMED = 2
+"""Questions left unanswered that are named."""
+WHAT_CHARS = 160
+"""Characters of each."""
 
 _BLOCK = re.compile(r"\s*(?:```|#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|[|>])")
 
 
 def hedge(response: str, assessment: Assessment, identity: Identity, language: str | None = None) -> str:
-    """The response, with a sentence of doubt before it where its score asks for one.
+    """The response, with a sentence of doubt where its score asks for one.
 
     Args:
         response: what is about to be sent.
@@ -24,21 +34,43 @@ def hedge(response: str, assessment: Assessment, identity: Identity, language: s
         language: the language of the response as an ISO 639-1 code; `None`: it is detected.
 
     Returns:
-        The response unchanged where it passes, scores below `HEDGE_THRESHOLD`, already hedges, or is data or code
-        alone; else a sentence, a space or an empty line, and the response as it was.
+        The response unchanged where it passes, could not be judged, scores below `HEDGE_THRESHOLD`, already hedges, or
+        is data or code alone; else the response with a sentence after it that names what is missing, or before it where
+        all of it is in doubt.
     """
-    if not HEDGE_THRESHOLD <= assessment.score < PASS_THRESHOLD or is_structured(response):
+    if assessment.outcome != "doubtful" or assessment.score < HEDGE_THRESHOLD or is_structured(response):
         return response
     spoken = language or detect(response)
     if is_hedged(response, spoken):
         return response
     spoken = _supported(spoken, identity)
-    return f"{_sentences()[spoken][identity.voice]}{_gap(response, spoken)}{response}"
+    if (missing := _missing(assessment, spoken)) is not None:
+        return f"{response}{_gap_after(response, spoken)}{missing}"
+    if "declined" in assessment.flags and declines(response, spoken):
+        return response
+    doubt = "untold" if "unsupported" in assessment.flags else identity.voice
+    return f"{_sentences()[spoken][doubt]}{_gap(response, spoken)}{response}"
 
 
 def is_hedged(text: str, language: str) -> bool:
     """Whether a text says anywhere that it is not certain; in any known language where its own is not one."""
     return any(hedges(text, each) for each in ((language,) if language in LANGUAGES else LANGUAGES))
+
+
+def _missing(assessment: Assessment, language: str) -> str | None:
+    """The sentence that names what was left out: a question, or what had been told; None where it cannot be named."""
+    told = next((fault.about for fault in assessment.faults if fault.flag == "ignored_memory"), "")
+    if told:
+        return _naming("told", (told,), language)
+    return _naming("missing", assessment.unanswered[:NAMED], language) if assessment.unanswered else None
+
+
+def _naming(which: str, about: tuple[str, ...], language: str) -> str | None:
+    screened = [screen(text, WHAT_CHARS) for text in about]
+    if any(one.reasons or not one.text for one in screened):
+        return None
+    mark = "“{}”" if language not in UNSPACED else "「{}」"
+    return _sentences()[language][which].format(what=" ".join(mark.format(one.text) for one in screened))
 
 
 def _supported(language: str, identity: Identity) -> str:
@@ -52,6 +84,14 @@ def _gap(response: str, language: str) -> str:
     if _BLOCK.match(response):
         return "\n\n"
     return "" if language in UNSPACED or response[:1].isspace() else " "
+
+
+def _gap_after(response: str, language: str) -> str:
+    """What parts the response from the sentence: a list, table or block ends with an empty line."""
+    last = response.rstrip().rpartition("\n")[2]
+    if "\n" in response.strip() or _BLOCK.match(last):
+        return "\n\n"
+    return "" if language in UNSPACED or response[-1:].isspace() else " "
 
 
 @cache

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from insula.turn import mending
+from insula.turn.mending import Shortfall
 from insula.types import PASS_THRESHOLD, Assessment
 
 SAME_TOPIC = 0.25
@@ -13,13 +15,16 @@ class Judged(NamedTuple):
     """What is kept of a turn to recognise an impasse in the next."""
 
     passed: bool
+    """What could not be judged counts as passed."""
     score: float
     topic: frozenset[str]
+    shortfall: Shortfall | None = None
+    """What the next turn is told of it."""
 
 
-def judged(assessment: Assessment, topic: frozenset[str]) -> Judged:
+def judged(assessment: Assessment, topic: frozenset[str], shortfall: Shortfall | None = None) -> Judged:
     """What the next turn needs to know of this one."""
-    return Judged(assessment.passed, assessment.score, topic)
+    return Judged(assessment.outcome != "doubtful", assessment.score, topic, shortfall)
 
 
 def from_record(data: Mapping[str, Any]) -> Judged | None:
@@ -27,7 +32,8 @@ def from_record(data: Mapping[str, Any]) -> Judged | None:
     if (assessment := data.get("assessment")) is None:
         return None
     score = float(assessment["score"])
-    return Judged(score >= PASS_THRESHOLD, score, frozenset(data.get("topic", ())))
+    passed = score >= PASS_THRESHOLD or bool(assessment.get("unclear"))
+    return Judged(passed, score, frozenset(data.get("topic", ())), mending.from_record(data))
 
 
 def impasse(previous: Judged | None, current: Judged) -> str | None:

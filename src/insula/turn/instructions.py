@@ -1,27 +1,19 @@
 """The text that metacognition puts before the model, stable parts first so that a provider can cache them (K4)."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
-from insula.types import Confidence, Identity, Level, Recalled
+from insula.types import Confidence, Identity, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
 
 WORTH_SHOWING = 0.2
 """Score from which a memory is worth the model's attention."""
-
-MEMORIES = "Facts about the user:"
-"""The heading that the embedded model answered best with, of ten that were tried."""
-
-CONFIDENCE: dict[Level, str] = {
-    "high": "Your confidence from memory is high: these facts bear directly on this; answer with them.",
-    "medium": "Your confidence from memory is medium: these facts bear on part of this; answer with what they hold.",
-    "low": "Your confidence from memory is low: little of what is stored bears on this; use general knowledge "
-    "and say so.",
-}
-"""One sentence at every level, about memory and not about the world."""
-NOTHING = "Your confidence from memory is low: nothing stored bears on this; use general knowledge and say so."
-"""The sentence where no memory can be shown, whatever was found."""
 
 VOICES = {
     "plain": "",
@@ -30,38 +22,64 @@ VOICES = {
 }
 
 
-def compose(
+class Words(NamedTuple):
+    """What stands before the model in one turn."""
+
+    instructions: str
+    """The text for the system prompt, stable parts first."""
+    reminder: str
+    """What a model keeps to best beside the message itself; empty in most turns. It goes behind the message, within the
+    same user message, so that a provider's cache of what stands before is not touched."""
+    shown: frozenset[int]
+    """Ids of the memories that stand in the instructions."""
+
+
+def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
     identity: Identity,
     confidence: Confidence,
     recalled: Sequence[Recalled],
     *,
+    personal: bool = False,
+    language: str = "en",
     guidelines: str = "",
     guidance: Iterable[str] = (),
     lessons: Iterable[str] = (),
+    wishes: Sequence[str] = (),
+    mend: str = "",
     advisories: Iterable[str] = (),
-) -> str:
-    """The instructions of one turn, in K4's order.
+) -> Words:
+    """What one turn is told, in K4's order; each sentence stands in `words.json` and was chosen by its effect.
 
     Args:
         identity: who the agent is.
         confidence: what memory is believed to hold.
         recalled: memories, best first; each is screened and stands on one quoted line.
+        personal: whether the message asks for a fact about the user, their people or their things.
+        language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
         lessons: advice whose trigger the message holds.
+        wishes: what the user wants of every answer, in their own words.
+        mend: what fell short in the turn before, in one sentence.
         advisories: notes on the session's load.
     """
-    shown = [line for _, line in memories(recalled)]
+    known = memories(recalled) if confidence.level != "low" else []
+    own = _sentences().get(language, _sentences()["en"])
+    told = own["low" if not known else confidence.level] if personal else ""
     parts = [
         persona(identity),
         _section("## Behavioral Guidelines", [guidelines] if guidelines else []),
         _section("On this topic:", [f"- {text}" for text in guidance]),
         _section("Lessons:", [f"- {text}" for text in lessons]),
-        _section(MEMORIES, shown),
-        sentence(confidence, shown),
+        _section(own["memories"], [line for _, line in known]),
         "\n".join(advisories),
     ]
-    return "\n\n".join(part for part in parts if part)
+    reminder = "\n".join(filter(None, [told, mend, _wished(wishes, own)]))
+    return Words("\n\n".join(part for part in parts if part), reminder, frozenset(number for number, _ in known))
+
+
+def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:
+    return "\n".join([own["wishes"], *(f"- {wish}" for wish in wishes)]) if wishes else ""
 
 
 def persona(identity: Identity) -> str:
@@ -73,15 +91,33 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
     lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
-    for one in recalled:
+    telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
+    for one in telling if any(one.bearing == "answers" for one in telling) else recalled:
         if not bears(one):
             continue
-        said_at = one.memory.said_at
-        line = f"- {who(one)}{one.memory.line} ({said_at.day} {said_at:%B %Y})"
+        line = dated(one)
         if len(line) <= room:
             lines.append((one.memory.id, line))
             room -= len(line)
     return lines
+
+
+def dated(one: Recalled) -> str:
+    """The line of a memory: who said it, where it was not the user, what, and its dates.
+
+    Where it took the place of another it says since when it holds and what held until then; where another took its
+    place, until when it held.
+    """
+    said = _day(one.memory.said_at)
+    if one.until is not None:
+        said = f"{said}; no longer since {_day(one.until)}"
+    elif one.before:
+        said = f"since {said}; until then: {one.before.rstrip('.')}"
+    return f"- {who(one)}{one.memory.line} ({said})"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
 
 
 def bears(one: Recalled) -> bool:
@@ -93,7 +129,11 @@ def bears(one: Recalled) -> bool:
     memory = one.memory
     if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
         return False
+    if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
+        return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
+    if memory.provenance == "tool" and one.bearing == "answers":
+        return True
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
 
 
@@ -108,10 +148,10 @@ def who(one: Recalled) -> str:
             return f"{speaker} said: "
 
 
-def sentence(confidence: Confidence, shown: Sequence[str]) -> str:
-    """The confidence sentence."""
-    return CONFIDENCE[confidence.level] if shown else NOTHING
-
-
 def _section(title: str, lines: Sequence[str]) -> str:
     return "\n".join([title, *lines]) if lines else ""
+
+
+@cache
+def _sentences() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.turn") / "words.json").read_text("utf-8"))

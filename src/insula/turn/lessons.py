@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
 from insula.memory.nights import Kept
+from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.text import triggers
 
@@ -55,7 +56,8 @@ def advised(kept: Iterable[Kept], now: float) -> tuple[Advice, ...]:
     Active are those that a second session bore out, pinned ones, and a standing wish in the user's own plain words
     (R9). All are screened anew: what is on the list may have grown since they were learned.
     """
-    found = [advice for lesson in kept if not lesson.section and (advice := _advice(lesson, now))]
+    about = (lesson for lesson in kept if not lesson.section and not is_wish(lesson))
+    found = [advice for lesson in about if (advice := _advice(lesson, now))]
     found.sort(key=lambda one: (not one.pinned, not one.own, -one.latest if one.own else -one.rank, one.id))
     return tuple(_without_rivals(found))
 

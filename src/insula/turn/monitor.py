@@ -1,23 +1,29 @@
-"""The self-monitor: what a response is worth as an answer to its message, judged without a model.
+"""The self-monitor: what a response is worth as an answer to its message and to what memory held, without a model.
 
-It looks for what goes wrong plainly (an answer to another question, a question passed over, the wrong language, the
-last answer once more). What is finer fails nothing: among the responses that pass it only tells the better from the
-duller (`turn.substance`). Outside the languages of `text.analysis.LANGUAGES` it judges language, forbidden patterns,
-length and repetition, and is neutral on the rest.
+Precision first: below `HEDGE_THRESHOLD` only what is certain brings a response (the wrong language, noise, an echo, a
+leak, a demand that was counted and is not kept, memory passed over). That it shares no word with its message is never
+more than "could not tell" (`Assessment.unclear`). What is finer fails nothing: among the responses that pass it only
+tells the better from the duller (`turn.substance`). Outside the languages of `text.analysis.LANGUAGES` it judges
+language, forbidden patterns, length and repetition, and is neutral on the rest.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import get_args
 
 from insula.text.analysis import analyse
+from insula.text.artefacts import repeats_within
+from insula.text.code_language import asked_in, in_wrong_code
+from insula.text.compliance import broken
+from insula.text.constraints import constraints
 from insula.text.manner import declines, informal, is_courtesy, wants_again
 from insula.text.questions import AskKind, is_small_talk
 from insula.text.similarity import NEAR_DUPLICATE, near_duplicate, specificity
+from insula.turn import known
 from insula.turn.exchange import MAX_MESSAGE, MAX_RESPONSE, NEUTRAL, REFUSAL_CHARS, Asked, Exchange, ends
 from insula.turn.substance import substance
-from insula.types import PASS_THRESHOLD, Assessment, Flag, Identity, Parts
+from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
 
 RECENT = 5
 """So many of the last responses are looked through for a repetition (seed 000: "last N")."""
@@ -36,7 +42,10 @@ LENGTHS_OF_MESSAGE = 4
 length of the message."""
 
 OFF_TOPIC = 0.5
-"""Below this a response is not about what was asked."""
+"""Below this a response shares too little with what was asked."""
+
+NEAR_ENOUGH = 0.25
+"""From this nearness in meaning on a response may be about what was asked."""
 
 DECLINED = 0.75
 """What a declared "I do not know" or a question back is worth: it addresses the message and leaves it unanswered."""
@@ -81,6 +90,22 @@ addresses the message. All weigh the same."""
 NOISE = 0.1
 """What noise is worth."""
 
+CAPS: Mapping[Flag, float] = {
+    "echo": 0.1,
+    "leak": 0.25,
+    "ignored_memory": 0.3,
+    "declined": 0.35,
+    "other_person": 0.3,
+    "constraint": 0.45,
+}
+"""The most that a response with such a fault scores where the fault is certain."""
+
+DOUBTED = 0.6
+"""The most that it scores where the fault is not."""
+
+UNCLEAR = 0.69
+"""The most that a response scores of which only its distance from the message's words is known."""
+
 _COURTESY_TERMS = 10
 _COURTESY_CHARS = 120
 _LOOP_CHARS = 120
@@ -97,33 +122,80 @@ def assess(
     response: str,
     recent_responses: Sequence[str] = (),
     identity: Identity = Identity(),  # noqa: B008 - frozen
+    *,
+    memory: Sequence[Recalled | str] = (),
+    level: Level | None = None,
+    meaning: float | None = None,
 ) -> Assessment:
-    """Assess a response as an answer to a message.
+    """Assess a response as an answer to a message, and to what memory held for it.
 
     Args:
         message: what the user said.
         response: what is about to be sent.
         recent_responses: earlier responses of the session, oldest first; the last `RECENT` count.
         identity: whose languages, voice and forbidden patterns to hold the response to.
+        memory: the lines that stood before the model, best first, as recalled or as plain text.
+        level: how likely memory held what the message needs (`Confidence.level`). `None`: memory was not asked, unless
+            there are lines; then it counts as "high".
+        meaning: how near the response is to the message in meaning, in [0, 1], where there is an embedding.
 
     Returns:
-        A score in [0, 1] (below 0.7 it does not pass), the faults found, the parts that made the score, and the
-        questions and requests left unanswered, verbatim. An empty response scores 0.
+        A score in [0, 1] (below 0.7 it does not pass, below 0.5 something certain speaks against it), the faults found
+        with what shows them, the parts that made the score, and the questions and requests left unanswered, verbatim.
+        An empty response scores 0.
     """
     asked = Asked(analyse(ends(message, MAX_MESSAGE)))
     if not response.strip():
-        return Assessment(score=0.0, flags=("empty",), parts=_NOTHING, unanswered=tuple(ask.text for ask in asked.asks))
+        unanswered = tuple(ask.text for ask in asked.asks)
+        return Assessment(
+            score=0.0, flags=("empty",), parts=_NOTHING, unanswered=unanswered, faults=(Fault(flag="empty"),)
+        )
     turn = Exchange(asked, ends(response, MAX_RESPONSE), list(recent_responses)[-RECENT:], identity)
-    faults = _faults(turn, response)
+    use = _use(turn, memory, level or ("high" if memory else None))
+    faults = tuple(
+        fault for fault in _found(turn, response, use) if not (use.used and fault.flag in ANSWERED_BY_MEMORY)
+    )
+    unanswered = () if use.used and len(asked.asks) == 1 else turn.unanswered
+    if not unanswered and not (turn.cut_off or turn.yes_alone):
+        faults = tuple(fault for fault in faults if fault.flag != "incomplete" or fault.about)
+    lost: set[Flag] = {fault.flag for fault in faults}
+    far = not use.used and _is_far(turn, lost, meaning)
     addressed = _responsiveness(turn)
     parts = Parts(
-        responsiveness=addressed if faults or addressed < ENOUGH else _graded(turn, addressed),
-        completeness=_completeness(turn),
-        consistency=_consistency(faults),
-        length_ok=not faults & {"too_short", "too_long"},
-        repetition="repetition" in faults,
+        responsiveness=addressed if lost or far else _graded(turn, max(addressed, ENOUGH)),
+        completeness=1.0 if far or not unanswered else _completeness(turn),
+        consistency=_consistency(lost),
+        length_ok=not lost & {"too_short", "too_long"},
+        repetition="repetition" in lost,
     )
-    return Assessment(score=score(parts), flags=_ordered(faults), parts=parts, unanswered=turn.unanswered)
+    flags = _ordered({*lost, "off_topic"} if far else lost)
+    return Assessment(
+        score=_bounded(score(parts), faults, far=far),
+        flags=flags,
+        parts=parts,
+        unanswered=unanswered,
+        faults=faults,
+        unclear=far and not faults and meaning is None,
+        used=use.used,
+        modest=turn.declined,
+    )
+
+
+def _use(turn: Exchange, memory: Sequence[Recalled | str], level: Level | None) -> known.Use:
+    if level is None:
+        return known.Use()
+    return known.use(turn.asked.asks, turn.asked.analysis.text, turn.reply, memory, level)
+
+
+def _bounded(value: float, faults: Sequence[Fault], *, far: bool) -> float:
+    """The score within what the faults allow: below `HEDGE_THRESHOLD` only where one of them is certain."""
+    if not any(fault.certain for fault in faults):
+        value = max(value, HEDGE_THRESHOLD)
+    for fault in faults:
+        value = min(value, CAPS.get(fault.flag, 1.0) if fault.certain else DOUBTED)
+    if far and not faults:
+        value = min(value, UNCLEAR)
+    return round(value, 4)
 
 
 def score(parts: Parts) -> float:
@@ -205,27 +277,65 @@ def _consistency(faults: set[Flag]) -> float:
     return OFF_TONE if "off_tone" in faults else 1.0
 
 
-def _faults(turn: Exchange, response: str) -> set[Flag]:
-    return set(_topical(turn)) | set(_formal(turn, response))
+def _found(turn: Exchange, response: str, use: known.Use) -> Iterator[Fault]:
+    """The faults of a response, each once."""
+    yield from (Fault(flag=flag, certain=flag in CERTAIN or turn.noise) for flag in dict.fromkeys(_topical(turn)))
+    yield from (Fault(flag=flag, certain=flag in CERTAIN) for flag in dict.fromkeys(_formal(turn, response)))
+    yield from _demanded(turn)
+    if use.fault is not None:
+        yield use.fault
+    elif turn.refused:
+        yield Fault(flag="declined", certain=False)
+
+
+ANSWERED_BY_MEMORY: frozenset[Flag] = frozenset({"too_short"})
+"""What a response that says what memory held is not reproached with."""
+
+CERTAIN: frozenset[Flag] = frozenset({"wrong_language", "forbidden_pattern", "repetition", "echo", "leak"})
+"""Faults of form that leave no doubt; noise besides. What an answer that is given twice scores is graded."""
 
 
 def _topical(turn: Exchange) -> Iterator[Flag]:
-    if _off_topic(turn):
+    if turn.echo:
+        yield "echo"
+    if _is_beside(turn):
         yield "off_topic"
-    if turn.unanswered:
+    if turn.unanswered or turn.cut_off or turn.yes_alone:
         yield "incomplete"
 
 
-def _off_topic(turn: Exchange) -> bool:
-    if turn.noise:
+def _demanded(turn: Exchange) -> Iterator[Fault]:
+    """What was demanded of the form of the answer and is not kept; who declines or asks back need not keep it."""
+    if turn.declined or turn.echo:
+        return
+    for one in constraints(turn.asked.analysis):
+        if broken(one, turn.response):
+            parts = one.kind in {"steps", "questions"}
+            yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
+    if in_wrong_code(turn.asked.analysis.text, turn.response):
+        yield Fault(flag="constraint", about=", ".join(sorted(asked_in(turn.asked.analysis.text))))
+
+
+def _is_beside(turn: Exchange) -> bool:
+    """Whether a response plainly is no answer: noise, a courtesy, the refusal of nothing."""
+    if turn.noise or (not turn.covers and _reaction(turn) < OFF_TOPIC):
         return True
-    if not turn.covers:
-        return _reaction(turn) < OFF_TOPIC
-    return _only_courtesy(turn) or (max(each.topic for each in turn.covers) < OFF_TOPIC and not turn.declined)
+    return bool(turn.covers) and _only_courtesy(turn)
+
+
+def _is_far(turn: Exchange, lost: set[Flag], meaning: float | None) -> bool:
+    """Whether a response shares too little with the message, by its words or, where it can be told, its meaning."""
+    if lost or turn.declined or not turn.covers:
+        return False
+    if meaning is not None:
+        return meaning < NEAR_ENOUGH and max(each.topic for each in turn.covers) < ENOUGH
+    return turn.far
 
 
 def _formal(turn: Exchange, response: str) -> Iterator[Flag]:
     """The faults of form: language, forbidden patterns, tone, length and repetition."""
+    if turn.leak:
+        yield "leak"
     if turn.wrong_language:
         yield "wrong_language"
     if any(pattern.search(response, 0, MAX_FORBIDDEN) for pattern in _patterns(turn.identity.forbidden)):
@@ -270,7 +380,7 @@ def _longest(turn: Exchange) -> int:
 
 def _repeats(turn: Exchange) -> bool:
     """Whether the response says once more what was said before, unasked; or runs in circles itself."""
-    if len(turn.response) >= _LOOP_CHARS and turn.circling >= LOOP:
+    if repeats_within(turn.response) or (len(turn.response) >= _LOOP_CHARS and turn.circling >= LOOP):
         return True
     if not turn.recent or near_duplicate(turn.response, turn.recent) < NEAR_DUPLICATE:
         return False

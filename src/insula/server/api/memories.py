@@ -117,6 +117,7 @@ async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
     left = await forgetting.erase(service.chat.metacognition.store, user, number, service.soul_of(user))
     if left is None:
         raise _missing(number)
+    service.chat.metacognition.backlog.again(user)
     return Erased(erased=number, left=service.told(left) or None)
 
 

@@ -20,7 +20,8 @@ from insula.server.users import Caller, service_of, settled
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
-from insula.types import Flag, Level
+from insula.turn.verdict import Kind
+from insula.types import Flag, Level, Outcome
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/agent", tags=["chat"])
@@ -72,6 +73,13 @@ class Parts(BaseModel):
     """How sure the model was of its words, where it tells."""
 
 
+class Shown(BaseModel):
+    """A fault with what shows it."""
+
+    flag: Flag
+    about: str
+
+
 class Judgement(BaseModel):
     """What the self-monitor thinks of the response."""
 
@@ -81,6 +89,17 @@ class Judgement(BaseModel):
     parts: Parts
     unanswered: list[str]
     """Questions of the message that no part of the response matches."""
+    outcome: Outcome = "passed"
+    """`unclear`: what could not be told, which is neither hedged nor learned from."""
+    faults: list[Shown] = []
+    """The flags that something shows, each with what does: a line of memory, a demand of the message."""
+
+
+class Came(BaseModel):
+    """What the turn came to, for a person."""
+
+    kind: Kind
+    text: str
 
 
 class Noticed(BaseModel):
@@ -128,6 +147,8 @@ class Allowed(BaseModel):
     max_context_items: int
     consolidation_threshold: float
     stm_capacity: int
+    retry: int = 0
+    """How often the model may be asked once more in a turn."""
     skipped: list[Stage]
     """Stages that it went without, under severe load."""
 
@@ -150,14 +171,23 @@ EXAMPLE: dict[str, Any] = {
             "repetition": False,
         },
         "unanswered": [],
+        "outcome": "passed",
+        "faults": [],
     },
     "hedged": False,
+    "verdict": {"kind": "used", "text": "remembered, and used"},
     "signals": [{"kind": "meta:turn", "reason": "the turn is over"}],
     "recalled": [{"id": 1, "score": 0.71, "shown": True}],
     "lessons": [],
     "tokens": {"input": 212, "output": 6},
     "ms": {"model": 840.2, "added": 7.9},
-    "controls": {"max_context_items": 16, "consolidation_threshold": 0.55, "stm_capacity": 32, "skipped": []},
+    "controls": {
+        "max_context_items": 16,
+        "consolidation_threshold": 0.55,
+        "stm_capacity": 32,
+        "retry": 0,
+        "skipped": [],
+    },
     "error": None,
     "troubles": [],
     "metacog": {
@@ -186,6 +216,7 @@ class Answer(BaseModel):
     confidence: Estimate
     assessment: Judgement | None
     hedged: bool
+    verdict: Came | None = None
     signals: list[Noticed]
     recalled: list[Recollected]
     lessons: list[Told]

@@ -82,7 +82,7 @@ export function converse(form) {
     const near = isNear();
     htmx.swap(pending, await response.text(), { swapStyle: "outerHTML" });
     pending.remove();
-    const verdicts = [...turns.lastElementChild.querySelectorAll(".gauge")].map((one) => one.textContent.replace(/\s+/g, " "));
+    const verdicts = [...turns.lastElementChild.querySelectorAll(".told")].map((one) => one.textContent.replace(/\s+/g, " "));
     spoken.textContent = `Answered. ${verdicts.join(". ")}`;
     follow(near);
   }

@@ -33,6 +33,13 @@ class Sure(BaseModel):
     reasons: list[Text] = []
 
 
+class Found(BaseModel):
+    """A fault, and what shows it."""
+
+    flag: Text
+    about: Text = ""
+
+
 class Good(BaseModel):
     """An assessment, as a record holds it."""
 
@@ -40,6 +47,23 @@ class Good(BaseModel):
     flags: list[Text] = []
     parts: dict[Text, Share | bool | None] = {}
     unanswered: list[Text] = []
+    faults: list[Found] = []
+    outcome: Text = ""
+    unclear: bool = False
+
+    @property
+    def could_not_tell(self) -> bool:
+        """Whether it could not be judged."""
+        return self.unclear or self.outcome == "unclear"
+
+
+class Told(BaseModel):
+    """The verdict of a turn."""
+
+    kind: Text
+    text: Text = ""
+    tone: Tone = "sure"
+    line: Text = ""
 
 
 class Scored(BaseModel):
@@ -90,6 +114,7 @@ class Facts(BaseModel):
     confidence: Sure | None = None
     assessment: Good | None = None
     hedged: bool = False
+    verdict: Told | None = None
     signals: list[Noticed] = []
     recalled: list[Scored] = []
     lessons: list[Drawn] = []
@@ -131,6 +156,20 @@ class Shown:
         return [(name, float(share)) for name, share in told if share is not None]
 
     @property
+    def verdict(self) -> Told | None:
+        """What the turn came to, in a sentence; of a turn whose words are gone, what is left of it."""
+        told = self.facts.verdict
+        if told is None or told.text:
+            return told
+        return told.model_copy(update={"text": words.came_to(told.kind)})
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Flag -> what shows it."""
+        known = self.facts.assessment.faults if self.facts.assessment else []
+        return {one.flag: one.about for one in known if one.about}
+
+    @property
     def noticed(self) -> list[Noticed]:
         """What is worth saying beyond that the turn is over."""
         return [one for one in self.facts.signals if one.kind != TURN]
@@ -146,7 +185,7 @@ def shown(facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, Ke
         normal: what a turn may use where nothing is amiss.
     """
     sure, good = facts.confidence, facts.assessment
-    word, tone = words.quality(good.score) if good else ("", "good")
+    word, tone = words.quality(good.score, told=not good.could_not_tell) if good else ("", "good")
     return Shown(
         facts=facts,
         sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
@@ -212,9 +251,13 @@ def _known(over: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a turn on the ledger, in the words of a reply's record."""
     usage, seconds = over.get("usage", {}), over.get("seconds")
     recalled = over.get("recalled")
-    named = ("confidence", "assessment", "hedged", "lessons", "controls")
+    named = ("confidence", "hedged", "lessons", "controls")
+    quoted: Mapping[str, Any] = over.get("quoted", {})
+    judged, kind = over.get("assessment"), over.get("verdict")
     return {
         **{name: over[name] for name in named if name in over},
+        **({"assessment": {**judged, "faults": quoted.get("faults", [])}} if is_object(judged) else {}),
+        **({"verdict": {"kind": kind, **quoted.get("verdict", {})}} if isinstance(kind, str) else {}),
         "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
         "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
         "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},

@@ -3,22 +3,20 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from insula.turn.verdict import FAULTS, WORDS
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
 from insula.value import is_list, is_object
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
-FLAGS = {
-    "empty": "it is empty",
-    "off_topic": "it does not address the question",
-    "incomplete": "a part of the question is left unanswered",
-    "wrong_language": "it is in another language than it should be",
-    "forbidden_pattern": "it says something that the agent's identity forbids",
-    "off_tone": "its tone is not the agent's",
-    "too_short": "it is too short for what was asked",
-    "too_long": "it is longer than was asked for",
-    "repetition": "it repeats an earlier answer",
-    "unsure": "the model itself was unsure of its words",
+FLAGS: Mapping[str, str] = {
+    **FAULTS,
+    "off_topic": "whether it addresses the question could not be told, or it does not",
+    "incomplete": "a part of the question is left unanswered, or it breaks off",
+    "declined": "it declines, though it need not",
+    "ignored_memory": "it does not use what was remembered",
+    "other_person": "it takes what was said of somebody else",
+    "unsupported": "it claims to know something about you that nobody told it",
 }
 PARTS = {
     "responsiveness": "addresses the question",
@@ -62,8 +60,10 @@ TOPIC = 4
 _GAP = "\N{NO-BREAK SPACE}"
 
 
-def quality(score: float) -> tuple[str, Tone]:
-    """How good an answer is, in a word, and in which tone that is shown."""
+def quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
+    """How good an answer is, in a word, and in which tone that is shown; whether that could be told at all."""
+    if not told:
+        return "could not be told", "sure"
     if score >= PASS_THRESHOLD:
         return "good", "good"
     return ("doubtful", "doubt") if score >= HEDGE_THRESHOLD else ("poor", "poor")
@@ -72,6 +72,11 @@ def quality(score: float) -> tuple[str, Tone]:
 def flag(name: str) -> str:
     """A flag of the self-monitor."""
     return FLAGS.get(name, name.replace("_", " "))
+
+
+def came_to(kind: str) -> str:
+    """A verdict of which the ledger kept the kind alone."""
+    return next((text for name, text in WORDS.items() if name == kind), kind.replace("_", " "))
 
 
 def signal(kind: str) -> str:

@@ -1,0 +1,1 @@
+"""`insula bench help`: what the words that Insula puts before a model do to real replies, arm against arm."""

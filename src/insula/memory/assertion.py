@@ -1,0 +1,260 @@
+"""Statements: what a text asserts, clause by clause, and what a message asks.
+
+A clause states something of its subject, in some manner; the text it came from stays beside it. What is left out is
+taken from what was said before: "Lisbon." after "Where do you live?" says where I live, "no, the 21st" which flight.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from insula.memory.encoding import ASSISTANT, USER, called
+from insula.memory.modality import Mark, Modality, marks, modality, says
+from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, whose
+from insula.memory.vectors import Vector
+from insula.text.analysis import Analysis, analyse, sentence
+from insula.text.grammar import UNSPACED
+from insula.text.pasted import spoken
+from insula.text.questions import Ask, asks_in
+
+BRIEF = 7
+"""A clause of so many words may leave out what it is about."""
+BRIEF_SIGNS = 14
+"""The same of languages that write no spaces, in characters."""
+MOST_TERMS = 8
+"""Content words of a sentence that only sets another right; one with more stands for itself."""
+DROP_PRONOUNS = frozenset({"es", "pt", "it", "zh", "ja"})
+"""Languages in which nobody named means the one who speaks."""
+MAX_STATEMENTS = 24
+"""Of one text; more is pasted."""
+CONTEXT_CHARS = 300
+CONTEXT_LINES = 3
+"""Lines that a clause may lean on."""
+_OF_NOBODY = frozenset({NOBODY})
+_MARKS = re.compile(r"\s*[;:—–]\s+|\s*,\s+")
+_MARKS_UNSPACED = re.compile("[，、；。！？,;…]+")
+
+
+class Statement(NamedTuple):
+    """What a clause asserts."""
+
+    text: str
+    """The clause, with what it leaves out before it."""
+    language: str
+    subjects: frozenset[str]
+    mentions: frozenset[str]
+    """All who stand in it."""
+    modality: Modality
+    marks: frozenset[Mark]
+    terms: frozenset[str]
+    vector: Vector | None = None
+
+
+class Question(NamedTuple):
+    """What a message asks."""
+
+    text: str
+    language: str
+    subjects: frozenset[str]
+    modality: Modality
+    marks: frozenset[Mark]
+    terms: frozenset[str]
+    ask: Ask
+    vector: Vector | None = None
+
+
+class Said(NamedTuple):
+    """What was said just before, in the same session."""
+
+    text: str = ""
+    own: bool = False
+    """Whether the same one said it."""
+
+
+class _Context(NamedTuple):
+    """What a clause may leave out."""
+
+    said: Statement | None = None
+    """What the same one stated last."""
+    asked: Statement | None = None
+    """What they were asked since."""
+
+
+def statements(analysis: Analysis, speaker: str, listener: str, before: Sequence[Said] = ()) -> tuple[Statement, ...]:
+    """What a text asserts.
+
+    Args:
+        analysis: the text.
+        speaker: who says it.
+        listener: to whom.
+        before: what was said before, the last line last.
+    """
+    return _stated(analysis, speaker, listener, _context(before, analysis.language, speaker, listener))
+
+
+def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) -> tuple[Statement, ...]:
+    language = analysis.language
+    own = spoken(analysis.text)
+    whole: Modality | None = "fiction" if says("fiction", own, language) else None
+    found: list[Statement] = []
+    for piece in analyse(own, default=language).sentences if own != analysis.text else analysis.sentences:
+        if whole and says("real", piece.text, language):
+            whole = None
+        asked = next(iter(asks_in(piece, language)), None)
+        corrected = _corrected(piece.text, language, context)
+        if corrected is not None and asked is None:
+            found.append(corrected)
+            continue
+        for clause in _clauses(piece.text, language, speaker, listener, asking=asked is not None):
+            if len(found) >= MAX_STATEMENTS:
+                break
+            made = _statement(clause, piece.text, language, speaker, listener, context, whole)
+            if asked is None or _own_clause(made, clause, piece.text):
+                found += [made, *_parts(made, clause)]
+                context = context._replace(said=made)
+    return tuple(found)
+
+
+def _parts(made: Statement, clause: str) -> Iterator[Statement]:
+    """The parts of a long clause between its commas, each a statement of its own: a vector of all is near to none."""
+    language = made.language
+    parts = [part.strip() for part in re.split("[,，、]", clause)]
+    if len(parts) < 2 or _brief(clause, language, 2):
+        return
+    for part in parts:
+        terms = frozenset(sentence(part, language).terms)
+        how = modality(part, language) if made.modality in {"wish", "plan"} else made.modality
+        if len(terms) > 1:
+            yield made._replace(text=part, terms=terms, modality=how, marks=marks(part, language))
+
+
+def _own_clause(made: Statement, clause: str, whole: str) -> bool:
+    """Whether a clause of a question asserts something: it asks nothing itself, and somebody is its subject."""
+    asks = any(asks_in(sentence(clause, made.language), made.language))
+    return clause != whole and not asks and bool(made.mentions)
+
+
+def _context(before: Sequence[Said], language: str, speaker: str, listener: str) -> _Context:
+    """What the lines before say or ask, as what an elliptical clause leaves out."""
+    context = _Context()
+    for line in before[-CONTEXT_LINES:]:
+        analysis = analyse(line.text[-CONTEXT_CHARS:], default=language)
+        if line.own:
+            said = [one for one in _stated(analysis, speaker, listener, context) if one.modality != "question"]
+            context = _Context(said[-1] if said else None)
+        elif asked := questions(analysis, listener, speaker):
+            one = asked[-1]
+            about = frozenset(path.replace(f"{SOMEBODY}/", f"{called(speaker)}/") for path in one.subjects)
+            about = about or (context.said.subjects if context.said else frozenset[str]())
+            question = Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
+            context = context._replace(asked=question)
+    return context
+
+
+def _statement(
+    clause: str,
+    whole: str,
+    language: str,
+    speaker: str,
+    listener: str,
+    context: _Context,
+    given: Modality | None,
+) -> Statement:
+    said, asked = context
+    about = whose(clause, language, speaker, listener, sorted(said.subjects) if said else ())
+    text, subjects, terms = clause, about.subjects, frozenset(sentence(clause, language).terms)
+    signs = marks(clause, language)
+    if asked is not None and _brief(clause, language) and _is_bare(about) and not says("declines", clause, language):
+        text, subjects, terms = f"{asked.text} {clause}", asked.subjects, terms | asked.terms
+    how = given or modality(clause, language)
+    if how == "fact" and whole != clause and says("joke", whole, language):
+        how = "joke"
+    if how == "fact" and says("hypothetical", whole, language) and not says("habit", whole, language):
+        how = "hypothetical"
+    return Statement(text, language, subjects, about.mentions | subjects, how, signs, terms)
+
+
+def _is_bare(about: Whose) -> bool:
+    """Whether a clause has no subject but a name at most, as an answer has."""
+    return all("/" not in one and one not in {USER, ASSISTANT, SOMEBODY} for one in about.mentions)
+
+
+def _corrected(text: str, language: str, context: _Context) -> Statement | None:
+    """What a sentence that sets the last statement right ("no, the 21st") states; None where it does not."""
+    said, signs = context.said, marks(text, language)
+    terms = frozenset(sentence(text, language).terms)
+    most = MOST_TERMS * (2 if language in UNSPACED else 1)
+    if said is None or "corrects" not in signs or len(terms) > most:
+        return None
+    return Statement(f"{said.text} {text}", language, said.subjects, said.mentions, "fact", signs, terms | said.terms)
+
+
+def _brief(clause: str, language: str, times: int = 1) -> bool:
+    if language in UNSPACED:
+        return len(clause) <= BRIEF_SIGNS * times
+    return len(clause.split()) <= BRIEF * times
+
+
+def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: bool) -> Iterator[str]:
+    """The clauses of a sentence: it is parted where somebody is the subject of what follows."""
+    start = 0
+    for joint in _apart(language).finditer(text):
+        rest = _leads(language).sub("", text[joint.end() :].strip())
+        head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
+        about = whose(head, language, speaker, listener)
+        parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
+        if parted and sentence(text[start : joint.start()], language).terms:
+            yield text[start : joint.start()].strip()
+            start = joint.end()
+    if rest := text[start:].strip():
+        yield rest
+
+
+@cache
+def _apart(language: str) -> re.Pattern[str]:
+    """Where a sentence may come apart: at marks, and before what joins clauses."""
+    if language in UNSPACED:
+        return _MARKS_UNSPACED
+    return re.compile(rf"{_MARKS.pattern}|\s+(?=(?:{joints(language)})\s)", re.IGNORECASE)
+
+
+@cache
+def _leads(language: str) -> re.Pattern[str]:
+    return re.compile(rf"^(?:{joints(language) or '(?!)'})\s+", re.IGNORECASE)
+
+
+def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question, ...]:
+    """What a message asks, each with whom it asks about."""
+    found: list[Question] = []
+    for piece in analysis.sentences:
+        asked = tuple(asks_in(piece, analysis.language))
+        alone = len(asked) == 1  # then what stands before the ask may say whom it is about
+        found += (
+            _question(ask, piece.text if alone else ask.text, piece.text, analysis.language, speaker, listener)
+            for ask in asked
+        )
+    return tuple(found[:MAX_STATEMENTS])
+
+
+def _question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> Question:
+    subjects = _asked_about(whose(text, language, speaker, listener), ask, language)
+    return Question(
+        text,
+        language,
+        subjects,
+        modality(whole, language),
+        marks(whole, language),
+        frozenset(sentence(text, language).terms),
+        ask,
+    )
+
+
+def _asked_about(about: Whose, ask: Ask, language: str) -> frozenset[str]:
+    """Whom a question asks about: of "do you remember my car" it is not who is asked to remember."""
+    away = {NOBODY, SOMEBODY, ASSISTANT}
+    if not about.mentions and (ask.kind == "person" or language not in DROP_PRONOUNS):
+        return frozenset()
+    if about.mentions and about.mentions.isdisjoint(about.subjects):
+        return about.mentions - away
+    return about.subjects - away or about.mentions - away

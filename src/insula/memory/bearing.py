@@ -1,0 +1,239 @@
+"""What each memory has to do with what is asked: it answers, bears on it, is history, or is another matter.
+
+A statement answers where it is about the one asked about, meant as a fact, near in matter, and holds a value of the
+kind asked for. A newer statement on the same matter, of the same one, that says that something changed, ended or was
+wrong, stands in the place of the older, which is history with its dates.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from insula.memory.assertion import Question, Statement
+from insula.memory.matter import matters_asked, matters_told, nearness, shared
+from insula.memory.modality import UPDATES
+from insula.memory.slots import filled
+from insula.memory.subject import fits, names_of
+from insula.types import Bearing, Reason
+
+NEAR, FAR = 0.2, -0.03
+"""Nearness from which a statement is on the matter asked for, and below which it is on another."""
+COMMON = 0.03
+"""Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
+FOLLOWS = 0.08
+"""Nearness of a newer statement to an older one from which it may take its place."""
+SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
+SAME = 0.3
+"""Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
+SURE = 0.6
+"""Chance from which a head is believed that a statement is on another matter."""
+APART = 0.02
+
+
+class Told(NamedTuple):
+    """A statement as it is stored: of which memory, and when it was said."""
+
+    memory: int
+    said_at: float
+    statement: Statement
+    by_tool: bool = False
+    """Whether a tool said it: then it answers what the user asks of their own things alone ("my parcel")."""
+
+
+class Judged(NamedTuple):
+    """What a memory has to do with what is asked."""
+
+    bearing: Bearing
+    fit: float = 0.0
+    """The nearness of its best statement."""
+    reason: Reason = ""
+    """Why it does not answer."""
+    since: float | None = None
+    until: float | None = None
+    """Until when it held, where a newer one took its place."""
+    taken_by: tuple[int, ...] = ()
+    """The memories that took its place."""
+    took: tuple[int, ...] = ()
+    """Those whose place it took, the latest first."""
+
+
+class _Match(NamedTuple):
+    told: Told
+    bearing: Bearing
+    fit: float
+    reason: Reason
+
+
+ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other": 3}
+
+
+def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]:
+    """What each memory has to do with any of what is asked; empty where nothing is asked."""
+    best: dict[int, Judged] = {}
+    named = aliases(one.statement for one in told)
+    for question in asked:
+        for memory, found in _of(question, told, named).items():
+            known = best.get(memory)
+            if known is None or (ORDER[found.bearing], -found.fit) < (ORDER[known.bearing], -known.fit):
+                best[memory] = found
+    return best
+
+
+def aliases(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
+    """Who else a name or a path may mean: "my sister Ana" makes them one."""
+    found: dict[str, set[str]] = {}
+    for one in statements:
+        names = {path for path in one.subjects if path and "/" not in path}
+        paths = {path for path in one.subjects if "/" in path}
+        if len(names) == 1 and len(paths) == 1 and "user" not in names:
+            for path in (*names, *paths):
+                found.setdefault(path, set()).update(names | paths)
+    return {path: frozenset(others) for path, others in found.items()}
+
+
+def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]]) -> dict[int, Judged]:
+    about = _meant(question.subjects, named)
+    asked = question._replace(subjects=about)
+    near = _nearness(asked, told)
+    matches = [_match(asked, one, how) for one, how in zip(told, near, strict=True)]
+    best: dict[int, _Match] = {}
+    for match in matches:
+        known = best.get(match.told.memory)
+        if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
+            best[match.told.memory] = match
+    return _succeeded(asked, best, matches)
+
+
+def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Those asked about under all their names; who is asked about by name is nobody of another name."""
+    others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
+    return subjects | (others if not names_of(subjects) else frozenset(path for path in others if "/" in path))
+
+
+class _Near(NamedTuple):
+    """How near a statement is to a question."""
+
+    fit: float
+    apart: bool = False
+    """Whether it is surely on another matter."""
+    whole: bool = True
+    """Whether nothing is asked beside it: the matter is the same, or every word is there."""
+    common: float = 0.0
+
+
+def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
+    """The nearness of each statement."""
+    out: list[_Near] = []
+    vectors = [one.statement.vector for one in told]
+    asks = matters_asked(question.vector)
+    for one, vector in zip(told, vectors, strict=True):
+        words = shared(question, one.statement)
+        if question.vector is None or vector is None or vector.shape != question.vector.shape:
+            out.append(_Near(nearness(None, None, words)))
+            continue
+        cosine = float(question.vector @ vector)
+        tells = matters_told(vector[None, :])
+        if asks is None or tells is None:
+            out.append(_Near(nearness(cosine, None, words)))
+            continue
+        common = float(tells[0] @ asks)
+        apart = common < APART and float(asks.max()) > SURE and float(tells[0].max()) > SURE
+        whole = common >= COMMON or words == 1.0 or not _same_script(question, one.statement)
+        out.append(_Near(nearness(cosine, common, words), apart, whole, common))
+    return out
+
+
+def _same_script(question: Question, statement: Statement) -> bool:
+    """Whether the two may share words at all."""
+    return question.language == statement.language
+
+
+def _match(question: Question, told: Told, near: _Near) -> _Match:
+    statement, fit = told.statement, near.fit
+    if fit < FAR:
+        return _Match(told, "other", fit, "")
+    if not _about(question, statement) and not (near.common >= SAME and _of_owner(question, statement)):
+        return _Match(told, "other", fit, "subject")
+    if statement.modality in SUPPOSED and statement.modality != question.modality:
+        settled = statement.modality == "plan" and question.modality == "wish"
+        if not settled:
+            return _Match(told, "other", fit, "supposed")
+    if told.by_tool and not question.subjects:
+        return _Match(told, "bears", fit, "")
+    if filled(question, statement) is False:
+        return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
+    if fit < NEAR or near.apart or not near.whole:
+        return _Match(told, "bears", fit, "detail" if near.apart else "")
+    return _Match(told, "answers", fit, "")
+
+
+def _of_owner(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
+    owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
+    return bool(owners) and bool(owners & statement.subjects)
+
+
+def _about(question: Question, statement: Statement) -> bool:
+    """Whether a statement may be about whom the question asks about."""
+    said = statement.subjects - {""}
+    if fits(question.subjects, said):
+        return True
+    things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
+    owner = frozenset(path.rpartition("/")[0] for path in things)
+    return bool(things) and question.ask.kind in {"number", "list"} and fits(owner, said)
+
+
+def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence[_Match]) -> dict[int, Judged]:
+    """The memories with those that a newer one took the place of as history, or as what is asked for."""
+    holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
+    top = max((one.fit for one in holds), default=0.0)
+    old_ones = [one for one in holds if one.fit >= NEAR or one.fit == top]
+    newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
+    found: dict[int, Judged] = {}
+    for memory, one in best.items():
+        after = newer.get(memory, [])
+        took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
+        found[memory] = _standing(question, one, after, sorted(took, reverse=True))
+    return found
+
+
+def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:
+    bearing, reason = match.bearing, match.reason
+    wants_past = "before" in question.marks
+    until = min((one.told.said_at for one in after), default=None)
+    if after:
+        bearing = "answers" if wants_past else "history"
+    elif took:
+        bearing, reason = "bears" if wants_past else "answers", ""
+    elif wants_past and bearing == "answers" and "ended" not in match.told.statement.marks:
+        bearing, reason = "bears", "present"
+    taken_by = tuple(sorted({one.told.memory for one in after}))
+    return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
+
+
+def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_Match]:
+    """The statements that take the place of an older one."""
+    return [
+        new
+        for new in matches
+        if new.told.said_at >= old.told.said_at
+        and new.told.memory != old.told.memory
+        and new.told.memory > old.told.memory
+        and UPDATES & new.told.statement.marks
+        and not ("still" in new.told.statement.marks and "corrects" not in new.told.statement.marks)
+        and new.told.statement.modality == "fact"
+        and new.reason != "subject"
+        and _about(question, new.told.statement)
+        and max(new.fit, _alike(old.told.statement, new.told.statement)) >= FOLLOWS
+    ]
+
+
+def _alike(old: Statement, new: Statement) -> float:
+    """How near two statements are in matter."""
+    if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
+        both = old.terms | new.terms
+        return len(old.terms & new.terms) / len(both) if both else 0.0
+    tells = matters_told(np.stack([old.vector, new.vector]))
+    common = float(tells[0] @ tells[1]) if tells is not None else None
+    return nearness(float(old.vector @ new.vector), common, 0.0)

@@ -1,0 +1,143 @@
+"""The statements of memories in the store: written with the text, read for what is asked, to come for old ones."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import sqlalchemy as sa
+
+from insula.memory.assertion import Question, Statement
+from insula.memory.bearing import Told, aliases
+from insula.memory.modality import Mark, Modality
+from insula.memory.schema import UNSTATED, memories, statements
+from insula.memory.subject import meant_by
+from insula.memory.vectors import packed
+
+LATEST = 48
+"""Statements about each subject asked about that are looked at for what is asked, whatever their words."""
+
+
+class Unstated(NamedTuple):
+    """A memory whose statements are to come, and what was said just before it."""
+
+    id: int
+    content: str
+    provenance: str
+    speaker: str
+    before: str
+    before_speaker: str
+
+
+_BEFORE = memories.alias("before")
+_COLUMNS = ("id", "content", "provenance", "speaker")
+_TEXTS = sa.select(
+    *(memories.c[name] for name in _COLUMNS),
+    sa.func.coalesce(_BEFORE.c.content, "").label("before"),
+    sa.func.coalesce(_BEFORE.c.speaker, "").label("before_speaker"),
+).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
+_MINE = statements.c.user_id == sa.bindparam("user")
+_ABOUT = (
+    sa.select(statements.c.memory_id)
+    .where(_MINE, statements.c.subject == sa.bindparam("subject"))
+    .order_by(statements.c.id.desc())
+    .limit(LATEST)
+)
+_OF = (
+    sa.select(statements, memories.c.said_at, memories.c.provenance)
+    .join(memories, memories.c.id == statements.c.memory_id)
+    .where(_MINE, statements.c.memory_id.in_(sa.text("SELECT value FROM json_each(:ids)")))
+    .order_by(statements.c.id)
+)
+
+
+def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+    """Write the statements of a memory, a row for each subject."""
+    rows = [
+        {
+            "user_id": user_id,
+            "memory_id": memory_id,
+            "subject": subject,
+            "subjects": " ".join(sorted(one.subjects)),
+            "mentions": " ".join(sorted(one.mentions)),
+            "language": one.language,
+            "modality": one.modality,
+            "marks": " ".join(sorted(one.marks)),
+            "terms": " ".join(sorted(one.terms)),
+            "text": one.text,
+            "vector": None if one.vector is None else packed(one.vector),
+        }
+        for one in made
+        for subject in (sorted(one.subjects) or [""])
+    ]
+    if rows:
+        connection.execute(sa.insert(statements), rows)
+    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
+
+
+def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[int]:
+    """The memories with the latest statements about some subjects, and about nobody in particular."""
+    found: dict[int, None] = {}
+    for subject in (*subjects, ""):
+        found |= dict.fromkeys(connection.execute(_ABOUT, {"user": user_id, "subject": subject}).scalars())
+    return list(found)
+
+
+def about_any(connection: sa.Connection, user_id: int, asked: Iterable[Question]) -> list[int]:
+    """The memories with the latest statements about those whom questions are about, whatever they are called."""
+    subjects = {one for question in asked for path in question.subjects for one in meant_by(path)}
+    found = about(connection, user_id, sorted(subjects))
+    named = aliases(one.statement for one in of(connection, user_id, found))
+    others = {other for path in subjects for other in named.get(path, ())} - subjects
+    return found + (about(connection, user_id, sorted(others)) if others else [])
+
+
+def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told]:
+    """The statements of some memories, in the order they were made."""
+    rows = connection.execute(_OF, {"user": user_id, "ids": json.dumps(list(ids))})
+    found: dict[tuple[int, str], Told] = {}
+    for row in rows:
+        found.setdefault((row.memory_id, row.text), _told(row))
+    return list(found.values())
+
+
+def _told(row: sa.Row[Any]) -> Told:
+    return Told(row.memory_id, row.said_at, _statement(row), row.provenance == "tool")
+
+
+def _statement(row: sa.Row[Any]) -> Statement:
+    return Statement(
+        row.text,
+        row.language,
+        frozenset(row.subjects.split()),
+        frozenset(row.mentions.split()),
+        cast(Modality, row.modality),
+        frozenset(cast("list[Mark]", row.marks.split())),
+        frozenset(row.terms.split()),
+        None if row.vector is None else np.frombuffer(row.vector, np.float16).astype(np.float32),
+    )
+
+
+def unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstated]:
+    """The latest of a user's memories whose statements are to come, newest first."""
+    mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, sa.text(UNSTATED))
+    latest = mine.order_by(memories.c.id.desc()).limit(limit)
+    found = connection.execute(_TEXTS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
+    return [Unstated(*row) for row in found]
+
+
+def state(connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated, Sequence[Statement]]]) -> int:
+    """Write the statements of memories that had none, but of what has changed since it was read; returns how many."""
+    asked = _TEXTS.where(memories.c.user_id == user_id, memories.c.id.in_([one.id for one, _ in made]))
+    as_before = {Unstated(*row) for row in connection.execute(asked.where(sa.text("memories.stated IS NULL")))}
+    rows = [(one, found) for one, found in made if one in as_before]
+    for one, found in rows:
+        add(connection, user_id, one.id, found)
+    return len(rows)
+
+
+def unsay(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:
+    """Erase the statements of memories; those of the memories after them, which may quote them, are made anew."""
+    both = sa.and_(statements.c.user_id == user_id, statements.c.memory_id.in_([*ids, *after]))
+    connection.execute(sa.delete(statements).where(both))
+    connection.execute(sa.update(memories).where(memories.c.id.in_(after)).values(stated=None))

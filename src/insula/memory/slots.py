@@ -1,0 +1,132 @@
+"""Whether a statement holds the kind of value that a question asks for: a colour, an hour, a name, an amount.
+
+The words of eight languages stand in `slots.json`. What cannot be told of a statement passes.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from insula.memory.assertion import Question, Statement
+from insula.memory.cue import months
+from insula.memory.subject import people
+from insula.text.analysis import LANGUAGES, fold, term_of
+from insula.text.answers import AskKind, carries, names_in
+from insula.text.grammar import UNSPACED
+
+WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+"""Elsewhere they are written small, or every noun is not."""
+
+
+def filled(question: Question, statement: Statement) -> bool | None:
+    """Whether a statement holds what a question asks for; None where it asks for no value that can be told."""
+    slots = list(_slots(question))
+    told = [_TOLD[slot](question, statement) for slot in slots]
+    if question.ask.kind == "number" and "age" not in slots:
+        told.append(carries("number", statement.text, statement.language))
+    if question.ask.kind == "time" and "hour" not in slots and not _someday(question):
+        told.append(_timed(statement))
+    if question.ask.kind == "open" and _is_elsewhere(question, statement):
+        told.append(False)
+    return all(told) if told else None
+
+
+def _someday(question: Question) -> bool:
+    return "いつか" in question.text
+
+
+def _timed(statement: Statement) -> bool:
+    return any(carries(kind, statement.text, statement.language) for kind in _TIMES)
+
+
+def _is_elsewhere(question: Question, statement: Statement) -> bool:
+    """Whether all that a statement adds to a "what" is a place: "she studies in Graz" does not say what."""
+    if statement.language in UNSPACED or statement.language != question.language:
+        return False
+    asked = set(re.findall(r"\w+", question.text.lower()))
+    words = re.findall(r"\w+", statement.text.lower())
+    new = [at for at, word in enumerate(words) if term_of(word, statement.language) and word not in asked]
+    new = [at for at in new if term_of(words[at], statement.language) not in question.terms]
+    return bool(new) and all(_PLACED.intersection(words[max(0, at - 2) : at]) - asked for at in new)
+
+
+def _slots(question: Question) -> Iterator[str]:
+    for slot in _TOLD:
+        if (pattern := _pattern(slot, "asked", question.language)) and pattern.search(question.text.replace("’", "'")):
+            yield slot
+
+
+def _named(question: Question, statement: Statement) -> bool:
+    """Whether a statement holds a name that the question does not."""
+    if statement.language in UNSPACED or statement.language == "de":
+        return _says("name", statement) or bool(_new_names(question, statement))
+    return bool(_new_names(question, statement))
+
+
+def _new_names(question: Question, statement: Statement) -> set[str]:
+    asked = {fold(word) for word in re.findall(r"\w+", question.text.lower())}
+    common = people(statement.language if statement.language in LANGUAGES else "en").words.get("names", frozenset())
+    words = re.findall(r"[^\W\d_][\w'-]*", statement.text)
+    found = (
+        {fold(name) for name in names_in(statement.text, statement.language)}
+        - asked
+        - WEEKDAYS
+        - months(statement.language)
+    )
+    if statement.language == "de":
+        return {name for name in found if name in common}
+    first = fold(words[0].lower()) if words else ""
+    return {name for name in found if name != first or name in common}
+
+
+def _amount(question: Question, statement: Statement) -> bool:
+    return carries("number", statement.text, statement.language)
+
+
+def _who(question: Question, statement: Statement) -> bool:
+    others = {path for path in statement.mentions if "/" in path or path.isalpha()} - question.subjects - {"user", ""}
+    return bool(others) or bool(_new_names(question, statement)) or statement.language in UNSPACED
+
+
+def _which(question: Question, statement: Statement) -> bool:
+    if statement.language in UNSPACED:
+        return _says("which", statement)
+    return statement.language == "de" or bool(_new_names(question, statement))
+
+
+def _says(slot: str, statement: Statement) -> bool:
+    pattern = _pattern(slot, "told", statement.language)
+    return pattern is None or bool(pattern.search(statement.text.replace("’", "'")))
+
+
+def _saying(slot: str) -> Callable[[Question, Statement], bool]:
+    return lambda question, statement: _says(slot, statement)
+
+
+_TIMES: tuple[AskKind, ...] = ("time", "number")
+_PLACED = frozenset({"in", "at", "en", "em", "à", "a", "nach", "bei", "im", "no", "na", "to"})
+"""Words before a place."""
+
+_TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
+    "name": _named,
+    "colour": _saying("colour"),
+    "hour": _saying("hour"),
+    "amount": _amount,
+    "which": _which,
+    "age": _saying("age"),
+    "reason": _saying("reason"),
+    "who": _who,
+}
+
+
+@cache
+def _pattern(slot: str, side: str, language: str) -> re.Pattern[str] | None:
+    raw: Mapping[str, Mapping[str, Mapping[str, str]]] = json.loads(
+        (files("insula.memory") / "slots.json").read_text("utf-8")
+    )
+    words = raw[slot][side].get(language)
+    if words is None:
+        return None
+    return re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)

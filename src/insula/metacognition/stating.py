@@ -1,0 +1,61 @@
+"""The statements that are still to come: of memories that were written before there were any, or after an erasure."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from insula.memory import facts
+from insula.memory.assertion import Said, Statement, statements
+from insula.memory.encoding import ASSISTANT
+from insula.memory.facts import Unstated
+from insula.memory.item import REMEMBERED_CHARS
+from insula.memory.store import Store
+from insula.memory.vectors import Embed, embedded
+from insula.redaction import is_redacted
+from insula.text.analysis import analyse
+
+BATCH = 16
+"""Memories whose statements are made and written at once: what a kill loses."""
+
+
+async def state(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:
+    """Make the statements of a user's memories that are still to come; returns of how many memories.
+
+    Args:
+        store: where they are written.
+        user_id: whose they are.
+        embed: makes their vectors.
+        rest: how long to rest after each batch, as a multiple of what it took.
+
+    Raises:
+        InputError: the embedding made no vector.
+        StoreError: the store cannot be used.
+    """
+    done = 0
+    while rows := await store.run(facts.unstated, user_id, BATCH):
+        began = time.perf_counter()
+        made = await asyncio.to_thread(_made, rows, embed)
+        done += await store.run(facts.state, user_id, made)
+        await asyncio.sleep(rest * (time.perf_counter() - began))
+    return done
+
+
+def _made(rows: Sequence[Unstated], embed: Embed | None) -> list[tuple[Unstated, Sequence[Statement]]]:
+    return [(row, meant(_stated(row), embed)) for row in rows]
+
+
+def meant(made: Sequence[Statement], embed: Embed | None) -> tuple[Statement, ...]:
+    """Statements with their vectors; without an embedding as they are."""
+    return tuple(made) if embed is None else tuple(one._replace(vector=embedded(embed, one.text)) for one in made)
+
+
+def _stated(row: Unstated) -> tuple[Statement, ...]:
+    analysis = analyse(row.content[:REMEMBERED_CHARS])
+    whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
+    if not whole:
+        return ()
+    if len(whole) < len(analysis.sentences):
+        analysis = analyse("\n".join(whole), default=analysis.language)
+    teller = row.speaker if row.provenance == "user" else ""
+    before = [Said(row.before, row.before_speaker == row.speaker)] if row.before else []
+    return statements(analysis, teller, ASSISTANT, before)

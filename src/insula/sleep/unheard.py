@@ -1,0 +1,55 @@
+"""Wishes that no turn heard, because somebody else took the messages down: the night hears them, oldest first."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from insula.memory.changes import Change
+from insula.memory.nights import Kept, Line, Noticed, Session
+from insula.memory.wishes import hear, wished
+from insula.sleep.mistakes import TURN, Mistake, is_users
+from insula.text.analysis import detect
+from insula.text.wishing import Wish
+
+
+class Heard(NamedTuple):
+    """A session as the phases that learn from it see it."""
+
+    session: Session
+    lines: tuple[Line, ...]
+    mistakes: tuple[Mistake, ...]
+    terms: tuple[frozenset[str], ...]
+    """Of each message of the user's."""
+
+
+def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float) -> list[Change]:
+    """What the wishes change that were said where no turn listened.
+
+    Args:
+        kept: the user's guidance.
+        sessions: those since the last night.
+        signals: of those sessions; a turn that was over has heard its message.
+        now: seconds since the epoch.
+    """
+    turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
+    said = sorted(each for one in sessions for each in _said(one, turns))
+    standing, changes = tuple(kept), list[Change]()
+    for message, wishes in said:
+        made = hear(standing, wishes, message, now)
+        standing, changes = made.kept, changes + list(made.changes)
+    return changes
+
+
+def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[Wish, ...]]]:
+    """The wishes of a session, each with the id of its message."""
+    previous, response, tools = "", "", list[str]()
+    for line in one.lines:
+        if line.provenance == "tool":
+            tools.append(line.content)
+        elif line.provenance == "assistant":
+            response = line.content
+        elif is_users(line):
+            if (one.session.id, line.turn) not in turns:
+                language = detect(line.content, detect(previous, "en"))
+                if found := wished(line.content, language, previous, response, tools):
+                    yield line.id, found
+            previous, response = line.content, ""

@@ -1,0 +1,133 @@
+"""What stands in a response that nobody meant to say: a role marker, the prompt, the question again, half a word."""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from insula.text.analysis import LANGUAGES, without_code
+from insula.text.grammar import UNSPACED
+
+MAX_CHARS = 16_000
+LONGER = 1.2
+"""A response that is mostly its message, at most so many times as long, is an echo."""
+
+_SPOKEN = 3
+"""Words after "User:" that make a line of talk of it; fewer are a label."""
+_TOLD_APART = 2
+_SENTENCE = re.compile(r"[.!?。！？…][\"'”’»」)\]]*\s+(?=\S)|[。！？]")
+_ENDED = re.compile(r"[.!?。！？…:;~)\]}\"'”’»」』】|*`>%€$°\d\U0001f000-\U0001faff\u2600-\u27bf-]\s*$")
+_EMPTY_ITEM = re.compile(r"\n\s*(?:\d{1,2}[.)]|[-*•])\s*$")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_BARE = re.compile(r"[\W_]+")
+_PIECES = re.compile(r"[.!?。！？\n,，、;；]+\s*")
+LEAST_REPEATS = 4
+"""A response in which this share (1 in 4) of its pieces is new says one thing again and again."""
+_TAIL_WORDS = 3
+_PROSE = 60
+
+
+def leaks(response: str, message: str) -> bool:
+    """Whether a response holds a role marker or words of a prompt that its message does not hold."""
+    text = without_code(response[:MAX_CHARS])
+    found = [match.group() for name in ("tokens", "prompt") for match in _pattern(name).finditer(text)]
+    if any(each.strip().lower() not in message.lower() for each in found):
+        return True
+    marked = list(_pattern("roles").finditer(text))
+    spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
+    answering = [match for match in spoken if _answers(match["role"])]
+    if not spoken or marked[0]["role"].lower() in message.lower():
+        return False
+    return bool(answering) or (len(marked) >= _TOLD_APART and marked[0].start() > 0)
+
+
+def _answers(role: str) -> bool:
+    return role.lower() in cast(str, _data()["answering"]).split("|")
+
+
+def echoes(response: str, message: str) -> bool:
+    """Whether a response is its message once more, word for word, once or again and again."""
+    said, asked = _bare(response), _bare(message)
+    if len(asked) < _TOLD_APART or not said.startswith(asked[: len(said)]):
+        return False
+    rest = said.replace(asked, "").strip()
+    return (
+        said == asked
+        or (not rest and len(said) > len(asked))
+        or (bool(rest) and len(said) < LONGER * len(asked) and said.startswith(asked))
+    )
+
+
+def _bare(text: str) -> str:
+    return _BARE.sub(" ", text[:MAX_CHARS].lower()).strip()
+
+
+def cut_off(response: str, language: str) -> bool:
+    """Whether a response plainly breaks off: an open block of code, an empty item, a word that nothing may end with."""
+    text = response.rstrip()
+    if not text:
+        return False
+    if text.count("```") % 2:
+        return not _complete_code(text.rpartition("```")[2])
+    if _EMPTY_ITEM.search("\n" + text) and "\n" in text:
+        return True
+    if text[-1] in ",，、;；(（[" or text.endswith((" -", " –", " —")):
+        return True
+    if _ENDED.search(text) or language not in LANGUAGES or "```" in text:
+        return False
+    return _dangles(text, language) or _stops(text)
+
+
+def _complete_code(code: str) -> bool:
+    """Whether a block that merely was not closed is whole."""
+    lines = [line for line in code.splitlines() if line.strip()]
+    return bool(lines) and len(lines) > 1 and code.count("(") == code.count(")") and lines[-1].rstrip()[-1:] in "})];>"
+
+
+def _dangles(text: str, language: str) -> bool:
+    dangling = cast(dict[str, str], _data()["dangling"])[language].split()
+    if language in UNSPACED:
+        return (
+            len(text) > 12 and not _SENTENCE.search(text[-2:]) and text.endswith(tuple(dangling)) and "\n" not in text
+        )
+    words = _WORD.findall(text[-40:])
+    few = len(text.split()) <= _TAIL_WORDS
+    return bool(words) and not few and words[-1] in dangling and text.endswith(words[-1])
+
+
+def _stops(text: str) -> bool:
+    """Whether the last line of prose ends within a sentence, though the sentences before it were ended."""
+    line = text.rpartition("\n")[2]
+    if len(text) < _PROSE or "|" in line or "://" in line[-80:]:
+        return False
+    ends = [match.end() for match in _SENTENCE.finditer(line)]
+    return (
+        len(ends) > 1
+        and len(line[ends[-1] :].split()) >= _TAIL_WORDS
+        and line[ends[-1] :][:1].isupper()
+        and text[-1].islower()
+    )
+
+
+@cache
+def _data() -> dict[str, str | dict[str, str]]:
+    return json.loads((files("insula.text") / "artefacts.json").read_text("utf-8"))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    raw = cast(str, _data()[name])
+    if name == "roles":
+        raw = rf"^[ \t]*(?:\*\*)?(?P<role>{raw})(?:\*\*)?\s?[:：](?:\*\*)?[ \t]*(?P<said>[^\n]*)"
+    return re.compile(raw, re.IGNORECASE | re.MULTILINE)
+
+
+def repeats_within(response: str) -> bool:
+    """Whether one word, phrase or sentence makes up nearly all of a response, again and again."""
+    text = response[:MAX_CHARS].lower()
+    words = text.split()
+    if len(words) >= 2 * LEAST_REPEATS and len(set(words)) * 2 * LEAST_REPEATS <= len(words):
+        return True
+    pieces = [piece.strip() for piece in _PIECES.split(text) if piece.strip()]
+    return len(pieces) >= LEAST_REPEATS and len(set(pieces)) * LEAST_REPEATS <= len(pieces)

@@ -1,0 +1,254 @@
+"""Whether an answer keeps what was demanded of its form, counted and compared, never estimated.
+
+Where it cannot be counted (three reasons told in flowing prose) the answer is taken to keep it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from insula.text.analysis import analyse
+from insula.text.constraint_phrases import yes_words
+from insula.text.constraints import Constraint, Kind
+from insula.text.grammar import UNSPACED
+
+MAX_CHARS = 20_000
+"""A longer answer is not counted."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’.\-,][^\W_]+)*")
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff々]")
+_BULLET = re.compile(r"^\s*(?:[-*•–‣·]|\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
+_NUMBERED = re.compile(r"^\s*(?:\*\*)?(?:\(?\d{1,2}[.):、．]|[①-⑩])\s*(?=\S)")
+_NUMBER = re.compile(r"\d")
+_RULE = re.compile(r"^\s*\|?[\s:|-]+\|?\s*$")
+_HEADING = re.compile(r"^\s*#{1,6}\s|^\s*\*\*[^*\n]+\*\*\s*$|^\s*<h\d", re.M)
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
+_FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_QUOTED = re.compile(r"[\"“„«「]([^\"“”«»」\n]+)[\"”“»」]")
+_COMMA = re.compile(r"\s*(?:[,;，、；]|\s(?:and|y|e|et|und|o|or|ou|oder)\s|[和与及])\s*")
+_LABEL = 60
+"""A line before a colon up to here only announces what follows."""
+_SHORT_ITEM = 5
+"""Words of one item of an enumeration in prose."""
+_SOLE_WORDS, _NAME_WORDS = 2, 6
+_CODE_WORDS = 8
+"""Words beside a block of code that are no explanation yet."""
+
+
+def broken(one: Constraint, answer: str) -> bool:
+    """Whether an answer plainly breaks a demand; what introduces the answer ("Here you are:") is looked past."""
+    text = answer.strip()
+    if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(one.kind)) is None:
+        return False
+    return not any(check(one, candidate) for candidate in _candidates(text))
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The answer, and what is left of it without an introduction, a farewell, or the quotation marks around it."""
+    yield text
+    head, colon, rest = text.partition(":")
+    if colon and rest.strip() and "\n" not in head and len(head) <= _LABEL:
+        yield rest.strip()
+    blocks = [block for block in re.split(r"\n\s*\n", text) if block.strip()]
+    if len(blocks) > 1:
+        if blocks[0].rstrip().endswith((":", "：")):
+            yield "\n\n".join(blocks[1:])
+        yield "\n\n".join(blocks[:-1])
+    if (quoted := _QUOTED.findall(text)) and len(quoted) == 1:
+        yield quoted[0]
+    if (fence := _FENCE.search(text)) is not None and fence[1].strip():
+        yield fence[1].strip()
+
+
+def _within(count: int, one: Constraint) -> bool:
+    return count >= one.least and (not one.most or count <= one.most)
+
+
+def _words(one: Constraint, text: str) -> bool:
+    """Chinese and Japanese words cannot be counted exactly: only what exceeds every reading is too many."""
+    if one.language in UNSPACED and _CJK.search(text):
+        return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 2
+    plain = re.sub(r"[*_#`|>]", " ", text)
+    fewest, most = len(plain.split()), len(_WORD.findall(plain))
+    items = len(_items(text))
+    if "-" in plain or "'" in plain or "/" in plain:
+        most = max(most, len(re.findall(r"[^\W_]+", plain)))
+    dashes = len([word for word in plain.split() if not any(map(str.isalnum, word))])
+    low, high = min(fewest - dashes, most), max(fewest - dashes, most)
+    return any(_within(count, one) for count in range(low, high + 1)) or (items > 1 and _within(items, one))
+
+
+def _sentences(one: Constraint, text: str) -> bool:
+    prose = "\n".join(_BULLET.sub("", line) for line in text.splitlines())
+    counted = sum(1 for each in analyse(prose).sentences if any(map(str.isalnum, each.text)))
+    joined = sum(1 for each in analyse(" ".join(prose.split())).sentences if any(map(str.isalnum, each.text)))
+    return _within(counted, one) or _within(joined, one)
+
+
+def _paragraphs(one: Constraint, text: str) -> bool:
+    blocks = [block for block in re.split(r"\n\s*\n", text) if any(map(str.isalnum, block))]
+    lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
+    return _within(len(blocks), one) or (len(blocks) == 1 and _within(len(lines), one))
+
+
+def _lines(one: Constraint, text: str) -> bool:
+    return _within(sum(1 for line in text.splitlines() if line.strip()), one)
+
+
+def _characters(one: Constraint, text: str) -> bool:
+    plain = "".join(text.split())
+    letters = sum(1 for each in plain if each.isalnum())
+    return any(_within(count, one) for count in {letters, len(plain), len(text.strip())})
+
+
+def _items(text: str) -> list[str]:
+    """The items of a list, or of an enumeration that is all that the text holds; none where it is prose."""
+    lines = text.splitlines()
+    depth = min((len(line) - len(line.lstrip()) for line in lines if _BULLET.match(line)), default=0)
+    marked = [line for line in lines if _BULLET.match(line) and len(line) - len(line.lstrip()) <= depth + 1]
+    if len(marked) > 1 or (marked and len(lines) == 1):
+        numbered = [line for line in marked if _NUMBERED.match(line)]
+        return numbered if 1 < len(numbered) < len(marked) else marked
+    body = " ".join(text.split()).rstrip(".。!！")
+    if re.search(r"[.!?。！？:：]\s*\S", body):
+        return []
+    parts = [part for part in _COMMA.split(body) if part.strip()]
+    limit = _SHORT_ITEM if not _CJK.search(text) else 1
+    few = all(len(part.split()) <= limit and len(_CJK.findall(part)) <= 3 * _SHORT_ITEM for part in parts)
+    return parts if few and len(parts) > 1 else []
+
+
+def _counted_items(one: Constraint, text: str) -> bool:
+    found = _items(text)
+    if not found:
+        single = len(text.split()) <= _SHORT_ITEM and "\n" not in text and not _CJK.search(text)
+        return not (single and one.least > 1)
+    return _within(len(found), one)
+
+
+def _table(one: Constraint, text: str) -> bool:
+    rows = [line for line in text.splitlines() if line.count("|") >= 2 or "\t" in line.strip()]
+    return len(rows) >= 2 or "<table" in text.lower() or "```" in text
+
+
+def _json(one: Constraint, text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _bullets(one: Constraint, text: str) -> bool:
+    return any(_BULLET.match(line) for line in text.splitlines())
+
+
+def _numbered(one: Constraint, text: str) -> bool:
+    return sum(1 for line in text.splitlines() if _NUMBERED.match(line)) >= 1
+
+
+def _upper(one: Constraint, text: str) -> bool:
+    return not any(each.islower() for each in _FENCE.sub("", text))
+
+
+def _lower(one: Constraint, text: str) -> bool:
+    return not any(each.isupper() for each in _FENCE.sub("", text))
+
+
+def _number(one: Constraint, text: str) -> bool:
+    """A number and at most its unit; or a number in words by itself."""
+    words = _WORD.findall(re.sub(r"(?<=\d)[\s,.](?=\d{3})", "", text))
+    if _CJK.search(text):
+        return len(_CJK.findall(text)) <= 2 * _SOLE_WORDS
+    return 0 < len(words) <= _SOLE_WORDS + (0 if _NUMBER.search(text) else 1)
+
+
+def _name(one: Constraint, text: str) -> bool:
+    return len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS
+
+
+def _code(one: Constraint, text: str) -> bool:
+    if "```" in text:
+        beside = _FENCE.sub(" ", text)
+        return len(beside.split()) <= _CODE_WORDS and len(_CJK.findall(beside)) <= 2 * _CODE_WORDS
+    prose = [line for line in text.splitlines() if re.match(r"\s*[A-ZÀ-Þ]?[a-zà-þ]+(?: [\w'’]+){4,}[.:!]\s*$", line)]
+    return not prose
+
+
+def _opens_yes_no(one: Constraint, text: str) -> bool:
+    return bool(yes_words(one.language).match(text))
+
+
+def _yes_no(one: Constraint, text: str) -> bool:
+    return _opens_yes_no(one, text) and len(text.split()) <= _SOLE_WORDS + 1 and len(_CJK.findall(text)) <= 6
+
+
+def _no_word(one: Constraint, text: str) -> bool:
+    if _CJK.search(one.what):
+        return one.what not in text
+    return not re.search(rf"(?<!\w){re.escape(one.what)}(?!\w)", text, re.IGNORECASE)
+
+
+def _no_letter(one: Constraint, text: str) -> bool:
+    return one.what.lower() not in text.lower()
+
+
+def _begin(one: Constraint, text: str) -> bool:
+    return _bare(text).startswith(_bare(one.what))
+
+
+def _end(one: Constraint, text: str) -> bool:
+    return _bare(text).endswith(_bare(one.what))
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text.lower()).split())
+
+
+def _end_question(one: Constraint, text: str) -> bool:
+    return text.rstrip(" \"”'»」)").endswith(("?", "？"))
+
+
+def _steps(one: Constraint, text: str) -> bool:
+    """An answer with fewer sentences, items and clauses than there are steps leaves one out."""
+    pieces = [piece for piece in re.split(r"[.!?。！？;；\n:：]+|, |，|、", text) if any(map(str.isalnum, piece))]
+    return len(pieces) >= one.least
+
+
+def _without(pattern: re.Pattern[str]) -> Callable[[Constraint, str], bool]:
+    return lambda one, text: not pattern.search(text)
+
+
+_CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
+    "words": _words,
+    "sentences": _sentences,
+    "paragraphs": _paragraphs,
+    "lines": _lines,
+    "characters": _characters,
+    "items": _counted_items,
+    "table": _table,
+    "json": _json,
+    "bullets": _bullets,
+    "numbered": _numbered,
+    "upper": _upper,
+    "lower": _lower,
+    "number": _number,
+    "name": _name,
+    "code": _code,
+    "yes_no": _yes_no,
+    "opens_yes_no": _opens_yes_no,
+    "emoji": _without(_EMOJI),
+    "lists": lambda one, text: sum(1 for line in text.splitlines() if _BULLET.match(line)) < 2,
+    "tables": lambda one, text: not any(_RULE.match(line) and "|" in line for line in text.splitlines()),
+    "digits": _without(_NUMBER),
+    "headings": _without(_HEADING),
+    "codes": lambda one, text: "```" not in text,
+    "exclamations": _without(re.compile("[!！]")),
+    "commas": _without(re.compile("[,，、]")),
+    "word": _no_word,
+    "letter": _no_letter,
+    "begin": _begin,
+    "end": _end,
+    "end_question": _end_question,
+    "steps": _steps,
+    "questions": _steps,
+}

@@ -1,0 +1,197 @@
+"""How one demands a form in each language: patterns compiled from `constraints.json`.
+
+There a device maps to alternatives of a regular expression; `numbers` maps words to figures. They are searched in lower
+or upper case, with plain apostrophes.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from insula.text.analysis import LANGUAGES
+from insula.text.grammar import UNSPACED, grammar
+
+UNITS = ("words", "sentences", "paragraphs", "lines", "characters", "items")
+FORMS = ("table", "bullets", "numbered", "upper", "lower")
+ABSENT = ("emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas")
+BOUNDS = ("exactly", "most", "below", "least", "about")
+QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}?)\\s?[\"“”'’»」』]"
+"""A word in quotation marks."""
+
+_HINTS = (
+    *("words", "sentences", "paragraphs", "lines", "characters", "items", "only", "without", "enumerate", "yes_no"),
+    *("table", "bullets", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
+)
+"""Without any of these phrases nothing is demanded."""
+
+
+class Table:
+    """The phrases of one language, ready to search with."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.spaced = language not in UNSPACED
+        self.raw = _data()[language]
+        self._numbers = {word: int(value) for word, value in (pair.split("=") for pair in self.raw["numbers"].split())}
+        self._request = grammar(language).request
+        self.question = grammar(language).question
+        hints = "|".join(self.raw[name] for name in _HINTS) + r"|json|\?"
+        self.hint = self._search(hints.removesuffix(r"|\?")) if self.spaced else re.compile(hints, re.IGNORECASE)
+        self.wish = self._search(self.raw["wish"])
+        self.told = self._told()
+        self.only = self._search(self.raw["only"])
+        self.strict = self._search("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
+        self.negated = self._search(self.raw["without"])
+        named = ("in", "exactly", "most", "below", "least", "about", "only", "without", "upper", "bullets", "table")
+        opening = "|".join(pattern for name in named if (pattern := self.raw[name]))
+        self.opening = re.compile(
+            rf"[\s(,.]*(?:{opening})(?!\w)"
+            if self.spaced
+            else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
+            re.IGNORECASE,
+        )
+        conjunction = "|".join(
+            {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}.get(language, "(?!)").split()
+        )
+        self.joined = re.compile(rf",? (?:{conjunction}) |, " if self.spaced else "[,，、；;]")
+        self.joined_last = re.compile(
+            rf",? (?:{conjunction}) (?={self.question.pattern})" if self.spaced else "(?!)", re.IGNORECASE
+        )
+        self.enumerated = re.compile(self.raw["enumerate"] if language == "ja" else "(?!)")
+        """Japanese says what to do at the end."""
+        self.quantity = self._quantity()
+        self.patterns: Mapping[str, re.Pattern[str]] = dict(self._patterns())
+
+    def number(self, word: str) -> int:
+        """The number that a word or digits stand for; 0 for none."""
+        return int(word) if word.isdigit() else self._numbers.get(word.lower(), 0)
+
+    def request(self, clause: str) -> bool:
+        """Whether a clause tells to do something."""
+        if self.spaced:
+            return bool(self._request.match(clause))
+        return bool(self._request.search(clause)) or bool(clause)
+
+    def _told(self) -> re.Pattern[str]:
+        """What a sentence opens with that tells to answer or to list."""
+        told = rf"(?:{self.raw['enumerate']}|{self.raw['reply']})"
+        if not self.spaced:
+            return re.compile(rf"[\s，、]*{told}" if self.language == "zh" else rf".*{told}")
+        return re.compile(rf"\W*{told}(?!\w)", re.IGNORECASE)
+
+    def _search(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern, re.IGNORECASE)
+
+    def _quantity(self) -> re.Pattern[str]:
+        raw = self.raw
+        words = "|".join(sorted(map(re.escape, self._numbers), key=len, reverse=True))
+        number = rf"\d{{1,4}}|{words}"
+        units = "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
+        bounds = "|".join(f"(?P<{bound}>{raw[bound]})" for bound in BOUNDS)
+        afters = "|".join(f"(?P<after_{bound}>{raw[key]})" for bound in BOUNDS if (key := f"after_{bound}") in raw)
+        if self.spaced:
+            told = rf"(?P<enumerate>{raw['enumerate']}) (?:\w+ )??|(?P<in>{raw['in']}) |(?P<of>{raw['of']}) "
+            range_of = rf"(?P<n>{number})(?:(?: (?:{raw['to']}) |\s?[-–]\s?)(?P<m>{number}))?"
+            what = rf"(?:(?P<between>[^\W\d]+) )?(?:{units})|(?(enumerate)(?P<noun>[^\W\d]+)|(?!))"
+            return re.compile(
+                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of} (?:{what})(?!\w)"
+                rf"(?:,? (?:{afters})(?!\w))?",
+                re.IGNORECASE,
+            )
+        after_in = raw.get("after_in", "(?!)")
+        noun = "" if self.language == "zh" else "[をに]?"
+        return re.compile(
+            rf"(?:(?P<enumerate>{raw['enumerate']})|(?P<in>{raw['in']})|(?P<of>{raw['of']}))?(?:{bounds})?"
+            rf"(?P<n>{number})(?:(?:{raw['to']})(?P<m>{number}))?(?:{units}){noun}(?:(?:{afters})|(?P<after_in>{after_in}))?"
+        )
+
+    def _patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+        raw, quoted = self.raw, QUOTE.format(name="w")
+        for name in (*FORMS, "end_question", "steps", "steps_open"):
+            yield name, self._search(raw[name])
+        yield from self._sole_patterns()
+        without = raw["without"]
+        for kind in ABSENT:
+            yield kind, self._search(rf"(?:{without}) (?:{raw[kind]})" if self.spaced else self._around(raw[kind]))
+        word, letter = raw["the_word"], raw["the_letter"]
+        if self.spaced:
+            yield "word", re.compile(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)
+            yield (
+                "letter",
+                re.compile(
+                    rf"(?<!\w)(?:{without}) (?:\w+ )?(?:{letter}) [\"“„'«]?\s?(?P<c>[^\W\d_])\s?[\"”“'»]?(?!\w)",
+                    re.IGNORECASE,
+                ),
+            )
+            yield "begin", re.compile(rf"(?<!\w)(?:{raw['begin']}) {quoted}", re.IGNORECASE)
+            yield "end", re.compile(rf"(?<!\w)(?:{raw['end']}) {quoted}", re.IGNORECASE)
+        elif self.language == "zh":
+            yield "word", re.compile(rf"(?:{without}){word}{quoted}(?:{word})")
+            yield "letter", re.compile(rf"(?:{without})(?:{letter})[“\"「]?(?P<c>[A-Za-z])")
+            yield "begin", re.compile(rf"以{quoted}开[头始]")
+            yield "end", re.compile(rf"以{quoted}结[尾束]")
+        else:
+            yield "word", re.compile(rf"{quoted}(?:{word})?(?:{without})")
+            yield "letter", re.compile(rf"(?:{letter})[「『]?(?P<c>[A-Za-z])[」』]?(?:{without})")
+            yield "begin", re.compile(rf"{quoted}(?:という(?:言葉|語))?(?:で|から)(?:始|はじ)め")
+            yield "end", re.compile(rf"{quoted}(?:という(?:言葉|語))?で(?:終|締め)")
+
+    def _around(self, what: str) -> str:
+        without = self.raw["without"]
+        return rf"(?:{without})(?:任何|一个)?(?:{what})" if self.language == "zh" else rf"(?:{what})(?:{without})"
+
+    def _sole_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+        raw = self.raw
+        only, reply = raw["only"], raw["reply"]
+        for name in ("sole", "sole_name", "sole_code"):
+            if self.spaced:
+                yield name, self._search(rf"(?:{only}) (?:{reply} )?(?:{raw[name]})|(?:{raw[name]}),? (?:{only})")
+            elif self.language == "zh":
+                yield name, re.compile(rf"(?:{only})(?:{raw[name]})")
+            else:
+                yield name, re.compile(rf"(?:{raw[name]})(?:{only})")
+        if self.spaced:
+            yield "yes_no", self._search(rf"(?:{only}|{reply})[^.?!:]{{0,24}}? ?(?:{raw['yes_no']})(?: {only})?")
+        elif self.language == "zh":
+            yield "yes_no", re.compile(rf"(?:{only}|{reply})[^。？]{{0,8}}(?:{raw['yes_no']})")
+        else:
+            yield "yes_no", re.compile(rf"(?:{raw['yes_no']})(?:{only})?(?:で|と)?(?:{reply})")
+
+
+@cache
+def table_of(language: str) -> Table:
+    return Table(language)
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.text") / "constraints.json").read_text("utf-8"))
+
+
+def yes_words(language: str) -> re.Pattern[str]:
+    """What an answer that is yes or no opens with."""
+    return _yes_words(language)
+
+
+@cache
+def _yes_words(language: str) -> re.Pattern[str]:
+    words = _data()[language]["yes_words"]
+    return re.compile(rf"\W*(?:{words})(?!\w)" if language not in UNSPACED else rf"\W*(?:{words})", re.IGNORECASE)
+
+
+def number_words(text: str, language: str) -> set[int]:
+    """The numbers that stand in a text as words, but for one, which is an article as well."""
+    if language not in LANGUAGES:
+        return set()
+    return {
+        value for match in _number_words(language).finditer(text) if (value := table_of(language).number(match[0])) > 1
+    }
+
+
+@cache
+def _number_words(language: str) -> re.Pattern[str]:
+    words = (pair.split("=")[0] for pair in _data()[language]["numbers"].split())
+    any_word = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    return re.compile(any_word if language in UNSPACED else rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)

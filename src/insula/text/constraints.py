@@ -1,0 +1,250 @@
+"""What a message demands of the form of its answer: counts, lengths, formats, "only", "without", ordered steps.
+
+Only what the user asks for in their own words counts: not what is quoted, pasted or said of other texts ("What did the
+author say in three words?"). The phrases of each language stand in `constraints.json` as alternatives of a regular
+expression; what a constraint means is the same in all of them.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, cast
+
+from insula.text.analysis import LANGUAGES, Analysis, sentence, without_code
+from insula.text.constraint_phrases import ABSENT, BOUNDS, FORMS, UNITS, Table, table_of
+from insula.text.grammar import UNSPACED, grammar
+from insula.text.questions import AskKind, asks_in
+
+Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
+Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
+Sole = Literal["number", "name", "code", "yes_no"]
+Absent = Literal["emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas"]
+Kind = Literal[
+    Unit, Form, Sole, Absent, "opens_yes_no", "word", "letter", "begin", "end", "end_question", "steps", "questions"
+]
+
+MOST = 8
+"""Constraints of one message that are read; nobody keeps more."""
+MAX_SENTENCES = 24
+"""Sentences of a message that are read."""
+MAX_CHARS = 400
+"""A longer sentence is pasted."""
+UNSURE_CHARS = 60
+"""The language of a shorter message is often a guess."""
+
+EXACT = 12
+"""Up to this number "in three sentences" means three; "in 100 words" means about so many."""
+TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
+"""How far one may be from such a number, and from one that is called rough."""
+
+_WISHED: frozenset[AskKind] = frozenset({"request", "list", "code", "how_to", "why", "open", "choice"})
+_TOLD: frozenset[AskKind] = frozenset({"request", "list", "code"})
+_QUOTED = re.compile(
+    r"(?<!\w)'[^'\n]{2,200}'(?!\w)|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
+)
+_COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
+_FRAGMENT = 9
+"""Words of a fragment that demands something by itself: "Exactly five words, please." """
+_JSON = re.compile(
+    r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
+    r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
+)
+
+
+class Constraint(NamedTuple):
+    """One demand on the form of an answer."""
+
+    kind: Kind
+    text: str
+    """As it stands in the message."""
+    least: int = 0
+    most: int = 0
+    """0: no upper bound."""
+    what: str = ""
+    """The word, letter or phrase that is demanded or unwanted."""
+    language: str = "en"
+
+
+def constraints(message: Analysis) -> tuple[Constraint, ...]:
+    """The demands of a message, in order; none where its language is not known."""
+    if message.language not in LANGUAGES:
+        return ()
+    found = _found(message, message.language)
+    if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
+        others = (_found(message, each) for each in LANGUAGES if each not in {*UNSPACED, message.language})
+        found = next(filter(None, others), ())
+    return found
+
+
+def _found(message: Analysis, language: str) -> tuple[Constraint, ...]:
+    found: dict[tuple[Kind, str], Constraint] = {}
+    for text in _own_sentences(message, language):
+        for one in _read(text, language):
+            found.setdefault((one.kind, one.what), one)
+    return tuple(found.values())[:MOST]
+
+
+def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
+    """The sentences that the user asks something with, each without what is pasted behind its colon."""
+    message_text = without_code(message.text) if "```" in message.text else ""
+    for each in message.sentences[:MAX_SENTENCES]:
+        text = each.text.replace("’", "'")
+        if len(text) > MAX_CHARS or (message_text and each.text not in message_text):
+            continue
+        head, pasted = _before_paste(text, language)
+        yield head
+        if pasted:
+            return
+
+
+def _before_paste(text: str, language: str) -> tuple[str, bool]:
+    """What stands before the colon of "Summarise this in two sentences: …", and whether there was one."""
+    colon = _COLON.search(_QUOTED.sub(lambda found: " " * len(found[0]), text))
+    if colon is None or colon.start() < 4:
+        return text, False
+    head = text[: colon.start()]
+    rules = grammar(language)
+    requested = rules.request.search(head) is not None
+    return (head, not text[colon.end() :].strip() or bool(requested)) if requested else (text, False)
+
+
+def _read(text: str, language: str) -> Iterator[Constraint]:
+    table = table_of(language)
+    if text.endswith("?") and "," in text:
+        yield from _questioned(text, table)
+    if table.hint.search(text) is None:
+        return
+    plain = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    kinds = _kinds(text, language)
+    wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
+    if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
+        return
+    asked = table.question.search(plain) is not None and not wished
+    yield from _counted(plain, text, kinds, wished, table)
+    if not asked and "code" not in kinds:
+        yield from _formed(plain, table)
+    yield from _sole(plain, table)
+    yield from _absent(plain, text, table)
+    yield from _bordered(text, table)
+    if kinds & _TOLD and not asked:
+        yield from _stepped(plain, table)
+
+
+def _kinds(text: str, language: str) -> frozenset[AskKind]:
+    return frozenset(ask.kind for ask in asks_in(sentence(text, language), language))
+
+
+def _is_fragment(text: str, table: Table) -> bool:
+    """Whether a few words demand a form by themselves ("Exactly five words." "No emojis.")."""
+    few = len(text.split()) <= _FRAGMENT and len(text) <= 60
+    return few and bool(table.opening.match(text))
+
+
+def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, table: Table) -> Iterator[Constraint]:
+    for match in table.quantity.finditer(text):
+        groups = match.groupdict()
+        unit = cast(Unit, next((unit for unit in UNITS if groups.get(unit)), "items"))
+        bound = next((name for name in BOUNDS if groups.get(name)), "")
+        after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
+        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(kinds & _TOLD))
+        asked = bool(kinds) and not kinds & _TOLD and not wished
+        placed = bool(groups["in"] or groups.get("after_in"))
+        if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
+            placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
+        told = told or (unit == "items" and bool(table.enumerated.search(text, match.end())))
+        if not (bound or after or told or placed):
+            continue
+        if kinds and not kinds & _WISHED and not (wished or bound == "exactly"):
+            continue
+        if unit == "characters" and table.spaced and not (bound or after):
+            continue
+        number, upto = table.number(groups["n"]), table.number(groups["m"] or "")
+        if groups["enumerate"] and unit == "words" and not (bound or after) and number <= EXACT:
+            unit = "items"
+        aside = groups.get("between") or ""
+        if bound == "about" and number < EXACT:  # "a story about two words"
+            continue
+        if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.number(aside)):
+            continue
+        least, most = _range(number, upto, after or bound)
+        yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, "", table.language)
+
+
+def _range(number: int, upto: int, bound: str) -> tuple[int, int]:
+    """The least and the most that a number with its bound allows."""
+    match bound:
+        case "most":
+            return 0, upto or number
+        case "below":
+            return 0, number - 1
+        case "least":
+            return number, 0
+        case "exactly":
+            return number, upto or number
+        case "about":
+            return int(number * (1 - WIDE_TOLERANCE)), int((upto or number) * (1 + WIDE_TOLERANCE)) + 1
+        case _ if number <= EXACT:
+            return number, max(upto, number)
+        case _:
+            return int(number * (1 - TOLERANCE)), int((upto or number) * (1 + TOLERANCE)) + 1
+
+
+def _formed(text: str, table: Table) -> Iterator[Constraint]:
+    for form in FORMS:
+        match = table.patterns[form].search(text)
+        if match and not table.negated.search(text, max(0, match.start() - 24), match.start()):
+            yield Constraint(form, match.group().strip(), language=table.language)
+    if match := _JSON.search(text):
+        yield Constraint("json", match.group().strip(" .!"), language=table.language)
+
+
+def _sole(text: str, table: Table) -> Iterator[Constraint]:
+    kinds: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
+    for kind, name in kinds:
+        if match := table.patterns[name].search(text):
+            yield Constraint(kind, match.group().strip(), language=table.language)
+    if match := table.patterns["yes_no"].search(text):
+        kind: Kind = "yes_no" if table.only.search(match.group()) else "opens_yes_no"
+        yield Constraint(kind, match.group().strip(), language=table.language)
+
+
+def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
+    for kind in ABSENT:
+        if match := table.patterns[kind].search(text):
+            yield Constraint(kind, match.group().strip(), language=table.language)
+    for match in table.patterns["word"].finditer(whole):
+        yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
+    if match := table.patterns["letter"].search(whole):
+        yield Constraint("letter", match.group().strip(), what=match["c"], language=table.language)
+
+
+def _bordered(text: str, table: Table) -> Iterator[Constraint]:
+    borders: tuple[Literal["begin", "end"], ...] = ("begin", "end")
+    for kind in borders:
+        if match := table.patterns[kind].search(text):
+            yield Constraint(kind, match.group().strip(), what=match["w"].strip(), language=table.language)
+    if match := table.patterns["end_question"].search(text):
+        yield Constraint("end_question", match.group().strip(), language=table.language)
+
+
+def _stepped(text: str, table: Table) -> Iterator[Constraint]:
+    """Ordered steps ("first define it, then give an example, finally …"), where each is told to be done."""
+    if not table.patterns["steps_open"].search(text):
+        return
+    marks = list(table.patterns["steps"].finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    told = sum(
+        1
+        for mark, end in zip(marks, ends, strict=True)
+        if table.request(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
+    )
+    if len(marks) >= 2 and told >= 2:
+        yield Constraint("steps", text.strip(), len(marks), language=table.language)
+
+
+def _questioned(text: str, table: Table) -> Iterator[Constraint]:
+    """Several questions in one sentence ("Who wrote it, when, and what is it about?")."""
+    pieces = [piece.strip(" ¿?？") for piece in table.joined.split(text)]
+    asking = [piece for piece in pieces if table.question.match(piece.lstrip("¿ "))]
+    joined = bool(table.joined_last.search(text))
+    if pieces and asking and asking[0] == pieces[0] and len(asking) >= (2 if joined or len(pieces) > 2 else 3):
+        yield Constraint("questions", text.strip(), len(asking), language=table.language)

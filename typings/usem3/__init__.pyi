@@ -1,0 +1,6 @@
+import numpy as np
+import numpy.typing as npt
+
+class USE:
+    def __init__(self, threads: int = ...) -> None: ...
+    def encode(self, texts: str) -> npt.NDArray[np.float32]: ...
