@@ -12,6 +12,7 @@ from insula.cli.kept import memory, soul
 from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
+from insula.cli.users import app as users
 
 app = typer.Typer(
     name="insula",
@@ -144,6 +145,7 @@ def replay(
 app.add_typer(rules, name="rules")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
+app.add_typer(users, name="user")
 
 
 @app.command()
