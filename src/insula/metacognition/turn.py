@@ -148,6 +148,11 @@ class Turn:
         self._asked_again = 0
 
     @property
+    def prompt(self) -> str:
+        """The message as it should reach the model, with the reminder behind it."""
+        return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
+
+    @property
     def identity(self) -> Identity:
         """Who the agent is."""
         return self._owner.identity
