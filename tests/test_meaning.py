@@ -234,7 +234,7 @@ async def test_an_embedding_that_fails_in_the_background_is_logged_and_harms_not
     metacognition = Metacognition(store, embed=embed)
     await talk(metacognition, ("Hello.", "Hello."), session="tuesday")
     await settled(metacognition)
-    assert "The vectors of older memories could not be made" in caplog.text
+    assert "The vectors and statements of older memories could not be made" in caplog.text
 
 
 @pytest.mark.parametrize("close", [True, False])

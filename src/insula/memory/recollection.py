@@ -10,7 +10,7 @@ from insula.memory import statements
 from insula.memory.assertion import Question
 from insula.memory.bearing import Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
-from insula.memory.encoding import load, terms_of
+from insula.memory.encoding import USER, load, terms_of
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.statements import Place, Said
 from insula.memory.vectors import Vector, cosines, nearness
@@ -61,7 +61,7 @@ def recollected(
     content = content_weights(cue, found.statistics)
     items = _items(place, found.rows, cue, content, vector)
     held = {item.id: item for item in items}
-    fits = judged(asked, [one for one in found.told if one.memory in held])
+    fits = judged(asked, [one for one in found.told if one.memory in held and _is_judged(held[one.memory], asked)])
     scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
     for memory, one in fits.items():
         if memory not in scored and one.bearing != "other":
@@ -71,6 +71,14 @@ def recollected(
     order = _order(scored, fits)
     recalled = tuple(_recalled(scored[memory], by_id[memory], fits.get(memory), lines) for memory in order[:limit])
     return Recollection(recalled, found.statistics, standing(cue, items, content), found.said, tuple(asked))
+
+
+def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
+    """Whether the statements of a memory are weighed: those of the user, and of tools what concerns somebody.
+
+    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo).
+    """
+    return item.speaker == USER or (item.provenance == "tool" and any(one.subjects for one in asked))
 
 
 def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int]:
