@@ -60,7 +60,8 @@ OWN = "calibration"
 @cache
 def shipped() -> Calibration:
     """The calibration that Insula ships, with a word on what it was fitted on."""
-    return Calibration(**json.loads((files("insula") / "calibration.json").read_text("utf-8")))
+    raw = json.loads((files("insula") / "calibration.json").read_text("utf-8"))
+    return Calibration(**raw | {"documents": Calibration(**raw["documents"])})
 
 
 def calibrated(base: Calibration, own: str) -> Calibration:

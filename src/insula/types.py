@@ -142,6 +142,8 @@ class Calibration:
     """Score from which it is medium (seed 000's code: 0.4)."""
     fitted_on: str = ""
     """What the coefficients were fitted on, in words."""
+    documents: "Calibration | None" = None
+    """The coefficients of both halves where documents are asked and not people's talk; None for the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

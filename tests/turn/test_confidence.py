@@ -102,3 +102,20 @@ def test_the_reasons_name_what_was_found_and_what_was_not() -> None:
     assert reasons[0] == '"My sister Ana moved to Lisbon." bears on this'
     assert reasons[1] == "1 of 2 content words are stored; not live"
     assert estimate(ASKED, Recollection((), Statistics(), Standing())).reasons == ("nothing is stored yet",)
+
+
+def test_documents_are_judged_by_what_was_fitted_on_documents() -> None:
+    sure, unsure = Calibration(intercept=4.0, weights={"best": 1.0}), Calibration(intercept=-4.0, weights={"best": 1.0})
+    calibration = replace(unsure, documents=sure)
+    page, said = recalled(0.7, provenance="tool"), recalled(0.7)
+    scores = [estimate(ASKED, found(*each), calibration=calibration).score for each in ([page], [said], [page, said])]
+    assert scores[0] > 0.9
+    assert max(scores[1:]) < 0.1
+    assert estimate(ASKED, found(page), calibration=unsure).score < 0.1
+
+
+def test_both_sets_of_coefficients_are_shipped() -> None:
+    pages = shipped().documents
+    assert pages is not None
+    assert pages.weights.keys() <= shipped().weights.keys()
+    assert all(weight >= 0 for weight in pages.weights.values())

@@ -70,7 +70,8 @@ def estimate(
     known = [one for one in found.recalled if is_evidence(one)]
     values = features(cue, known, found, context, identity)
     said_of = whose(known, found.standing)
-    stored = probability(calibration, values, said_of) if any(values.values()) else 0.0
+    fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
+    stored = probability(fitted, values, said_of) if any(values.values()) else 0.0
     unadjusted = weighed(stored, known, calibration) if found.asked else stored
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
@@ -112,6 +113,11 @@ def told(known: Sequence[Recalled]) -> tuple[str, ...]:
                 since = f", since then not: {_cut(one.before)}" if one.before else ""
                 return (f"{_quoted(one)} {WORDS[bearing, reason]}{since}",)
     return ()
+
+
+def of_documents(known: Sequence[Recalled]) -> bool:
+    """Whether what was found are documents: tools brought all of it, and people told none."""
+    return bool(known) and all(one.memory.provenance == "tool" for one in known)
 
 
 def is_evidence(recalled: Recalled) -> bool:
