@@ -1,4 +1,4 @@
-"""A reflection that revises: what a model asks for is done within bounds, and refused with a reason where it is wrong."""
+"""A reflection that revises: what a model asks for is done within bounds, or refused with a reason."""
 
 import re
 from typing import Any

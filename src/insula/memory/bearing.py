@@ -172,7 +172,7 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
 def _of_owner(question: Question, statement: Statement) -> bool:
     """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
     owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
-    return bool(owners) and bool(owners & statement.subjects)
+    return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
 
 
 def _about(question: Question, statement: Statement) -> bool:

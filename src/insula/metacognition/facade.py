@@ -25,6 +25,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import asks
+from insula.text.wishing import wishes
 from insula.turn import monitor
 from insula.turn.hedging import hedge
 from insula.types import Controls, Identity, Provenance, Signal
@@ -50,6 +51,7 @@ def warm_up(embed: Embed | None = use) -> None:
     hedge("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
     shipped()
+    wishes(text)
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:

@@ -1,0 +1,64 @@
+"""Whose a clause is, over a table of cases by hand in eight languages, with innocent look-alikes."""
+
+import pytest
+
+from insula.memory.subject import fits, whose
+
+CASES = [
+    ("en", "I moved to Lisbon.", {"user"}),
+    ("en", "My sister lives in Lisbon.", {"user/sister"}),
+    ("en", "My boss's dog is called Rex.", {"user/boss/dog"}),
+    ("en", "My sister Ana works at a bank.", {"user/sister", "ana"}),
+    ("en", "I told Nuria I can't bear liquorice.", {"user"}),
+    ("en", "Priya mentioned she's colour-blind.", {"priya"}),
+    ("en", "My wife and I moved to Lisbon.", {"user/wife", "user"}),
+    ("en", "I have a dog named Rex.", {"user", "user/dog"}),
+    ("en", "I live with my sister.", {"user"}),
+    ("en", "They're putting my rent up to 925.", {"user"}),
+    ("en", "The deadline is on Friday.", {""}),
+    ("en", "Pablo, my boss, is left-handed.", {"user/boss", "pablo"}),
+    ("de", "Die Frau meines Chefs ist Pilotin.", {"user/boss/wife"}),
+    ("de", "Ich habe meiner Ärztin gesagt, dass ich kaum schlafe.", {"user"}),
+    ("de", "Lukas nimmt immer Pistazie.", {"lukas"}),
+    ("de", "Kaffee trinke ich keinen.", {"user"}),
+    ("fr", "Le chien de ma voisine s'appelle Rex.", {"user/neighbour/dog"}),
+    ("fr", "Ma sœur m'a annoncé qu'elle attendait des jumeaux.", {"user/sister"}),
+    ("fr", "J'habite à Nantes.", {"user"}),
+    ("es", "Mi jefa está embarazada.", {"user/boss"}),
+    ("es", "A mi hermana le gusta el café.", {"user/sister"}),
+    ("es", "Le conté a Marcos que me dan pánico los ascensores.", {"user"}),
+    ("es", "Vivo en un sexto.", {"user"}),
+    ("pt", "A minha mãe é do Porto.", {"user/mother"}),
+    ("pt", "O Rui contou-me que foi despedido.", {"rui"}),
+    ("it", "Il collega di mia moglie vive a Bolzano.", {"user/wife/colleague"}),
+    ("it", "Ho detto a Chiara che non sopporto il jazz.", {"user"}),
+    ("zh", "我爸从早到晚听相声。", {"user/father"}),
+    ("zh", "老板的太太是律师。", {"user/boss/wife"}),
+    ("zh", "我当老师。", {"user"}),
+    ("ja", "妹は看護学校に通っています。", {"user/sister"}),
+    ("ja", "友達が飼っている犬は柴犬です。", {"user/friend/dog"}),
+    ("ja", "医者に、膝が痛いと伝えました。", {"user"}),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "subjects"), CASES)
+def test_a_clause_is_about_whom_it_says_it_is(language: str, text: str, subjects: set[str]) -> None:
+    assert whose(text, language, "user", "assistant").subjects == subjects
+
+
+def test_he_and_she_are_whoever_was_spoken_of() -> None:
+    assert whose("She is ten.", "en", "user", "assistant", ["user/cat"]).subjects == {"user/cat"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "fit"),
+    [
+        ({"user"}, {"user/sister"}, False),
+        ({"user/partner"}, {"user/wife"}, True),
+        ({"user/sister", "ana"}, {"user/sister", "eva"}, False),
+        ({"pablo", "user/son"}, {"pablo", "user/boss"}, False),
+        ({"user"}, set[str](), True),
+    ],
+)
+def test_what_is_said_of_another_is_not_of_the_one_asked_about(asked: set[str], said: set[str], fit: bool) -> None:
+    assert fits(frozenset(asked), frozenset(said)) is fit

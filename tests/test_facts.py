@@ -1,0 +1,171 @@
+"""Facts: told in one session, asked in the next. Whose they are, since when they hold, and what is not told."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from insula.memory import facts
+from insula.memory.embedding import use
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.metacognition.stating import state
+from insula.metacognition.turn import Turn
+from insula.testing import FrozenClock, memory_store
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400.0
+
+
+@asynccontextmanager
+async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncIterator[Turn]:
+    """A turn that asks in a new session after some lines were told in another, one a day."""
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, holdout=0.0, embed=use)
+        for line in lines:
+            async with mind.turn("me", "told", line) as turn:
+                turn.finish("Good to know.")
+            clock.advance(days * DAY)
+        async with mind.turn("me", "asked", ask) as turn:
+            yield turn
+
+
+def shown(turn: Turn) -> list[str]:
+    return [one.memory.content for one in turn.recalled if one.memory.id in turn.shown]
+
+
+FIVE = (
+    "My sister lives in Lisbon.",
+    "My brother lives in Rome.",
+    "My mother lives in Oslo.",
+    "My father lives in Bonn.",
+    "I live in Porto.",
+)
+
+
+async def test_of_five_people_the_one_asked_about_is_told() -> None:
+    async with told(*FIVE, ask="Where do I live?") as turn:
+        assert turn.confidence.level == "high"
+        assert shown(turn) == ["I live in Porto."]
+    async with told(*FIVE, ask="Where does my uncle live?") as turn:
+        assert turn.confidence.level == "low"
+        assert "is said of somebody else" in turn.confidence.reasons[0]
+        assert "lives" not in turn.instructions
+
+
+async def test_a_newer_statement_stands_first_with_its_dates_and_the_older_is_history() -> None:
+    lines = ("I live in Porto.", "We relocated to Madrid.")
+    async with told(*lines, ask="Where do I live?") as turn:
+        assert shown(turn)[0] == "We relocated to Madrid."
+        assert "(since 6 January 2026; until then: I live in Porto)" in turn.instructions
+        assert "no longer since 6 January 2026" in turn.instructions
+    async with told(*lines, ask="Where did I live before?") as turn:
+        assert turn.confidence.level == "high"
+        assert '"I live in Porto." answers this' in turn.confidence.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "ask", "first"),
+    [
+        (("I like sushi.", "I don't like sushi any more."), "Do I like sushi?", "I don't like sushi any more."),
+        (("I'm allergic to cats.", "I was wrong, I'm not."), "Am I allergic to cats?", "I was wrong, I'm not."),
+        (("Ich rauche.", "Ich habe mit dem Rauchen aufgehört."), "Rauche ich?", "Ich habe mit dem Rauchen aufgehört."),
+        (("塾でバイトしています。", "先月でバイト辞めました。"), "私はまだバイトしてる?", "先月でバイト辞めました。"),
+        (("I live in Dundee.", "My brother just moved to Aberdeen."), "Which town do I live in?", "I live in Dundee."),
+    ],
+)
+async def test_what_ended_or_was_wrong_is_told_anew_and_what_concerns_others_is_not(
+    lines: tuple[str, ...], ask: str, first: str
+) -> None:
+    async with told(*lines, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert shown(turn)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("My husband was born in Graz.", "Where was I born?"),
+        ("Ana has two cats.", "How many cats do I have?"),
+        ("I told Ana that I hate cilantro.", "Does Ana hate cilantro?"),
+        ("If I got a cat I'd call it Muffin.", "What's my cat called?"),
+        ("I would love to have a house by the sea.", "Where's my house?"),
+        ("Le chien de ma voisine s'appelle Rex.", "Comment s'appelle mon chien ?"),
+        ("主人は京都で生まれました。", "私はどこで生まれた?"),
+        ("Tengo una gata muy dormilona.", "¿Cómo se llama mi gata?"),
+        ("I'm baking a lemon cake for Sunday.", "What's my blood type?"),
+        ("Let's play: I'm Viktor, a smuggler from Odessa.", "What's my name?"),
+        ('Please proofread this: "I am a qualified plumber from Derby."', "What's my trade?"),
+    ],
+)
+async def test_what_is_another_persons_supposed_or_never_told_is_not_known(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level == "low"
+        assert line not in turn.instructions
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("I moved to Lisbon.", "Where do I live?"),
+        ("Peanuts send me straight to the hospital.", "What am I allergic to?"),
+        ("Ich arbeite als Hebamme in Kassel.", "What is my profession?"),
+        ("私は卵アレルギーです。", "What am I allergic to?"),
+    ],
+)
+async def test_a_fact_is_found_in_other_words_and_in_another_language(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert shown(turn) == [line]
+
+
+async def test_nothing_asserted_is_lost_when_a_session_is_left() -> None:
+    chatter = [f"The train was late again, number {number} this month." for number in range(4)]
+    async with told(*chatter, "My locker is 217.", ask="What's my locker number?") as turn:
+        assert shown(turn) == ["My locker is 217."]
+
+
+async def test_an_older_store_gets_its_statements_later_and_keeps_every_memory(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with Metacognition(await Store.open(path), holdout=0.0, embed=use) as mind:
+        async with mind.turn("me", "one", "My husband was born in Graz."):
+            pass
+        await mind.store.run(_as_before)
+        place = await mind.store.place("me", "two")
+        async with mind.turn("me", "two", "Where was I born?") as turn:
+            assert turn.recalled
+        assert await state(mind.store, place.user_id, use) in {0, 1, 2}  # the turn began it, too
+        async with mind.turn("me", "three", "Where was I born?") as turn:
+            assert turn.confidence.level == "low"
+
+
+def _as_before(connection: sa.Connection) -> None:
+    connection.execute(sa.text("DELETE FROM statements"))
+    connection.execute(sa.text("UPDATE memories SET stated = NULL"))
+
+
+async def test_what_is_erased_is_stated_no_more() -> None:
+    async with memory_store() as store:
+        mind = Metacognition(store, holdout=0.0, embed=use)
+        number = await mind.observe("me", "one", "I live in Porto.")
+        await mind.observe("me", "one", "No, sorry, I meant Braga.")
+        place = await store.place("me", "one")
+        await store.erase(place.user_id, number)
+        left = await store.run(facts.about, place.user_id, ["user"])
+        assert number not in left
+        texts: Callable[[sa.Connection], str] = lambda connection: " ".join(  # noqa: E731 read once
+            connection.execute(sa.text("SELECT text FROM statements")).scalars()
+        )
+        assert "Porto" not in await store.run(texts)
+
+
+def test_the_shipped_conversations_say_what_they_need() -> None:
+    lines = (files("insula.bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
+    for one in map(json.loads, lines):
+        assert {"told", "ask", "known", "kind", "lang"} <= one.keys()
+        assert not one["known"] or any(one["line"] in line["text"] for line in one["told"])
