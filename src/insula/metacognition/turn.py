@@ -361,7 +361,8 @@ class Turn:
         text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        told = verdict(self.confidence, judged, bool(self._analysis and asks(self._analysis)))
+        asked = bool(self._analysis and asks(self._analysis))
+        told = verdict(self.confidence, judged, asked=asked, personal=self.personal)
         signals = tuple(self._signals(judged, text != response, response, told))
         again = self._again(judged)
         return TurnResult(

@@ -54,15 +54,16 @@ class Verdict(NamedTuple):
     """What the answer should have used."""
 
 
-def verdict(confidence: Confidence, assessment: Assessment | None, asked: bool) -> Verdict:
+def verdict(confidence: Confidence, assessment: Assessment | None, *, asked: bool, personal: bool = True) -> Verdict:
     """The verdict of a turn.
 
     Args:
         confidence: how likely memory held what the message needs.
         assessment: what was made of the response; None where it was not checked.
         asked: whether the message asks anything.
+        personal: whether it asks for a fact that memory might hold, and not of the world.
     """
-    kind = _kind(confidence, assessment, asked)
+    kind = _kind(confidence, assessment, asked=asked, personal=personal)
     if assessment is None:
         return Verdict(kind, WORDS[kind], "doubt")
     line = next((fault.about for fault in assessment.faults if fault.flag in _OF_MEMORY and fault.about), "")
@@ -73,7 +74,7 @@ def verdict(confidence: Confidence, assessment: Assessment | None, asked: bool) 
 _OF_MEMORY: frozenset[Flag] = frozenset({"ignored_memory", "declined", "other_person"})
 
 
-def _kind(confidence: Confidence, assessment: Assessment | None, asked: bool) -> Kind:
+def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool, personal: bool) -> Kind:
     if assessment is None:
         return "unchecked"
     flags = set(assessment.flags)
@@ -88,7 +89,7 @@ def _kind(confidence: Confidence, assessment: Assessment | None, asked: bool) ->
         return "used"
     if not asked:
         return "talk"
-    if confidence.level == "low":
+    if confidence.level == "low" or not personal:
         return "modest" if assessment.modest else "general"
     return "held" if confidence.level == "high" else "partly"
 
