@@ -152,7 +152,7 @@ async def _sources(day: Day, report: SleepReport) -> None:
     for lesson in await store.lessons(user_id):
         console.print(Text(f"• {lesson.advice}", style="bold"))
         for one in await store.cited(user_id, lesson.citations):
-            said = "what was said there" if lesson.section else f"message {one.id}: “{_short(one.content)}”"
+            said = "what was said there" if lesson.section else f"memory {one.memory}: “{_short(one.content)}”"
             console.print(f"    {one.session}, {said}")
     console.print(f"\n{len(report.phases)} phases, {len(report.failed)} failed.\n")
 
@@ -167,10 +167,13 @@ async def _morning(day: Day, morning: Mapping[str, str]) -> None:
         request = prompt(turn, *_brief(day))
         for line, learned in _marked(request.instructions):
             console.print(Text(f"{'▌' if learned else ' '} {line}", style="bold green" if learned else ""))
-        console.print(Text(f"\n+ {request.prompt}", style="bold"))
+        console.print(Text(f"\n+ {turn.message}", style="bold"))
+        for line in request.prompt[len(turn.message) :].strip().splitlines():
+            learned = line.startswith("- ")
+            console.print(Text(f"{'▌' if learned else ' '} {line}", style="bold green" if learned else ""))
         if day.model:
             console.print(Text(f"  {turn.finish(await _answer(day.model, request)).response}", style="dim"))
-    console.print("\n▌ marks what the night learned; the rest would stand there without it.")
+    console.print("\n▌ marks what was learned of the user; the rest would stand there without it.")
 
 
 def _marked(instructions: str) -> Iterator[tuple[str, bool]]:

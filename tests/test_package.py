@@ -58,14 +58,12 @@ def test_the_demonstration_shows_what_it_says() -> None:
 
 
 def test_a_day_ends_in_a_request_that_holds_what_the_night_learned() -> None:
-    """Twice corrected is a lesson and a guideline; a standing wish is told after one night; the facts are no lesson."""
+    """A wish is told in the words of the user, beside the message; the facts of the day are no lesson."""
     shown = example("day.py", "--no-model")
     learned = [line for line in shown.partition("reaches the model")[2].splitlines() if line.startswith("▌ -")]
     assert learned == [
-        "▌ - Without waiting for a reminder: don't give sizes in feet, use metres.",
-        '▌ - The user always wants this: "keep your answers to three sentences"',
-        "▌ - When the user asks about tunnels, wind, use, answer in the form they want: "
-        '"don\'t give sizes in feet, use metres"',
+        "▌ - From now on, please keep your answers to three sentences.",
+        "▌ - Please don't give sizes in feet, use metres.)",
     ]
-    assert "monday evening, message 8: “Please don't give sizes in feet, use metres.”" in shown
+    assert "monday evening, memory 8: “Please don't give sizes in feet, use metres.”" in shown
     assert shown == example("day.py", "--no-model")

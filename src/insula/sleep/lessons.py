@@ -392,4 +392,5 @@ def _stands(lesson: Kept, life: Life) -> dict[str, Any]:
         known = {"verdict": effect.verdict, "estimate": effect.estimate, "low": effect.low, "high": effect.high}
     counts = {"shown": life.tally.shown, "withheld": life.tally.withheld, "records": life.tally.records}
     confidence = round(life.confidence, 4)
-    return {"id": lesson.id, "key": lesson.key, "state": life.state, "confidence": confidence, "effect": known} | counts
+    state = "your wish" if stands(lesson) and not lesson.mode else life.state
+    return {"id": lesson.id, "key": lesson.key, "state": state, "confidence": confidence, "effect": known} | counts
