@@ -43,8 +43,19 @@ async def test_without_a_known_token_nothing_of_anybody_is_told(
     ):
         assert (found.status_code, found.headers["www-authenticate"]) == (401, "Bearer")
         assert found.headers["content-type"] == "application/problem+json"
-    for path in ("/health", "/ready", "/metrics", "/agent/chat/metacog/status", "/agent/chat/performance"):
-        assert (await here.get(path, headers=headers)).status_code == 200
+    for path in ("/ready", "/metrics", "/agent/chat/metacog/status", "/agent/chat/performance", "/openapi.json"):
+        assert (await here.get(path, headers=headers)).status_code == 401, path
+        assert (await here.get(path, headers=ANA)).status_code == 200, path
+    assert (await here.get("/health", headers=headers)).status_code == 200
+
+
+async def test_a_failed_sign_in_is_logged(
+    make_service: MakeService, client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("insula.server.api.sign_in.WRONG_SECONDS", 0.0)
+    here = client(make_service(tokens=TOKENS))
+    assert (await here.post("/sign-in", data={"token": "wrong-token-of-nobody"})).status_code == 303
+    assert "A sign-in failed" in caplog.text and "wrong-token" not in caplog.text
 
 
 async def test_the_token_says_who_the_user_is(make_service: MakeService, client: Client) -> None:

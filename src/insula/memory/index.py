@@ -253,7 +253,10 @@ def explain(error: DBAPIError, path: str) -> StoreError:
             f"or put a copy back, then start again."
         )
     if code == sqlite3.SQLITE_FULL:
-        return StoreFull(f"The disk that holds {path!r} is full; free some space and try again. Nothing was lost.")
+        return StoreFull(
+            f"The disk that holds {path!r} is full; free some space and say it again: "
+            "what was said just now is not kept."
+        )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR}:
         return StoreFull(
             f"The memory at {path!r} cannot be written ({name}); check that the folder exists, that you may write "

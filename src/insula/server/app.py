@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
 
@@ -25,6 +25,7 @@ from insula.server.page import routes
 from insula.server.service import Service
 from insula.server.timer import running
 from insula.server.turns import Turns
+from insula.server.users import caller
 
 log = logging.getLogger(__name__)
 
@@ -91,12 +92,18 @@ def create_app(service: Service) -> FastAPI:
         version=__version__,
         lifespan=lifespan,
         docs_url=None,
+        openapi_url=None,
         redoc_url=None,
         redirect_slashes=False,
         responses=problems.documented(400, 500, 503),
     )
     app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
     problems.install(app)
+
+    @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])
+    async def described() -> dict[str, Any]:
+        return app.openapi()
+
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", Files(directory=STATIC), name="static")

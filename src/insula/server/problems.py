@@ -36,6 +36,7 @@ STATUSES: Mapping[type[errors.InsulaError], int] = {
     errors.ModelUnavailable: 503,
     errors.ModelTimeout: 504,
     errors.ModelError: 502,
+    errors.StoreFull: 507,
     errors.StoreError: 503,
     errors.InsulaError: 500,
 }

@@ -2,19 +2,21 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory import views
 from insula.metacognition import Metacognition
 from insula.server.problems import documented
-from insula.server.users import service_of
+from insula.server.users import caller, service_of
 from insula.session.adaptation import Adaptation
 from insula.session.ring import Ring
 from insula.session.snapshot import Snapshot
 
 router = APIRouter(tags=["service"])
+mine = [Depends(caller)]
+"""What tells of the service asks for a token, too, once anybody has one; that the process is up, everybody may know."""
 
 
 class Status(BaseModel):
@@ -83,7 +85,7 @@ def _status(ring: Ring, history: int | None) -> Status:
     return Status(**values)
 
 
-@router.get("/agent/chat/metacog/status", response_model=Status, responses=documented(422))
+@router.get("/agent/chat/metacog/status", response_model=Status, responses=documented(401, 422), dependencies=mine)
 async def status(
     request: Request,
     history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
@@ -127,7 +129,7 @@ class Speed(BaseModel):
     metacog: Rhythm
 
 
-@router.get("/agent/chat/performance", response_model_exclude_none=True)
+@router.get("/agent/chat/performance", response_model_exclude_none=True, responses=documented(401), dependencies=mine)
 async def performance(request: Request) -> Speed:
     """How fast the service's model answers, and how often anything was done about it."""
     chat = service_of(request).chat
@@ -160,7 +162,11 @@ def _read(counter: Counter) -> tuple[str, float]:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses={200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
+    responses={
+        200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}},
+        **documented(401),
+    },
+    dependencies=mine,
 )
 async def metrics(request: Request) -> Response:
     """What was counted and timed, for Prometheus."""
@@ -182,7 +188,7 @@ async def health() -> Health:
     return Health()
 
 
-@router.get("/ready", responses=documented(503))
+@router.get("/ready", responses=documented(401, 503, 507), dependencies=mine)
 async def ready(request: Request) -> Health:
     """Whether a message would be answered and kept: the store can be read, and the model has a name."""
     service = service_of(request)

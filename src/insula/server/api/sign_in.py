@@ -3,6 +3,8 @@
 `POST /sign-out` takes it away.
 """
 
+import asyncio
+import logging
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
@@ -13,6 +15,10 @@ from insula.server.users import COOKIE, bearer_of, service_of
 
 router = APIRouter(tags=["users"])
 
+log = logging.getLogger(__name__)
+
+WRONG_SECONDS = 1.0
+"""How long a wrong token waits for its answer."""
 WRONG = f"{SIGN_IN}?wrong=true"
 _FORM = {
     "requestBody": {
@@ -44,6 +50,8 @@ async def sign_in(request: Request) -> Response:
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=None)
     token = form.get("token", [""])[0].strip()
     if bearer_of(token, service) is None:
+        log.warning("A sign-in failed: the token is nobody's.")
+        await asyncio.sleep(WRONG_SECONDS)
         return RedirectResponse(WRONG, 303)
     answer = RedirectResponse("/", 303)
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=_is_https(request))
