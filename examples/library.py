@@ -16,7 +16,7 @@ async def main() -> None:
         metacognition.subscribe(lambda signal: print("   signal:", signal.kind, "-", signal.reason))
         for message in ("My sister Ana moved to Lisbon in May.", "Where does Ana live, and since when?"):
             async with metacognition.turn("me", "monday", message) as turn:
-                result = turn.finish(await my_agent(turn.message, turn.instructions))
+                result = turn.finish(await my_agent(turn.prompt, turn.instructions))
             print(message, "->", result.response)
             print("   confidence:", turn.confidence.level, *turn.confidence.reasons, sep=" | ")
             if result.assessment:

@@ -13,6 +13,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
 from insula.errors import InputError, StoreError
+from insula.memory.changes import Insight
 from insula.memory.encoding import encode
 from insula.memory.item import new_item
 from insula.memory.nights import Kept
@@ -736,3 +737,21 @@ async def test_a_night_is_run_from_the_facade(store: Store) -> None:
     report = await Metacognition(store).sleep("me", force=True)
     assert "lessons" in [phase.name for phase in report.phases]
     assert not report.failed
+
+
+# What nights understood
+
+
+async def test_an_insight_comes_with_its_topic_as_derived_text_and_is_withheld_by_lot(store: Store) -> None:
+    place = await store.place("me", "monday")
+    text = "The train connections to Lyon went well once every platform was named."
+    insight = Insight(text, ("train", "Lyon"), (place.session_id,), 0.8, 0.8)
+    await store.record(place.user_id, "night 1", "reflection", {}, [insight])
+    for holdout, told in ((0.0, True), (1.0, False)):
+        async with chatting(store, "At nine.", holdout=holdout) as (chat, model):
+            about = await chat.reply("me", f"tuesday {holdout}", "Which train connections are there to Lyon?")
+            await chat.reply("me", f"tuesday {holdout}", "How do I boil an egg?")
+        assert [f"Learned from past sessions: {text}" in one.instructions for one in model.requests] == [told, False]
+        assert about.confidence.score == 0.0
+        ledger = await store.ledger(await store.place("me", f"tuesday {holdout}"), kinds=["meta:turn"])
+        assert [bool(one.data.get("insights")) for one in ledger] == [False, True]

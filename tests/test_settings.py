@@ -24,10 +24,12 @@ def test_the_environment_wins_over_the_working_folder_and_that_over_home(
 
 
 @pytest.mark.parametrize("name", sorted(settings.ONLY_AT_HOME))
-def test_a_cloned_project_cannot_choose_what_reaches_a_prompt(tmp_path: Path, name: str) -> None:
+def test_a_cloned_project_cannot_choose_what_reaches_a_prompt(
+    home: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "insula.toml").write_text(f'{name} = "theirs"\n')
-    with pytest.raises(SettingsError, match=f"{name}, which a working folder may not decide"):
-        settings.load(tmp_path)
+    assert settings.load(tmp_path) == settings.load(home)
+    assert f"{name}, which a working folder may not decide" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -62,10 +64,13 @@ def test_of_a_setting_that_there_is_not_the_one_that_was_meant_is_named(home: Pa
     assert "INSULA_" not in str(raised.value)
 
 
-def test_an_unknown_setting_is_looked_for_in_the_file_that_has_it(tmp_path: Path) -> None:
-    (tmp_path / "insula.toml").write_text("timeot = 3")
-    with pytest.raises(SettingsError, match=f"'timeout'. Change it in '{tmp_path}/insula.toml'"):
-        settings.load(tmp_path)
+def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_holds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "insula.toml").write_text('timeot = 3\nmax_tokens = "many"\nstm_capacity = 7')
+    assert settings.load(tmp_path) == settings.Settings(stm_capacity=7)
+    assert f"'timeout'? Change it in '{tmp_path}/insula.toml'. Until then it is left aside." in caplog.text
+    assert "'max_tokens' cannot be 'many'" in caplog.text
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])

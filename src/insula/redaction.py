@@ -9,6 +9,8 @@ what repeats is bounded or possessive, or ends where the next match could begin.
 import re
 from functools import cache
 
+from insula.secret_shapes import NAMES, PLACES, TOKENS
+
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +22,9 @@ Span = tuple[int, int, int, str]
 """Start, end, rank and kind of a secret; of two that overlap the lower rank names it."""
 
 _MARKER = r"\[REDACTED:([a-z_]+)\]"
+_SHORT = 4_000
+"""Characters up to which it is quicker to look for each mark than to leave out the short words first."""
+_LONG = r"\S{16,}"
 _ROUNDS = 4
 """A replacement may lay bare the edge of another secret; no text is known that needs more than two rounds."""
 
@@ -57,11 +62,13 @@ def _found(text: str) -> "Iterator[Span]":
     lower = text.lower()
     if len(lower) != len(text):  # one letter, İ, would become two
         lower = text.replace("İ", "i").lower()
-    for rank in sorted({rank for mark, rank in _TOKEN_MARKS if mark in text}):
+    dense = text if len(text) < _SHORT else " ".join(_compiled(_LONG).findall(text))  # no token is a short word
+    ranks = {rank for mark, rank in _TOKEN_MARKS if mark in dense} | {rank for mark, rank in _KEY_MARKS if mark in text}
+    for rank in sorted(ranks):
         yield from _shaped(text, text, rank)
     for rank in sorted({rank for mark, rank in _PLACE_MARKS if mark in lower}):
         yield from _shaped(text, lower, rank)
-    for marks, names in _NAMES:
+    for marks, names in NAMES:
         if any(mark in lower for mark in marks):
             yield from _named(text, lower, names)
 
@@ -173,6 +180,11 @@ def _key(value: str) -> bool:
     return len(value) >= 16 and len(set(value)) >= 10 and _token(value) and not _compiled(_HEX).match(value)
 
 
+def _lone(value: str) -> bool:
+    """Whether a value is a token, or words with a number that stand where only a secret does."""
+    return _token(value) or (len(value) >= 12 and " " not in value and _digit(value) and not _trivial(value))
+
+
 def _quoted(value: str) -> bool:
     return len(value) >= 6 and " " not in value and not _trivial(value)
 
@@ -183,6 +195,37 @@ def _in_url(value: str) -> bool:
 
 def _tail(value: str) -> bool:
     return re.search(r"[A-Za-z0-9+/=]{20}", value) is not None
+
+
+def _worded(value: str) -> bool:
+    """Whether a value has a letter: after `-p` a number is a port."""
+    return not value.isdigit() and not _trivial(value)
+
+
+def _path(value: str) -> bool:
+    """Whether the path of a webhook holds what nobody would guess."""
+    parts = [part for part in re.split("[/@]", value) if part]
+    dense = [part for part in parts if len(part) >= 6 and any(char.isdigit() for char in part)]
+    return any(_token(part) or _compiled(_HEX).match(part) for part in dense if len(part) >= 16) or len(dense) > 1
+
+
+def _digit(value: str) -> bool:
+    return any(char.isdigit() for char in value)
+
+
+def _base32(value: str) -> bool:
+    return _digit(value) and value == value.upper()
+
+
+def _pin(value: str) -> bool:
+    """A year is none."""
+    return not (len(value) == 4 and value[:2] in ("19", "20"))
+
+
+def _phrase(value: str) -> bool:
+    """Whether words are a phrase to get in by, and not what is said of one."""
+    words = value.lower().replace("-", " ").split()
+    return len(words) > 1 and f" {words[0]} " not in _STATES and not _trivial(value)
 
 
 def _luhn(value: str) -> bool:
@@ -203,6 +246,7 @@ _CODE = (  # `settings.db.password`, `user_password2`
     r"|(?=[a-z_]+$|[a-z]\w*_\w*$).*?(?:pass|pwd|token|key|secret|cred|auth|user|value|var|param|arg|conf|env|input|hash)"
 )
 _OWNER = r"\b(?:my|our|mi|nuestra|mon|notre|meine?|unser|minha|nossa|mia)\s+(?:[^\s.,;:!?]{1,20}\s+){0,3}$"
+_PLAIN = r"[^\s,:\"'\\]+$"  # no end of one string of JSON and begin of the next
 _ENDED = r"\s*(?:$|[.!,;\n]|(?:and|y|et|und|e)\b)"
 _STATES = (
     " not wrong right correct incorrect invalid valid expired missing weak strong secure insecure safe long short empty"
@@ -221,6 +265,22 @@ _KINDS = {
     "token": "token",
 }
 _TESTS = {"key": _key, "password": _mixed}
+_VALUES = {
+    "base32": _base32,
+    "coded": _coded,
+    "digit": _digit,
+    "in_url": _in_url,
+    "luhn": _luhn,
+    "mixed": _mixed,
+    "path": _path,
+    "phrase": _phrase,
+    "pin": _pin,
+    "solid": _solid,
+    "tail": _tail,
+    "token": _token,
+    "worded": _worded,
+}
+"""The tests that the registry names."""
 
 
 def _kind(name: Match) -> str:
@@ -250,11 +310,12 @@ def _assigned(text: str, name: Match, match: Match) -> bool:
         return False
     value, kind = text[start:end], _kind(name)
     if match["q"]:
-        return (_quoted if kind == "password" else _TESTS.get(kind, _token))(value)
+        test = _quoted if kind == "password" else _lone if kind == "secret" else _TESTS.get(kind, _token)
+        return test(value)
     if '"' in text[name.end() : start] and _compiled(_NUMBER).match(value):  # JSON takes no marker for a number
         return False
     literal = _literal(text, name, match)
-    test = _solid if kind == "password" and literal else _TESTS.get(kind, _token)
+    test = _solid if kind == "password" and literal else _lone if literal else _TESTS.get(kind, _token)
     return test(value) and text[end : end + 1] not in tuple("([{") and (literal or not _compiled(_CODE).match(value))
 
 
@@ -269,8 +330,19 @@ def _spoken(text: str, name: Match, match: Match) -> bool:
     return mine is not None and _compiled(_ENDED).match(text[end : end + 8]) is not None
 
 
-def _option(text: str, name: Match, match: Match) -> bool:
-    return _flag(text, name) and _TESTS.get(_kind(name), _token)(text[match.start("s") : match.end("s")])
+def _beside(text: str, name: Match, match: Match) -> bool:
+    """A value right behind its name: an option's, or one that ends the clause and is no word."""
+    start, end = match.span("s")
+    kind, value = _kind(name), text[start:end]
+    if _flag(text, name):
+        return _TESTS.get(kind, _token)(value)
+    ended = _compiled(_ENDED).match(text[end + (match["q"] is not None) : end + 8])
+    if not (ended or len(value) >= 24) or _compiled(_CODE).match(value) or not _compiled(_PLAIN).match(value):
+        return False
+    if kind == "password":
+        return len(value) >= 6 and _digit(value) and _mixed(value)
+    strong = kind == "api_key" or _compiled(_STRONG_KEY).search(name.string[max(0, name.start() - 16) : name.start()])
+    return len(value) >= 20 and (_token if strong else _key)(value)
 
 
 # --- the tables --------------------------------------------------------------------------------------------------
@@ -281,95 +353,15 @@ _PARTS = {
     "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
     "GAP": r"""(?:\s|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
     "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
+    "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
+    "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
     "QUOTES": r"""(?:\\{0,3}["'])?\s{0,2}[:=]\s{0,2}(?:\\{0,3}["'])?""",
     # quoted up to the same quote (or one that ends a string of JSON); a name before a bracket; up to a delimiter
-    "VALUE": r"""(?P<q>\\{0,3}["'`])?"""
+    "VALUE": r"""(?:[bruf]{1,2}(?=["']))?(?P<q>\\{0,3}["'`])?"""
     r"""(?P<s>(?(q)(?:(?!(?P=q))(?:\\.|[^\r\n\\"]|"(?![\s,:}\]]|\Z))){1,4096}"""
     r"""|(?:[a-z_][\w.]*+(?=[(\[{])|(?:[^\s"'`\\,;&<>]|\\(?![nrtu"'`\\]))+(?<![)\]}.:]))))""",
 }
 
-# Kind, marks (one of them must stand in the text), pattern. The secret is group `s`, else the whole match.
-# `^` stands for a mark where a word begins (in JSON, after a written `\n`; in a URL, after `%3D`).
-_TOKENS = r"""
-private_key  PRIVATE                              -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*+-----END {PEM}
-private_key  PRIVATE                              -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,})*+(?:{GAP}[\w+/=]++(?={CUT}))?
-anthropic    sk-ant-                              ^[\w-]{16,}
-openai       sk-                                  ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
-google       AIza,ya29.,GOCSPX-,1//0              ^[\w-]{24,}
-aws          AKIA,ASIA,ABIA,ACCA                  ^[A-Z0-9]{16}(?![A-Za-z0-9])
-aws          AKIA,ASIA                            ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?P<s>[A-Za-z0-9/+]{40})(?![\w/+=])
-github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ ^\w{22,}(?:\.[\w-]{20,}){0,2}
-gitlab       glpat-,gldt-,glrt-,glcbt-,glptt-     ^[\w.-]{18,}\w
-gitlab       glft-,glimt-,glsoat-,gloas-          ^[\w.-]{18,}\w
-slack        xoxa-,xoxb-,xoxe-,xoxe.,xoxp-        ^[\w.-]{10,}\w
-slack        xoxo-,xoxr-,xoxs-,xapp-              ^[\w.-]{10,}\w
-slack        hooks.slack.com/                     ^(?P<s>(?:services|workflows|triggers)/[\w/]{20,})
-stripe       sk_live_,sk_test_,rk_live_,rk_test_  ^\w{10,}
-stripe       whsec_                               ^[\w+/=]{20,}
-twilio       SK,AC                                ^[0-9a-f]{32}(?!\w)
-sendgrid     SG.                                  ^[\w-]{16,40}\.[\w-]{16,}
-npm          npm_                                 ^[A-Za-z0-9]{30,}
-pypi         pypi-                                ^[\w-]{50,}
-huggingface  hf_,api_org_                         ^[A-Za-z0-9]{30,}
-azure        Q~                                   [\w~.-]{3}\dQ~[\w~.-]{31,}
-digitalocean dop_v1_,doo_v1_,dor_v1_              ^[0-9a-f]{40,}
-telegram     :AA                                  (?:(?<!\w)|(?<=\\[nrt]))\d{8,10}:AA[\w-]{33,}
-discord      MD,MT,Mj,Mz,ND,NT,Nj,Nz,OD,OT        ^[\w-]{21,26}\.[\w-]{6}\.[\w-]{27,}
-jwt          eyJ                                  ^[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?
-token        gsk_,xai-,pplx-,r8_,ntn_,lin_api_    ^[\w-]{20,}
-token        sbp_,figd_,nfp_,hvs.,glsa_,ATATT3    ^[\w=-]{20,}
-token        shpat_,shpss_,shppa_,PMAK-,NRAK-     ^[\w-]{20,}
-token        dapi,AGE-SECRET-KEY-1                ^[0-9A-Za-z]{32,}
-"""
-
-# The same for the text in small letters; the test sees the value as it is written.
-_PLACES: "tuple[Rule, ...]" = (
-    ("private_key", "-----end", r"(?<![\w+/=\s\\])(?P<s>[\w+/=\s\\]++)-----end [a-z0-9 ]{0,40}private key", _tail),
-    ("url", "://", r"""://[^\s/:@"'<>\\]{0,128}:(?P<s>[^\s/"'<>\\?]{1,256})@""", _in_url),
-    ("url", "://", r"://(?P<s>[\w-]{20,256})@", _token),
-    ("azure", "accountkey=,accesskey=,sig=", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", None),
-    (
-        "authorization",
-        "authorization",
-        r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""",
-        _coded,
-    ),
-    ("authorization", "bearer", r"bearer\s+(?P<s>[\w.~+/=-]{16,})", _token),
-    ("cookie", "cookie", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", _coded),
-    ("password", "curl,wget", r"""\s--?u(?:ser)?[ =]["']?[^\s:"']{1,64}:(?!\d+\b)(?P<s>[^\s"'\\@]{3,})""", _solid),
-    ("password", "login", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", _solid),
-    ("password", "sshpass", r"""sshpass\s+-p\s*["']?(?P<s>[^\s"'\\]{3,})""", _solid),
-    (
-        "pin",
-        "pin",
-        r"\b(?:my|our|mi|mon|meine?|minha|meu|mio)\s(?:\w+ ){0,2}pin(?: code)? \S{1,4} (?P<s>\d{4,8})\b",
-        None,
-    ),
-    (
-        "card",
-        "0,1,2,3,4,5,6,7,8,9",
-        r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
-        r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)",
-        _luhn,
-    ),
-)
-
-# The names, in parts so that English does not pay for the other languages: marks, pattern.
-_NAMES = (
-    (
-        ("pass", "pwd", "pw=", "pw:", "key", "token", "secret", "auth", "credential", "mnemonic"),
-        r"passw(?:or)?d|passphrase|passcode|pass(?=\\{0,3}[\"'=])|pass(?<=[_-]pass)|pwd|pw(?<![a-z]pw)(?=[=:])|token"
-        r"|secret|credentials?|mnemonic|authorization|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[_-]key)",
-    ),
-    (
-        ("passw", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle "),
-        r"passwort|kennwort|contrase(?:ñ|n)a|senha|mot de passe|clave|jeton|schl(?:ü|ue)ssel|chave|chiave|cl(?:é|e) ",
-    ),
-    (
-        ("密码", "密碼", "口令", "密钥", "金鑰", "令牌", "パスワード", "暗証番号", "キー", "トークン"),
-        r"密码|密碼|口令|密钥|金鑰|令牌|パスワード|暗証番号|キー|トークン",
-    ),
-)
 # What follows a name: pattern, the characters it can begin with, test.
 _FORMS = (
     (  # `=`, `:`, `=>`, `: str =`, `>`, or the `value:` that follows a `name:`
@@ -380,18 +372,24 @@ _FORMS = (
         _assigned,
     ),
     (  # "is", perhaps after "for the router"
-        r"(?:\s+(?:for|to|of|on|del?|para|pour|für|per|von|da|do|di|api)(?:\s+[^\s.,;:!?]{1,20}){0,4}?)?"
-        r"(?:(?:\s+(?:is|was|es|est|c'est|ist|lautet|war|sera|será|é|è)|'s)(?:\s+(?:now|actually|set to))?\s*:?\s+"
-        r"|\s*(?:是|为|為|は|：)\s*)"
+        r"(?:\s+(?:nueva|nuevo|nova|novo|nouveau|neue|neues|nuova|actual|current))?"
+        r"(?:\s+(?:for|to|of|on|en|del?|do|da|du|para|pour|für|per|von|di|api)(?:\s+[^\s.,;:!?\"'\\]{1,20}){0,4}?)?"
+        r"(?:(?:\s+(?:is|was|es|est|c'est|ist|lautet|war|sera|será|é|è|är|er|on|to|és|je|là|это)|'s)"
+        r"(?:\s+(?:now|still|actually|set to))?\s*:?\s+|\s+(?:set\s+)?(?:to|a|à|auf|para)\s+"
+        r"|\s?:\s+|\s*(?:是|为|為|は|：|는|은)\s*)"
         r"""(?P<q>["'`“‘«「])?(?P<s>[!#-&(-\[\]-_a-~à-ɏ]{4,128}(?<![.,;:)\]]))""",
-        " '是为為は：",
+        " '是为為は：는은",
         _spoken,
     ),
-    (r"[ \t]+{VALUE}", " \t", _option),
+    (r"[ \t]+{VALUE}", " \t", _beside),
 )
 
-_SHAPES = [line.split(None, 2) for line in _TOKENS.strip().splitlines()]
-_RULES: "tuple[Rule, ...]" = (*((kind, marks, pattern, None) for kind, marks, pattern in _SHAPES), *_PLACES)
+_SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
+_RULES: "tuple[Rule, ...]" = (
+    *((kind, marks, pattern, None) for kind, marks, _, pattern in _SHAPES),
+    *((kind, marks, pattern, _VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
+)
 _MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
-_TOKEN_MARKS = [(mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES)]
+_KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks
+_TOKEN_MARKS = [(mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"]
 _PLACE_MARKS = [(mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES)]

@@ -1,10 +1,13 @@
 """Settings: defaults <- `insula.toml` in Insula's folder <- `insula.toml` here <- `INSULA_*`.
 
 A folder that somebody else made can hold an `insula.toml`, so the one in the working folder may only turn numbers: it
-cannot choose the model, the identity or where memory lives (law 10).
+cannot choose the model, the identity or where memory lives (law 10). Nor can it stop a command: what cannot be used of
+it is left aside, and said in one sentence.
 """
 
+import logging
 import os
+import reprlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,10 +21,20 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, Va
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as Unparsable
 
+from insula import foreign
 from insula.errors import SettingsError
 from insula.types import Controls
 
+log = logging.getLogger(__name__)
+
 FILE = "insula.toml"
+MOST_HERE = 8_000
+"""Bytes of the file in the working folder: all settings with a comment each. A key of so many parts takes 0.2 s to read
+(the time grows with the square)."""
+MOST_AT_HOME = 1_000_000
+"""Bytes of a person's own file, which may name ten thousand users."""
+QUOTED = 100
+"""Characters of what stands in a file that a sentence repeats."""
 TOKEN_CHARS = 16
 """The fewest characters of a token; `insula serve --new-token` makes longer ones."""
 ALIKE = 0.65
@@ -191,31 +204,33 @@ class Settings(BaseSettings):
 
 
 def load(here: Path | None = None) -> Settings:
-    """The settings in force.
+    """The settings in force. What cannot be used of the working folder's file is left aside, and said.
 
     Args:
         here: the working folder; the present one by default.
 
     Raises:
-        SettingsError: a file or variable cannot be read; the message names it and what to do.
+        SettingsError: a file of the person's own, or a variable, cannot be used; the message names it and what to do.
     """
     own, local = home() / FILE, (here or Path.cwd()) / FILE
     check_home(own.parent)
-    values = _read(own)
-    files = dict.fromkeys(values, own)
-    if local.resolve() != own.resolve():
-        theirs = _trusted(_read(local), local)
-        values, files = values | theirs, files | dict.fromkeys(theirs, local)
-    values.pop("home", None)
-    try:
-        return Settings(**values)
-    except ValidationError as error:
-        raise SettingsError(_sentence(error, files)) from error
-    except Unparsable as error:
-        raise SettingsError(
-            "The variable INSULA_USERS cannot be read: it is no JSON; give it as one object, or leave it out and "
-            f"write [users.NAME] into {str(home() / FILE)!r}."
-        ) from error
+    values = _own(own)
+    theirs = {} if os.path.realpath(local) == os.path.realpath(own) else _theirs(local)
+    while True:
+        try:
+            return Settings(**values | theirs)
+        except ValidationError as error:
+            files = dict.fromkeys(values, own) | dict.fromkeys(theirs, local)
+            said, name = _sentence(error, files), str(error.errors()[0]["loc"][0])
+            if name not in theirs:
+                raise SettingsError(said) from error
+            log.warning("%s Until then it is left aside.", said)
+            del theirs[name]
+        except Unparsable as error:
+            raise SettingsError(
+                "The variable INSULA_USERS cannot be read: it is no JSON; give it as one object, or leave it out and "
+                f"write [users.NAME] into {str(home() / FILE)!r}."
+            ) from error
 
 
 def check_home(folder: Path) -> None:
@@ -232,35 +247,69 @@ def check_home(folder: Path) -> None:
                 )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _own(path: Path) -> dict[str, Any]:
+    """What stands in the file of Insula's folder.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return _parsed(path, MOST_AT_HOME)
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"The settings file {str(path)!r} cannot be read ({_why(error)}); mend it.") from error
+
+
+def _theirs(path: Path) -> dict[str, Any]:
+    """What the file of the working folder may decide: somebody else may have put it there, to no good end."""
+    try:
+        values = _parsed(path, MOST_HERE, path.parent)
+    except (OSError, ValueError) as error:
+        log.warning("The settings file %r is left aside (%s); mend it, or take it away.", str(path), _why(error))
+        return {}
+    if refused := sorted(ONLY_AT_HOME & values.keys()):
+        names, where = ", ".join(refused), str(home() / FILE)
+        log.warning(
+            "The settings file %r sets %s, which a working folder may not decide, so that is left aside; set it in %r "
+            "or as INSULA_%s.", str(path), names, where, refused[0].upper(),
+        )  # fmt: skip
+    return {name: value for name, value in values.items() if name not in ONLY_AT_HOME}
+
+
+def _parsed(path: Path, most: int, within: Path | None = None) -> dict[str, Any]:
+    """The values in a file; none where there is no file.
+
+    Raises:
+        OSError, ValueError: it cannot be read.
+    """
+    try:
+        values = tomllib.loads(foreign.read(path, most, within).decode())
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"The settings file {str(path)!r} cannot be read ({error}); mend it.") from error
-
-
-def _trusted(values: dict[str, Any], path: Path) -> dict[str, Any]:
-    if refused := sorted(ONLY_AT_HOME & values.keys()):
-        raise SettingsError(
-            f"The settings file {str(path)!r} sets {', '.join(refused)}, which a working folder may not decide; "
-            f"set it in {str(home() / FILE)!r} or as INSULA_{refused[0].upper()}."
-        )
+    except RecursionError:
+        raise ValueError("it is nested without end") from None
+    values.pop("home", None)
     return values
+
+
+def _why(error: OSError | ValueError) -> str:
+    return foreign.why(error) if isinstance(error, OSError) else _short(str(error))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
 
 
 def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     first = error.errors()[0]
-    loc = [str(part) for part in first["loc"]]
+    loc = [_short(str(part)) for part in first["loc"]]
     name, why = ".".join(loc), first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        return _unknown(loc, repr(str(files[loc[0]])) if loc[0] in files else f"the variable INSULA_{loc[0].upper()}")
+        file = files.get(str(first["loc"][0]))
+        return _unknown(loc, repr(str(file)) if file else f"the variable INSULA_{loc[0].upper()}")
     if loc[0] == "users":  # what stands there may be a token, which no message repeats
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
-        f"The setting {name!r} cannot be {first.get('input')!r} ({why}); "
+        f"The setting {name!r} cannot be {reprlib.repr(first.get('input'))} ({why}); "
         f"change it in {FILE} or in the variable INSULA_{name.upper()}."
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.hosts import doctor, live, probe, registry
+from insula.hosts import doctor, live, probe, registry, runtime
 from insula.hosts.places import HOSTS
 
 
@@ -39,3 +39,7 @@ def test_each_dialect_has_what_the_hook_asks_of_it(name: str) -> None:
 def test_a_host_that_there_is_not_is_no_module() -> None:
     with pytest.raises(LookupError):
         registry.dialect("../../evil")
+
+
+def test_the_copy_of_the_hook_holds_the_tables_that_its_modules_read() -> None:
+    assert "insula/step/bans.json" in runtime.modules()

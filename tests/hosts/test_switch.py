@@ -137,6 +137,8 @@ def test_the_share_of_a_holdout_is_at_most_half(home: Path, monkeypatch: pytest.
 def learned(home: Path) -> None:
     (home / "sessions/s").mkdir(parents=True)
     (home / "sessions/s/trace.jsonl").write_text("{}")
+    (home / "asked").mkdir()
+    (home / "asked/p.jsonl").write_text("{}")
     (home / "rules.jsonl").write_text("{}")
     (home / "insula.toml").write_text("")
     (home / "memory.db").write_text("not ours to erase")
@@ -146,7 +148,7 @@ def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
     install.install(HOSTS["codex"])
     learned(home)
     code, output = insula("purge", "--yes")
-    assert code == 0 and "sessions, rules.jsonl" in output and "stay installed" in output
+    assert code == 0 and "sessions, asked, rules.jsonl" in output and "stay installed" in output
     there = {path.name for path in home.iterdir()}
     assert there == {"hook", "hook.json", "installed.json", "insula.toml", "lock", "memory.db"}
     assert "nothing to erase" in insula("purge", "--yes")[1]

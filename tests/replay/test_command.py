@@ -44,8 +44,8 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     said = call(bad_week).output
     assert "3 sessions (3 of Claude Code)" in said
     assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
-    assert "6 errors in a row, from Bash cat missing-0.txt" in said
-    assert "would have been told: 4 similar errors in a row." in said
+    assert "failed in 6 turns, from Bash cat missing-0.txt" in said
+    assert "would have been told: 5 turns in a row ended in similar errors." in said
     assert "Failures" in said
     assert "error-loop" in said
     assert "2 of 2" in said
@@ -190,7 +190,7 @@ def test_what_happened_has_room_on_a_narrow_terminal(bad_week: Path, width: int)
         replay_text.show(look(bad_week), console, None, False)
     said = told.get()
     assert ("What it cost" in said) == (width >= replay_text.NARROW)
-    assert "6 errors in a row" in said
+    assert "failed in 6 turns" in said
     assert "error-loop" in said
 
 

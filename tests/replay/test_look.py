@@ -72,10 +72,10 @@ def test_texts_and_readings_stand_at_the_actions_they_come_after(tmp_path: Path)
     session = replayed(Session().says("Go.").fails(5), tmp_path)
     assert [(point.step, point.sense, point.rung) for point in session.points if point.sense] == [
         (3, "nociception", 1),
-        (4, "nociception", 2),
-        (5, "nociception", 0),
+        (4, "nociception", 0),
+        (5, "nociception", 2),
     ]
-    assert session.points[3].said.startswith("[insula] 4 similar errors in a row.")
+    assert session.points[2].said.startswith("[insula] 3 turns in a row ended in similar errors.")
     assert (session.readings, session.rungs) == ({"nociception": 3}, {1: 1, 2: 1})
 
 

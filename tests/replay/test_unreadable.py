@@ -11,11 +11,12 @@ import pytest
 from transcripts import RECORDED, Session, look, write
 
 from insula.errors import InputError
+from insula.foreign import NOT_PLAIN
 from insula.replay import events, lines, opening
 from insula.replay import look as looking
 from insula.replay.events import NO_TIME, Row, Skipped
 from insula.replay.find import find
-from insula.replay.opening import NOT_PLAIN, opened
+from insula.replay.opening import opened
 from insula.replay.session import STILL_WRITTEN
 
 OLD = 1_700_000_000

@@ -107,7 +107,7 @@ def test_a_folder_or_a_pipe_is_reported(path: Path) -> None:
         read(path, [])
     path.rmdir()
     os.mkfifo(path)
-    with pytest.raises(InputError, match="not a file"):
+    with pytest.raises(InputError, match="no plain file"):
         read(path, [])
 
 

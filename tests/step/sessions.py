@@ -59,7 +59,8 @@ class Session:
     def follow(self, turns: Iterable[Payload | tuple[Payload, ...]], seconds: float = 60.0) -> list[tuple[int, str]]:
         """Several turns, each a call or several at once; every text so far."""
         for turn in turns:
-            self.act(*(turn if isinstance(turn, tuple) else (turn,)), seconds=seconds)
+            calls: tuple[Payload, ...] = turn if isinstance(turn, tuple) else (turn,)
+            self.act(*calls, seconds=seconds)
         return self.texts
 
     @property

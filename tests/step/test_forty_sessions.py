@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 from insula.cli.rules import app
 from insula.hosts.hook import respond
+from insula.replay.worth import worth
 from insula.step import evidence, trace
+from insula.step.asked import told as wish_told
 from insula.step.digest import OPENING
 
 NOW = 1_800_000_000.0
@@ -113,6 +115,17 @@ def test_what_is_said_twice_is_told_withheld_and_measured_and_what_is_broken_is_
         == f"broken in {broken['shown']['failed']} of the {broken['shown']['sessions']} sessions that were told it"
     )
     assert not any(CHANGELOG in text for text in forty.told[-15:])
+
+
+def test_what_it_was_worth_tells_of_the_rule_that_is_kept_and_of_the_one_that_was_given_up(
+    forty: Agent, home: Path
+) -> None:
+    told = {one.advice: one for one in worth(str(home), 60.0, NOW + 41 * DAY).rules}
+    heeded, broken = told[wish_told(SLOW)], told[wish_told(CHANGELOG)]
+    assert (heeded.state, heeded.broken) == ("active", 0)
+    assert heeded.kept >= 20
+    assert (broken.state, broken.kept) == ("retired", 0)
+    assert broken.broken >= 5
 
 
 def test_another_project_hears_nothing_of_it(forty: Agent, home: Path, tmp_path: Path) -> None:

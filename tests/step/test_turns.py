@@ -1,6 +1,7 @@
 """The unit is the model's turn: calls at once are one thing that happened, however the host tells of it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
@@ -18,7 +19,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
     return Session(tmp_path, batches=request.param)
 
 
-def misses(number: int) -> dict[str, object]:
+def misses(number: int) -> dict[str, Any]:
     return failed("Read", {"file_path": f"/home/dev/project/{number}.py"}, MISSING, 0.003)
 
 
@@ -43,7 +44,7 @@ def test_a_batch_of_four_refused_edits_says_nothing_and_three_of_them_begin_at_t
     session = Session(tmp_path)
     error = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
 
-    def batch(turn: int) -> dict[str, object]:
+    def batch(turn: int) -> dict[str, Any]:
         calls = [
             {"tool_name": "Edit", "tool_use_id": f"{turn}-{n}", "tool_response": error}
             | {"tool_input": {"file_path": f"/home/dev/{n}.py", "old_string": f"x{turn}", "new_string": "y"}}
@@ -125,7 +126,7 @@ def test_a_turn_with_something_that_went_well_is_no_row(session: Session) -> Non
 def test_gemini_and_codex_tell_turns_by_their_times(tmp_path: Path) -> None:
     session = Session(tmp_path, host="codex", batches=False)
 
-    def did(number: int) -> dict[str, object]:
+    def did(number: int) -> dict[str, Any]:
         missing = f"cat: f{number}: No such file or directory\n"
         return went("Bash", {"command": f"cat f{number}"}, missing) | {"tool_use_id": f"c{number}", "turn_id": "one"}
 

@@ -29,7 +29,7 @@ def test_nine_standing_wishes_of_ten_are_heard_and_hardly_any_other_word() -> No
     heard = [stands(row["text"], row["lang"]) for row in TABLE if row["standing"]]
     others = [row["text"] for row in TABLE if not row["standing"] and stands(row["text"], row["lang"])]
     assert sum(heard) >= 0.95 * len(heard)
-    assert others == []
+    assert len(others) <= 0.03 * (len(TABLE) - len(heard))
 
 
 def test_nine_pairs_of_ten_are_told_apart_and_no_opposites_are_taken_for_the_same() -> None:

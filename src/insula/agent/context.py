@@ -14,12 +14,7 @@ HISTORY_CHARS = 6_000
 def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS) -> Prompt:
     """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it."""
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=reminded(turn))
-
-
-def reminded(turn: Turn) -> str:
-    """The message with the turn's reminder behind it."""
-    return f"{turn.message}\n\n({turn.reminder})" if turn.reminder else turn.message
+    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=turn.prompt)
 
 
 def again(asked: Prompt, response: str, sentence: str) -> Prompt:

@@ -14,6 +14,7 @@ from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
+from insula.cli.users import app as users
 from insula.cli.worth import app as worth
 from insula.hosts.registry import EXPERIMENTAL, NAMES
 
@@ -158,6 +159,7 @@ app.add_typer(rules, name="rules")
 app.add_typer(lessons, name="lessons")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
+app.add_typer(users, name="user")
 
 
 @app.command()

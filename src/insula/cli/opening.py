@@ -11,6 +11,7 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
 from insula.cli.common import DATABASE, account_of
+from insula.cli.user import go_on
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory import embedding
@@ -41,8 +42,14 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             assessor = llm_assessor(judge, account)
         weights = weights_of(name)
         await warming
+        store = await Store.open(home / DATABASE)
+        try:
+            await go_on(store)
+        except BaseException:
+            await store.close()
+            raise
         metacognition = Metacognition(
-            await Store.open(home / DATABASE),
+            store,
             identity=who,
             embed=embed,
             holdout=settings.holdout,

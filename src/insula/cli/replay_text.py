@@ -21,6 +21,8 @@ from insula.replay.telling import counted
 from insula.replay.visible import visible
 from insula.step.wording import SIGN
 
+SHOWN = 5
+"""Of what the user did."""
 NAMED = 8
 """Names of a list that are spelled out."""
 NARROW = 100
@@ -42,6 +44,7 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
     totals = gathered.totals
     if totals.sessions:
         console.print(Text(_seen(totals)), soft_wrap=True)
+        _print_remarks(totals, console)
         _print_worst(totals, console)
         _print_waste(totals, console)
         _print_failures(totals.failures, totals.sessions, console)
@@ -79,6 +82,28 @@ def _table(console: Console, title: str, *columns: str) -> Table:
         right = name in {"Tokens", "Share", "Calls", "Sessions"}
         table.add_column(name, justify="right" if right else "left", no_wrap=right or name == "When")
     return table
+
+
+# What the user did about it.
+
+
+def _print_remarks(totals: Totals, console: Console) -> None:
+    """The user is the best sense of all: what they stopped, turned down or corrected, and what had gone on before."""
+    count = totals.interrupts + totals.rejections + totals.corrections
+    if not count:
+        return
+    parts = (
+        many(totals.interrupts, "interrupt"),
+        many(totals.rejections, "call turned down", "calls turned down"),
+        many(totals.corrections, "correction"),
+    )
+    console.print(f"\n[bold]You stepped in {number(count)} times[/]: {', '.join(parts)}.")
+    if totals.announced:
+        console.print(f"A word of ours would have come before {number(totals.announced)} of them.")
+    for one in totals.remarks[:SHOWN]:
+        words = f"“{_safe(one.words, 90)}”" if one.words else one.kind
+        line = Text(f"{when(one.at)}  {words}").append(f"\nafter {_safe(one.before, 90)}", "dim")
+        console.print(Padding(line, (0, 0, 0, 2)))
 
 
 # What hurt.

@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+import os
 import sys
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from insula.llm.model import Model
 from insula.llm.models import resolve
 from insula.memory.store import Store
 from insula.memory.strategies import StoredRecords
+from insula.metacognition.facade import note_impasse
 from insula.settings import Settings
 from insula.solve.answers import is_correct
 from insula.solve.knowledge import Knowledge, repertoire
@@ -33,6 +35,8 @@ from insula.solve.run import Models
 from insula.solve.solution import Solution, Step
 from insula.types import Usage
 
+USER, USER_VARIABLE, SESSION = "me", "INSULA_USER", "solve"
+"""Whose ledger an impasse goes on, as for `insula chat`, and of which session."""
 KIND_COLUMNS = 12
 SHOWN = 60
 """Characters of a problem in a list of them."""
@@ -68,6 +72,7 @@ class _Desk:
     method: Method
     models: Models
     knowledge: Knowledge
+    store: Store | None
     tokens: int | None
 
 
@@ -142,6 +147,7 @@ async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
             on_step = None if asked.json else partial(_show, columns)
             account = _account(settings, Usage(), 0.0, desk.tokens)
             solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step)
+            await _stuck(desk, solution)
     if asked.json:
         print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
     else:
@@ -161,6 +167,7 @@ async def _many(asked: Asked, settings: Settings, problems: Sequence[Problem]) -
                 for problem in problems:
                     account = _account(settings, spent, time.monotonic() - began, desk.tokens)
                     solution = await desk.method(problem.text, desk.models, account, knowledge=desk.knowledge)
+                    await _stuck(desk, solution)
                     solved.append((problem, solution))
                     spent += solution.spent
                     _tell(asked.json, len(solved), problem, solution)
@@ -181,15 +188,23 @@ async def _desk(asked: Asked, settings: Settings) -> AsyncGenerator[_Desk]:
         for name in dict.fromkeys(names):
             opened[name] = await stack.enter_async_context(resolve(name, settings.weights))
         generator, monitor, verifier = (opened[name] for name in names)
+        knowledge, store = await _knowledge(stack)
         yield _Desk(
             method=named(asked.method),
             models=Models(generator=generator, monitor=monitor, verifier=verifier, timeout=settings.timeout),
-            knowledge=await _knowledge(stack),
+            knowledge=knowledge,
+            store=store,
             tokens=asked.tokens,
         )
 
 
-async def _knowledge(stack: AsyncExitStack) -> Knowledge:
+async def _stuck(desk: _Desk, solution: Solution) -> None:
+    """An impasse goes on the ledger of whoever solves at this terminal, and the night learns from it (K5)."""
+    if desk.store is not None:
+        await note_impasse(desk.store, os.environ.get(USER_VARIABLE) or USER, SESSION, solution)
+
+
+async def _knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
     """The repertoire with its records; without records where the store cannot be used, which is said."""
     home = settings_module.home()
     known = repertoire(home)
@@ -197,8 +212,8 @@ async def _knowledge(stack: AsyncExitStack) -> Knowledge:
         store = await stack.enter_async_context(await Store.open(home / DATABASE))
     except StoreError as error:
         print(f"insula: {error} The strategies' records are not kept this time.", file=sys.stderr)
-        return Knowledge(repertoire=known)
-    return Knowledge(repertoire=known, records=StoredRecords(store))
+        return Knowledge(repertoire=known), None
+    return Knowledge(repertoire=known, records=StoredRecords(store)), store
 
 
 def _account(settings: Settings, spent: Usage, seconds: float, tokens: int | None) -> Account:

@@ -1,6 +1,7 @@
 """Standard output and error, whatever their encoding: what it has no character for is said in another way."""
 
 import codecs
+import logging
 import os
 import sys
 from io import TextIOWrapper
@@ -11,8 +12,18 @@ _ALIKE = dict(zip("✓✗○·•→›×–—−“”’", '+xo-*>>x---""\'',
 """What our own signs are told by where they are lacking: the marks of `insula doctor` must not become one."""
 
 
+class Said(logging.Handler):
+    """What is said beside a command's work, in one sentence on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it."""
+        print(f"insula: {record.getMessage()}", file=sys.stderr)
+
+
 def prepare(json: bool) -> None:
     """See to it that nothing that is said ends in an error, because an encoding has no character for it.
+
+    What the settings leave aside is said, too.
 
     Args:
         json: whether a program reads standard output: there what is lacking is escaped as JSON has it.
@@ -20,6 +31,7 @@ def prepare(json: bool) -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed: what is said is said to nobody
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 to the end
+    logging.getLogger("insula.settings").addHandler(Said())
     codecs.register_error(_LIKE, _like)
     codecs.register_error(_ESCAPED, _escaped)
     for stream in (sys.stdout, sys.stderr):

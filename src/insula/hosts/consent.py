@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from insula import foreign
 from insula.hosts import jsonc
+from insula.hosts.files import MOST_BYTES
 from insula.hosts.install import Handler
 from insula.hosts.jsonc import Node
 from insula.hosts.places import HOSTS, SHIM, Host
@@ -54,7 +56,7 @@ def _claude(host: Host, project: Path) -> Iterator[Check]:
     }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
     here = project / host.folder
     for file in (host.settings(), here / "settings.json", here / "settings.local.json", managed):
-        values = _values(file)
+        values = _values(file, project if file.parent == here else None)
         if values.get("disableAllHooks") is True:
             yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
         if file == managed and values.get("allowManagedHooksOnly") is True:
@@ -66,10 +68,10 @@ def _codex(host: Host, file: Path, handlers: Sequence[Handler]) -> Iterator[Chec
     """Codex runs what its user has trusted, by the place and a digest of each hook."""
     config = host.settings().parent / "config.toml"
     try:
-        values = tomllib.loads(config.read_text("utf-8"))
+        values = tomllib.loads(foreign.read(config, MOST_BYTES).decode())
     except FileNotFoundError:
         values: dict[str, Any] = {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         yield Check(host.id, "trust", "warn", f"{config} cannot be read ({error})", "mend it")
         return
     features = _table(values, "features")
@@ -148,10 +150,10 @@ def _droid(host: Host, file: Path) -> Iterator[Check]:
         yield Check(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
-def _values(file: Path) -> dict[str, Any]:
+def _values(file: Path, project: Path | None = None) -> dict[str, Any]:
     """A settings file as values; empty where it cannot be used, which is said elsewhere."""
     try:
-        return cast(dict[str, Any], jsonc.parse(file.read_text("utf-8")).plain())
+        return cast(dict[str, Any], jsonc.parse(foreign.read(file, MOST_BYTES, project).decode()).plain())
     except (OSError, ValueError, RecursionError):
         return {}
 

@@ -9,9 +9,12 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
+from insula import foreign
 from insula.errors import SettingsError
 
 LOCK = "lock"
+MOST_BYTES = 1_000_000
+"""Bytes of a settings file: a thousand times what one has."""
 
 
 def private_folder(path: Path) -> Path:
@@ -25,29 +28,33 @@ def private_folder(path: Path) -> Path:
         path.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise SettingsError(
-            f"The folder {str(path)!r} cannot be made ({_why(error)}); free its name or path."
+            f"The folder {str(path)!r} cannot be made ({foreign.why(error)}); free its name or path."
         ) from error
     return path
 
 
-def read(path: Path) -> bytes | None:
+def read(path: Path, within: Path | None = None) -> bytes | None:
     """The bytes of a file; None where there is none.
+
+    Args:
+        path: the file.
+        within: the folder of the project that brought it; none for a file of the user's own.
 
     Raises:
         SettingsError: it cannot be read.
     """
     try:
-        return path.read_bytes()
+        return foreign.read(path, MOST_BYTES, within)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise SettingsError(f"{str(path)!r} cannot be read ({_why(error)}); mend it and try again.") from error
+        raise SettingsError(f"{str(path)!r} cannot be read ({foreign.why(error)}); mend it and try again.") from error
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a file of ours; empty where there is none, or nothing usable in it."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        value: object = json.loads(path.read_bytes())
+        value: object = json.loads(foreign.read(path, MOST_BYTES))
         if isinstance(value, dict):
             return cast(dict[str, Any], value)
     return {}
@@ -73,8 +80,9 @@ def replace(path: Path, data: bytes, mode: int | None = None) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+        why = foreign.why(error)
         raise SettingsError(
-            f"{str(path)!r} cannot be written ({_why(error)}) and is as it was; make room or allow it, and try again."
+            f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
         ) from error
 
 
@@ -128,7 +136,3 @@ def _is_still(path: Path, file: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(file))
     except OSError:
         return False
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower() if error.errno else str(error)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from insula.errors import InsulaError, SettingsError
-from insula.hosts import files, jsonc, places, records, runtime, scripts, switch
+from insula.hosts import files, jsonc, places, present, records, runtime, scripts, switch
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Command, Host
 
@@ -210,7 +210,7 @@ def _planned(house: Path, host: Host, file: Path, command: Command) -> tuple[Cha
         after = scripts.wanted(host, command)
         there = scripts.with_ours(host, file, command, records.digests(house, file))
         return {path: (data, after) for path, data in there.items()}, []
-    before = files.read(file)
+    before = present.read(host, file)
     with _named(file, host):
         text = (before or b"").decode()
         new, made = hooked(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
@@ -261,7 +261,7 @@ def _remove_folders(made: Sequence[str]) -> None:
 
 def _without(house: Path, host: Host, file: Path) -> tuple[bytes | None, bytes | None]:
     """The file as it is and as it was before us; None where there is none."""
-    if (before := files.read(file)) is None:
+    if (before := present.read(host, file)) is None:
         return None, None
     known = records.of(house, file)
     with _named(file, host):

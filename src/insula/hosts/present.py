@@ -27,10 +27,19 @@ def find(host: Host, folder: Path) -> Present:
     near = [host.settings(), host.settings(projects.root(folder)), *(one for one in known if _holds(host, one, folder))]
     here: dict[Path, bytes] = {}
     for file in dict.fromkeys(near):
-        data = files.read(file)
+        data = read(host, file)
         if data is not None and (file in known or f"/{places.SHIM}".encode() in data):
             here[file] = data
     return Present(here, tuple(file for file in known if file not in near and file.exists()))
+
+
+def read(host: Host, file: Path) -> bytes | None:
+    """The bytes of a settings file of a host; None where there is none. What a project brought is read with care.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    return files.read(file, project_of(host, file))
 
 
 def project_of(host: Host, file: Path) -> Path | None:

@@ -96,7 +96,19 @@ def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
             if (relative := path.relative_to(package.parent).as_posix()) not in found:
                 found[relative] = path.read_bytes()
                 waiting += _imports(found[relative], package)
-    return dict(sorted(found.items()))
+    return dict(sorted({**found, **_data(package, found)}.items()))
+
+
+def _data(package: Path, found: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What the modules read: the tables of words that stand beside one that names them."""
+    folders = {(package.parent / path).parent for path in found}
+    tables = (table for folder in sorted(folders) for table in sorted(folder.glob("*.json")))
+    named = b"\n".join(found.values())
+    return {
+        table.relative_to(package.parent).as_posix(): table.read_bytes()
+        for table in tables
+        if f'"{table.name}"'.encode() in named
+    }
 
 
 def _parents(name: str) -> list[str]:

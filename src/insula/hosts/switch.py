@@ -14,7 +14,17 @@ from insula.step.trace import project
 
 FILE = "hook.json"
 BACKUPS = "backups"
-ERASED = ("sessions", "evidence", "rules.jsonl", "failures.jsonl", "failures.1.jsonl", BACKUPS, "salt")
+ERASED = (
+    "sessions",
+    "asked",
+    "evidence",
+    "rules.jsonl",
+    "quiet.jsonl",
+    "failures.jsonl",
+    "failures.1.jsonl",
+    BACKUPS,
+    "salt",
+)
 """What `purge` takes away: all that was observed, learned or kept. The hooks and their switches stay."""
 
 

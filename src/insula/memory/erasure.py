@@ -63,7 +63,9 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
         _unsaid(connection, user_id, row.session_id, said.turn)
         _unquote(connection, user_id, row.session_id, memory_id)
         _from_soul(connection, user_id, gone, at)
+    _unname(connection, user_id, row.session_id)
     _from_journal(connection, user_id)
+    index.settle(connection)
     _unmeant(connection, user_id, memory_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
@@ -128,6 +130,14 @@ def _unlearn(
     return gone
 
 
+def _unname(connection: sa.Connection, user_id: int, session_id: int) -> None:
+    """Take the name away from a session of which every line is erased."""
+    here = sa.and_(messages.c.user_id == user_id, messages.c.session_id == session_id, messages.c.content != ERASED)
+    if connection.execute(sa.select(messages.c.id).where(here).limit(1)).first() is None:
+        session = sa.and_(sessions.c.user_id == user_id, sessions.c.id == session_id)
+        connection.execute(sa.update(sessions).where(session).values(name=f"erased-{session_id}"))
+
+
 def _sessions(connection: sa.Connection, user_id: int, cited: Sequence[int]) -> list[int]:
     query = sa.select(messages.c.session_id).where(messages.c.user_id == user_id, messages.c.id.in_(cited))
     return list(connection.execute(query.distinct()).scalars())
@@ -148,7 +158,7 @@ def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int)
     mine = sa.and_(signals.c.user_id == user_id, signals.c.session_id == session_id, signals.c.turn == turn)
     for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
         left = {key: value for key, value in data.items() if key not in ("topic", "unanswered")}
-        connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
+        connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left, reason=ERASED))
 
 
 def _unquote(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:

@@ -108,7 +108,28 @@ def configure(engine: sa.Engine) -> None:
 
 def begin(connection: sa.Connection) -> None:
     """Begin to write now, so that what changes the schema is part of the transaction, too."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def snapshot(connection: sa.Connection) -> None:
+    """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
+    connection.exec_driver_sql("BEGIN")
+
+
+def settle(connection: sa.Connection) -> None:
+    """Let go of the words of what was taken out: of terms that nothing holds any more, and of the index's segments."""
+    connection.execute(sa.delete(terms).where(terms.c.memories <= 0))
+    connection.exec_driver_sql("INSERT INTO memory_index(memory_index) VALUES ('optimize')")
+
+
+def scrub(engine: sa.Engine) -> bool:
+    """Write the file anew without its free pages, and empty the log of what was written; False where a reader is in
+    the way, so that the log still holds what was.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("VACUUM")
+        return connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0] == 0
 
 
 def add_missing(connection: sa.Connection, table: sa.Table, values: Mapping[str, object]) -> None:

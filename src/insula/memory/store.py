@@ -5,6 +5,7 @@ written, and a statement costs 0.01 ms instead of the 0.3 ms that it takes to cr
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,8 @@ from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
 
 __all__ = ["Place", "Recollection", "Said", "Store"]
+
+log = logging.getLogger(__name__)
 
 NAME_CHARS = 200
 _CACHED_PLACES = 10_000
@@ -97,6 +100,7 @@ class Store:
                 with self._engine.begin() as connection:
                     return work(connection, *args, **options)
             except DBAPIError as error:
+                self._places.clear()  # a user may have been erased by another process
                 raise index.explain(error, self.path) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, unit)
@@ -110,8 +114,7 @@ class Store:
         found = file.identity(self.path)
         if found != self._file and self._file is not None:
             self._engine.dispose()
-            self._places.clear()
-            self._neighbourhoods.forget()
+            self._forget()
             self._file = None
         if found is None:
             raise StoreError(f"The memory at {self.path!r} is gone; put the file back, or start anew without it.")
@@ -381,7 +384,26 @@ class Store:
             self._neighbourhoods.forget(user_id)
             return erasure.erase(connection, user_id, memory_id, self.now())
 
-        return await self.run(work)
+        erased = await self.run(work)
+        if erased:
+            await self.scrub()
+        return erased
+
+    async def scrub(self) -> bool:
+        """Leave nothing of what was erased in the file; False where another process that reads is in the way."""
+        self._forget()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._scrub)
+
+    def _scrub(self) -> bool:
+        try:
+            return self.path == ":memory:" or index.scrub(self._engine)
+        except DBAPIError as error:
+            log.warning("%s", index.explain(error, self.path))
+            return False
+
+    def _forget(self) -> None:
+        self._places.clear()
+        self._neighbourhoods.forget()
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""

@@ -3,7 +3,7 @@
 ```python
 async with await Metacognition.open("insula.db") as metacognition:
     async with metacognition.turn("ana", "monday", "Where do I live?") as turn:
-        answer = await my_agent(turn.message, system=turn.instructions)
+        answer = await my_agent(turn.prompt, system=turn.instructions)
         answer = turn.finish(answer).response
 ```
 """

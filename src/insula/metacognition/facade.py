@@ -25,6 +25,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import asks
+from insula.text.wishing import wishes
 from insula.turn import monitor
 from insula.turn.hedging import hedge
 from insula.types import Controls, Identity, Provenance, Signal
@@ -50,6 +51,18 @@ def warm_up(embed: Embed | None = use) -> None:
     hedge("Ana lives in Lisbon.", assessment, Identity())
     screen(redact(text), len(text))
     shipped()
+    wishes(text)
+
+
+async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:
+    """Put it on a user's ledger where a method came to an impasse (K5), for the night to learn from."""
+    if not solution.at_impasse:
+        return None
+    place = await store.place(user, session)
+    at = datetime.fromtimestamp(store.now(), UTC)
+    stuck = Signal(kind=IMPASSE, user=user, session=session, turn=0, reason=solution.stopped, at=at)
+    await store.run(statements.append, place, [stuck])
+    return stuck
 
 
 class Metacognition(Mind):
@@ -145,11 +158,7 @@ class Metacognition(Mind):
 
         knowledge = Knowledge(repertoire=repertoire(settings.home()), records=StoredRecords(self.store))
         solution = await named(method)(problem, models, account, knowledge=knowledge)
-        if user is not None and solution.at_impasse:
-            place = await self.store.place(user, session)
-            at = datetime.fromtimestamp(self.store.now(), UTC)
-            stuck = Signal(kind=IMPASSE, user=user, session=session, turn=0, reason=solution.stopped, at=at)
-            await self.store.run(statements.append, place, [stuck])
+        if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
             self.notice([stuck])
         return solution
 

@@ -15,10 +15,11 @@ from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
+from insula.sleep.prompts import FORMS
 from insula.sleep.told import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import impasse, lessons, monitor, wishes
+from insula.turn import impasse, insights, lessons, monitor, wishes
 from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
 Subscriber = Callable[[Signal], object]
 
 TURN = "meta:turn"
+INSIGHTS = 100
+"""Insights that a turn may be told of, the latest."""
 SOUL = "soul"
 """Subject of the revisions of SOUL.md."""
 SERVICE = "insula"
@@ -45,6 +48,7 @@ class Learned(NamedTuple):
     version: Version
     advice: tuple[lessons.Advice, ...]
     wishes: tuple[wishes.Standing, ...]
+    insights: tuple[insights.Insight, ...]
     guidelines: str
     calibration: Calibration
 
@@ -175,6 +179,7 @@ class Mind:
                 version,
                 lessons.advised(kept, self.store.now()),
                 standing,
+                insights.known(await self.store.insights(place.user_id, INSIGHTS), FORMS),
                 _guidelines(soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )

@@ -43,7 +43,7 @@ from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
-from insula.turn import confidence, impasse, lessons, mending, wishes
+from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
 from insula.turn.instructions import bears, compose
@@ -99,6 +99,7 @@ class Turn:
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
+        insights: what nights understood that the message brought up, each with whether it was told or withheld.
         heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
@@ -121,6 +122,7 @@ class Turn:
         self.mend: Mend | None = None
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Wish, ...] = ()
+        self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
         self.personal = False
@@ -144,6 +146,11 @@ class Turn:
         self._vectors: dict[str, Vector] = {}
         self._unembeddable = False
         self._asked_again = 0
+
+    @property
+    def prompt(self) -> str:
+        """The message as it should reach the model, with the reminder behind it."""
+        return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
 
     @property
     def identity(self) -> Identity:
@@ -268,6 +275,8 @@ class Turn:
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
             self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
+            held = self._owner.holdout
+            self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
@@ -278,7 +287,7 @@ class Turn:
         response = said[-1].content if said and said[-1].provenance == "assistant" else ""
         tools = [line.content for line in self.history if line.provenance == "tool"]
         language = self._analysis.language if self._analysis else UNKNOWN
-        return wished(self._content, detect(self._content, detect(previous, language)), previous, response, tools)
+        return wished(self._content, detect(previous, detect(self._content, language)), previous, response, tools)
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -312,7 +321,7 @@ class Turn:
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        told = [*(wish.text for wish in far), *lessons.told(learned)]
+        told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
         self.personal = self._is_personal(found)
         self.instructions, self.reminder, self.shown = compose(
             identity,
@@ -419,7 +428,9 @@ class Turn:
         return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
 
     def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
-        learned = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
+        learned: dict[str, object] = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
+        if self.insights:
+            learned["insights"] = [{"id": one.id, "arm": one.arm} for one in self.insights]
         return {
             **learned,
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},

@@ -76,6 +76,8 @@ class _Reader:
 
     def __init__(self, agent: str, seen: Seen) -> None:
         self.waiting: dict[str, tuple[str, object]] = {}
+        self._turns: dict[str, str] = {}
+        self._turn, self._answered = 0, False
         self._seen = seen
         self._agent = agent
         self._cwd = ""
@@ -111,16 +113,24 @@ class _Reader:
             yield Skipped(name(kind) if kind in _TALK else f"unknown: response_item {name(kind)}")
 
     def _wait(self, item: Row) -> Event:
-        self.waiting[text(item, "call_id") or text(item, "id")] = _use(item)
+        if self._answered:  # the model asks again: another turn of it
+            self._turn, self._answered = self._turn + 1, False
+        call = text(item, "call_id") or text(item, "id")
+        self.waiting[call] = _use(item)
+        self._turns[call] = f"turn {self._turn}"
         if len(self.waiting) > WAITING:
             del self.waiting[next(iter(self.waiting))]
+        if len(self._turns) > WAITING:
+            del self._turns[next(iter(self._turns))]
         return Asked(self._at, self._agent)
 
     def _result(self, item: Row) -> Iterator[Event]:
         call = text(item, "call_id")
         tool, arguments = self.waiting.pop(call, ("", None))
         output, ok, code = _outcome(item.get("output"))
-        yield Call(tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, lost=not tool)
+        turn, self._answered = self._turns.get(call, ""), True
+        done = Call(tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, lost=not tool)
+        yield done._replace(turn=turn)
         if not tool:
             yield Skipped(NO_CALL)
 

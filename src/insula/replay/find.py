@@ -9,11 +9,12 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from insula.errors import InputError
+from insula.foreign import NOT_PLAIN
 from insula.hosts import places
 from insula.hosts.fields import fields, text
 from insula.replay import lines
 from insula.replay.events import Row
-from insula.replay.opening import NOT_PLAIN, opened
+from insula.replay.opening import opened
 
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"

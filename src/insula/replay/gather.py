@@ -25,6 +25,8 @@ KEPT = 50
 ROOM = 50_000
 """Actions on all timelines together; about 40 MB."""
 WORST = 10
+REMARKS = 10
+"""Of what users did, so many are kept, the latest."""
 SCORES = 2_000
 """Sessions of which it is kept what they say about rules, the newest: no more are read of the evidence either."""
 DAYS = 400
@@ -101,7 +103,16 @@ class _Gathering:
     def add(self, look: Look) -> None:
         """Takes in a session."""
         told, totals = look.replayed, self.totals
-        for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens", "estimated"):
+        for name in (
+            "tool_uses",
+            "errors",
+            "prompts",
+            "interrupts",
+            "rejections",
+            "corrections",
+            "tokens",
+            "estimated",
+        ):
             setattr(totals, name, getattr(totals, name) + getattr(told, name))
         for reason, times in told.skipped.items():
             totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
@@ -114,6 +125,8 @@ class _Gathering:
         totals.waste.update(told.waste)
         totals.wasted_calls.update(look.wasted_calls)
         totals.worst = worst([*totals.worst, *told.moments], WORST)
+        totals.announced += sum(bool(one.said) for one in told.remarks)
+        totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda one: -one.at)[:REMARKS]
         self._span(told)
         self._judge(look)
         self._keep(told)

@@ -79,7 +79,7 @@ class _Reader:
         if kind == "gemini":
             yield from self._cost(fields(row, "tokens"), at) if new else (Skipped(AGAIN),)
             for number, call in enumerate(objects(row, "toolCalls")):
-                yield from self._call(call, text(call, "id") or f"{which} {number}", at)
+                yield from self._call(call, text(call, "id") or f"{which} {number}", at, which)
         elif kind == "user":
             yield self._typed(row, at) if new else Skipped(AGAIN)
         elif kind in _NOTES:
@@ -102,7 +102,7 @@ class _Reader:
             fresh = total - min(total, cached) if isinstance(cached, int) else total
             yield Spent(at, total, fresh, agent=self._agent)
 
-    def _call(self, call: Row, which: str, at: float) -> Iterator[Event]:
+    def _call(self, call: Row, which: str, at: float, turn: str) -> Iterator[Event]:
         status = text(call, "status")
         if self._new("asked", which):
             self.asked += 1
@@ -110,7 +110,7 @@ class _Reader:
         if status in _PENDING or not self._new("answered", which):
             return
         self.answered += 1
-        yield _answered(call, status, time(call.get("timestamp")) or at, self._agent)
+        yield _answered(call, status, time(call.get("timestamp")) or at, self._agent)._replace(turn=turn)
 
 
 def _answered(call: Row, status: str, at: float, agent: str) -> Call:

@@ -8,9 +8,10 @@ from typing import Any
 
 from insula.replay.agent import Agent, worst
 from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Prompt, Rejected, Skipped, Spent
-from insula.replay.model import Moment, Point, Replayed
+from insula.replay.model import Moment, Point, Remarked, Replayed
 from insula.replay.session import Stream
 from insula.step import trace
+from insula.step.correction import CORRECTION, INTERRUPT, PROMPT, REJECTION, read
 from insula.step.patterns import outcomes
 
 POINTS = 5_000
@@ -21,6 +22,10 @@ SAID = 2_000
 """Records of what a user said that are kept of a session."""
 MOMENTS = 50
 """The worst moments of a session that are kept."""
+REMARKS = 60
+"""Of what the user did in a session that is kept."""
+BEFORE = 10
+"""Actions in which something said before the user stepped in would have come in time."""
 BEYOND = "action beyond the timeline"
 _LONGEST_PLACE = 4_096
 REASONS = 200
@@ -47,6 +52,7 @@ class Look:
         self._timed = stream.timed
         self._agents: dict[str, Agent] = {}
         self._step = 0
+        self._stopped = False
         handlers: dict[type, Callable[[Any], None]] = {
             Asked: self._ask,
             Prompt: self._prompt,
@@ -80,15 +86,31 @@ class Look:
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
         self._hears("prompt", prompt.at, prompt.words)
-        self._agent(prompt.agent).listen(prompt.at)
+        if self._step and read(prompt.words, INTERRUPT if self._stopped else PROMPT).kind:
+            self.replayed.corrections += 1
+            self._remark(prompt.at, CORRECTION, prompt.words)
+        self._stopped = False
+        self._agent(prompt.agent).listen(prompt.at, prompt.words)
 
     def _interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1
         self._hears("interrupt", interrupt.at)
+        self._stopped = True
+        self._remark(interrupt.at, INTERRUPT, "")
 
     def _reject(self, rejected: Rejected) -> None:
         self.replayed.rejections += 1
         self._hears("rejection", rejected.at, rejected.words, rejected.about)
+        self._remark(rejected.at, REJECTION, rejected.words)
+
+    def _remark(self, at: float, kind: str, words: str) -> None:
+        """What the user did, with what the agent did and what would have been said before it."""
+        told, points = self.replayed, self.replayed.points
+        if len(told.remarks) >= REMARKS:
+            return
+        before = f"{points[-1].tool} {points[-1].target}".strip() if points else ""
+        said = next((point.said for point in reversed(points[-BEFORE:]) if point.said), "")
+        told.remarks.append(Remarked(at=at, kind=kind, words=words, before=before, said=said))
 
     def _hears(self, kind: str, at: float, words: str = "", about: str = "") -> None:
         if len(self.said) < SAID:
@@ -141,6 +163,7 @@ class Look:
         told.patterns = outcomes([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
         told.moments = [self._named(moment) for moment in worst(moments, MOMENTS)]
+        told.remarks = [replace(one, project=told.project) for one in told.remarks]
         self._agents = {}
 
     def _named(self, moment: Moment) -> Moment:

@@ -67,6 +67,21 @@ class Moment:
     """Whether the session ended before any progress."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remarked:
+    """Something by which the user showed that it went wrong: an interrupt, a rejection, a correction."""
+
+    at: float
+    kind: str
+    words: str
+    """Their own, redacted."""
+    before: str
+    """What the agent did last: tool and target, redacted."""
+    said: str = ""
+    """What would have been said in the ten actions before."""
+    project: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Replayed:
     """One session, looked back at."""
@@ -85,6 +100,10 @@ class Replayed:
     interrupts: int = 0
     rejections: int = 0
     """Calls that the user turned down."""
+    corrections: int = 0
+    """Messages of the user's that correct the agent."""
+    remarks: list[Remarked] = field(default_factory=list[Remarked])
+    """The first of all these, with what went before."""
     tokens: int = 0
     estimated: int = 0
     """Tokens of its calls by their characters, of which those in vain are a part."""
@@ -150,6 +169,12 @@ class Totals:
     errors: int = 0
     prompts: int = 0
     interrupts: int = 0
+    rejections: int = 0
+    corrections: int = 0
+    announced: int = 0
+    """Of what the user did, so many came after a text of ours would have."""
+    remarks: list[Remarked] = field(default_factory=list[Remarked])
+    """The latest of what the user did."""
     tokens: int = 0
     estimated: int = 0
     """Tokens of all calls by their characters, of which those in vain are a part."""

@@ -3,11 +3,11 @@
 import io
 import lzma
 import os
-import stat
 from pathlib import Path
 from typing import IO, cast
 
-NOT_PLAIN = "it is a device, a pipe or a socket, and no plain file"
+from insula import foreign
+
 MOST_UNPACKED = 256 << 20
 """Bytes that any packed file may unpack to."""
 MOST_RATIO = 200
@@ -30,7 +30,7 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         data = self._stream.read(min(len(buffer), self._room))
         if not data and not self._room and self._beyond and self._stream.read(1):
-            raise OSError(0, self._beyond)
+            raise OSError(self._beyond)
         self._room -= len(data)
         buffer[: len(data)] = data
         return len(data)
@@ -47,12 +47,8 @@ def opened(path: Path) -> IO[bytes]:
     Raises:
         OSError: it cannot be read, is no plain file, or would unpack without end.
     """
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that nobody writes to must not wait
-    state = os.fstat(file)
-    if not stat.S_ISREG(state.st_mode):
-        os.close(file)
-        raise OSError(0, NOT_PLAIN)
-    stream: IO[bytes] = os.fdopen(file, "rb")
+    stream: IO[bytes] = os.fdopen(foreign.opened(path), "rb")
+    state = os.fstat(stream.fileno())
     if path.suffix != ".xz":
         return _bounded(state.st_size, "", stream)
     packed = _bounded(state.st_size, "", stream)

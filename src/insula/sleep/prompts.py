@@ -55,6 +55,8 @@ RECURRING = "Recurring topic: “{topic}”."
 KEEP_TO = "Without waiting for a reminder: {wanted}."
 CORRECTED = "Corrected repeatedly: “{wanted}”."
 OPEN = "Open question: “{question}”."
+FORMS = tuple(form.partition("{")[0] for form in (RECURRING, KEEP_TO, CORRECTED, OPEN))
+"""How these begin: they say what is there, and not what to make of it."""
 
 
 def summary(messages: Iterable[Mapping[str, object]]) -> Prompt:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from insula import settings
+from insula import foreign, settings
 from insula.errors import InputError
 from insula.sleep import soul
 from insula.sleep.soul import Document
@@ -110,21 +110,14 @@ def _target(path: Path) -> Path:
 
 def _bytes(path: Path) -> bytes | None:
     """The bytes of the file; None where there is none."""
-    target = _target(path)
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    _target(path)
     try:
-        handle = os.open(target, flags)  # a pipe must not make us wait
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise InputError(f"{str(path)!r} is not a file; move it away, so that guidelines can stand there.")
-            data = file.read(MOST_BYTES + 1)
+        return foreign.read(path, MOST_BYTES, path.parent)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read ({_why(error)}); mend it and try again.") from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{str(path)!r} is larger than {MOST_BYTES:,} bytes; shorten it to what is a guideline.")
-    return data
+        why = foreign.why(error)
+        raise InputError(f"{str(path)!r} cannot be read ({why}); put a text of guidelines there.") from error
 
 
 def _text(data: bytes, path: Path) -> str:
@@ -157,8 +150,9 @@ def _replace(path: Path, data: bytes, seen: str) -> bool:
         Path(temporary).replace(target)
         temporary = None
     except OSError as error:
+        why = foreign.why(error)
         raise InputError(
-            f"{str(path)!r} cannot be written ({_why(error)}) and is as it was; make room or allow it, and try again."
+            f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
         ) from error
     finally:
         if temporary is not None:
@@ -194,13 +188,8 @@ def _tracked(path: Path) -> bool:
 def _in_index(git: Path, name: bytes) -> bool:
     """In doubt (a worktree, a file that cannot be read), it is tracked."""
     try:
-        with (git / "index").open("rb") as file:
-            return name + b"\0" in file.read(_MOST_INDEX)
+        return name + b"\0" in foreign.read(git / "index", _MOST_INDEX)
     except FileNotFoundError:
         return False
     except OSError:
         return True
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower() if error.errno else str(error)

@@ -27,16 +27,22 @@ _WORD = 4
 """Characters of a part of a sentence that bids nothing by itself ("No")."""
 _FEW = 4
 """Words of a message that tell no language: then it is read in all."""
+_BRIEF = 6
+"""Words of a message whose language is rather that of the talk than what it seems."""
 _FACTUAL = frozenset({"diet", "currency", "tool"})
 """Slots of things that one also likes for themselves: only a bidding that holds always is a wish."""
 _WORLDLY = frozenset({"language", "code", "example", "steps", "table", "level", "humour", "source", "reasons", "word"})
 """Slots of things that one also likes for themselves: a liking must be one of answers."""
+_LASTING = frozenset({"language", "code"})
+"""Of these what a bare bidding sets for good ("Answer in French.")."""
 _MEASURES = frozenset({"temperature", "system", "clock", "emoji", "spelling", "formality"})
 """Slots of things that nobody wants but in answers."""
 _OF_ADDRESS = frozenset({"name", "formality"})
 _DEICTIC = re.compile(r"(?<!\w)(?:it|that|this|das|es|lo|la|ça|le|isso|lo|questo)(?!\w)", re.IGNORECASE)
-_MARK = re.compile(r"[?？]\W*\Z")
+_MARK = re.compile(r"[?？]\W*\Z|[か吗][。．]?\Z")
 _PIECE = re.compile(r"[,;:.!?()，、；：。！？–—]|(?<!\w)(?:and|und|y|et|e|so|aber|but)(?!\w)")
+_OF = re.compile(r"\s+(?:of|de|del|des|du|di|della|dei|von|vom|da|do)(?!\w)|\s+d'")
+"""What makes of a slot a part of another thing ("listas de espera")."""
 _OPENED = re.compile(r"(?<=:)\s+|(?<=：)")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 
@@ -85,8 +91,10 @@ def wishes(message: str, default: str = "en", previous: str = "", response: str 
     if any(says("forget_told", language).fullmatch(own.strip(" .!。！")) for language in LANGUAGES):
         return (Wish(own, (), "pointing", True),)
     analysis = analyse(own, default=default)
-    told = [language for language in (analysis.language, default) if language in LANGUAGES] or ["en"]
-    brief = LANGUAGES if len(own.split()) <= _FEW else ()
+    words = len(own.split())
+    sure = (default, analysis.language) if words <= _BRIEF else (analysis.language, default)
+    told = [language for language in sure if language in LANGUAGES] or ["en"]
+    brief = LANGUAGES if words <= _FEW else ()
     heard = (_heard(analysis, language, previous, response) for language in dict.fromkeys((*told, *brief)))
     return next(filter(None, heard), ())
 
@@ -227,7 +235,11 @@ def _unwanted(slot: Slot) -> bool:
 
 def _likes(one: _Sentence, names: set[str]) -> bool:
     """Whether it says what the user likes, or can't do with, of answers."""
-    if one.says("creates") and _bids(one):
+    made = says("creates", one.language).search(one.text)
+    first = min(slot.start for slot in one.slots)
+    if made and _bids(one) and (one.language in UNSPACED or made.start() < first):
+        return False
+    if any(_OF.match(one.text, slot.end) for slot in one.slots) and not one.says("target"):
         return False
     if one.says("only"):
         return not names <= _FACTUAL
@@ -243,9 +255,10 @@ def _asked(one: _Sentence, names: set[str], analysis: Analysis, previous: str) -
     """What a bidding without a word on how long is: for good where nothing else is asked for, else for now."""
     if one.says("creates") or _asks_beside(one, analysis):
         return "once"
-    if _is_short(one):
+    if _is_short(one) or _has_a_short_part(one):
         return "asked" if previous and _creates(previous, one.language) else "standing"
-    return "asked" if one.says("modal") or _DEICTIC.search(one.text) else "standing"
+    for_now = names <= _WORLDLY - _LASTING or one.says("modal") or _DEICTIC.search(one.text)
+    return "asked" if for_now else "standing"
 
 
 def _asks_beside(one: _Sentence, analysis: Analysis) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import get_args
 
-from insula.memory.vectors import Embed, cosines, embedded, packed
+from insula.memory.vectors import Embed, embedded
 from insula.text.analysis import analyse
 from insula.text.artefacts import repeats_within
 from insula.text.code_language import asked_in, in_wrong_code
@@ -345,7 +345,7 @@ def _nearness(turn: Exchange, embed: Embed | None) -> float | None:
     if embed is None or not turn.apart:
         return None
     asked, said = (embedded(embed, text[:MEANT_CHARS]) for text in (turn.asked.analysis.text, turn.response))
-    return cosines(asked, [packed(said)])[0]
+    return float(asked @ said) if asked.shape == said.shape else 0.0
 
 
 def _formal(turn: Exchange, response: str) -> Iterator[Flag]:

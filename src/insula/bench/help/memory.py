@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from insula.agent.context import reminded
 from insula.bench.help.asking import Key, Reply, Request
 from insula.bench.help.cases import Case, Told, World, long, small
 from insula.bench.help.figures import Outcome
@@ -94,7 +93,7 @@ async def _tell(metacognition: Metacognition, user: str, line: Told) -> None:
 
 
 def _insula(turn: Turn, case: Case) -> Prompt:
-    return Prompt(instructions=turn.instructions, prompt=reminded(turn))
+    return Prompt(instructions=turn.instructions, prompt=turn.prompt)
 
 
 def _true_level(turn: Turn, case: Case) -> Prompt:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from insula.agent.context import reminded
 from insula.bench.help.asking import Key, Reply, Request
 from insula.bench.help.cases import HALVES
 from insula.bench.help.figures import Outcome
@@ -137,7 +136,7 @@ def _history(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
 
 
 def _insula(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
-    return Prompt(instructions=turn.instructions, prompt=reminded(turn))
+    return Prompt(instructions=turn.instructions, prompt=turn.prompt)
 
 
 ARMS: Mapping[str, Callable[[Turn, Wish, Sequence[tuple[Role, str]]], Prompt]] = {

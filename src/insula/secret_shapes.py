@@ -1,0 +1,204 @@
+"""The registry of secret shapes: what a secret looks like, where it stands, and what names it.
+
+Data for `redaction`, which compiles a pattern when one of its marks first stands in a text: the hook of a coding agent
+pays for every import, so these are plain strings. Sources, by letter: **g** gitleaks' rules (config/gitleaks.toml), **d**
+detect-secrets' plugins, **t** trufflehog's detectors, **v** the vendor's own documents, **b** BIP 39 and RFC 6238. They
+name the kinds and the prefixes; the patterns are our own. `tests/test_secrets_measured.py` measures them.
+"""
+
+TOKENS = r"""
+private_key  PRIVATE                              gd   -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*+-----END {PEM}
+private_key  PRIVATE                              gd   -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,})*+(?:{GAP}[\w+/=]++(?={CUT}))?
+anthropic    sk-ant-                              gv   ^[\w-]{16,}
+openai       sk-                                  gv   ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
+google       AIza,ya29.,GOCSPX-,1//0              gv   ^[\w-]{24,}
+aws          AKIA,ASIA,ABIA,ACCA                  gd   ^[A-Z0-9]{16}(?![A-Za-z0-9])
+aws          AKIA,ASIA                            gd   ^[A-Z0-9]{16}["'\s,:;|]{1,6}(?P<s>[A-Za-z0-9/+]{40})(?![\w/+=])
+github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ gd   ^\w{22,}(?:\.[\w-]{20,}){0,2}
+gitlab       glpat-,gldt-,glrt-,glcbt-,glptt-     gd   ^[\w.-]{18,}\w
+gitlab       glft-,glimt-,glsoat-,gloas-          gd   ^[\w.-]{18,}\w
+slack        xoxa-,xoxb-,xoxe-,xoxe.,xoxp-        gd   ^[\w.-]{10,}\w
+slack        xoxo-,xoxr-,xoxs-,xapp-              gd   ^[\w.-]{10,}\w
+slack        hooks.slack.com/                     gd   ^(?P<s>(?:services|workflows|triggers)/[\w/]{20,})
+stripe       sk_live_,sk_test_,rk_live_,rk_test_  gd   ^\w{10,}
+stripe       whsec_                               gd   ^[\w+/=]{20,}
+twilio       SK,AC                                gd   ^[0-9a-f]{32}(?!\w)
+sendgrid     SG.                                  gd   ^[\w-]{16,40}\.[\w-]{16,}
+npm          npm_                                 gd   ^[A-Za-z0-9]{30,}
+pypi         pypi-                                gd   ^[\w-]{50,}
+huggingface  hf_,api_org_                         gv   ^[A-Za-z0-9]{30,}
+azure        Q~                                   gd   [\w~.-]{3}\dQ~[\w~.-]{31,}
+digitalocean dop_v1_,doo_v1_,dor_v1_              g    ^[0-9a-f]{40,}
+telegram     :AA                                  gd   (?:(?<!\w)|(?<=\\[nrt]))\d{8,10}:AA[\w-]{33,}
+discord      MD,MT,Mj,Mz,ND,NT,Nj,Nz,OD,OT        gd   ^[\w-]{21,26}\.[\w-]{6}\.[\w-]{27,}
+jwt          eyJ                                  gd   ^[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?
+token        gsk_,xai-,pplx-,r8_,ntn_,lin_api_    gtv  ^[\w-]{20,}
+token        sbp_,figd_,nfp_,hvs.,glsa_,ATATT3    gtv  ^[\w=-]{20,}
+token        shpat_,shpss_,shppa_,PMAK-,NRAK-     gtv  ^[\w-]{20,}
+token        dapi,AGE-SECRET-KEY-1                gtv  ^[0-9A-Za-z]{32,}
+aws          A3T                                  g    ^[A-Z0-9][A-Z2-7]{16}(?![A-Za-z0-9])
+aws          ABSK                                 g    ^[\w+/]{100,}={0,2}
+gitlab       glffct-,glagent-,GR1348941           g    ^[\w-]{20,}
+openai       sk-lf-,pk-lf-                        v    ^[0-9a-f-]{36}
+jwt          eyJrIjoi,eyJhIjoi,ZXlKaGJHY2lPaU     gv   ^[\w+/-]{60,}={0,2}
+npm          npm_                                 g    ^[A-Za-z0-9]{36}
+slack        xoxe.xoxb-,xoxe.xoxp-                g    ^[\w.-]{20,}
+square       sq0atp-,sq0csp-,sq0idp-              gd   ^[\w-]{22,}
+facebook     EAA                                  g    ^[\w-]{50,}
+telegram     /bot                                 v    /bot(?P<s>\d{8,10}:[\w-]{30,})
+token        tvly-,tskey-,tgp_v1_,jina_,nvapi-    tv   ^[\w-]{20,}
+token        dckr_pat_,dckr_oat_,wandb_v1_,pcsk_  gtv  ^[\w-]{20,}
+token        lsv2_pt_,lsv2_sk_,sb_secret_,dtn_    tv   ^[\w-]{20,}
+token        glc_,hcaik_,hcamk_,sntrys_,sntryu_   gv   ^[\w+/-]{30,}={0,2}
+token        CCIPAT_,CCIPRJ_,bkua_,bkct_,bkpat_   tv   ^\w{30,}
+token        HRKU-AA,fo1_,rdme_,tfp_,duffel_live_ g    ^[\w-]{40,}
+token        duffel_test_,fio-u-,tk-us-,dnkey-    g    ^[\w-]{40,}
+token        fm1r_,fm1a_,fm2_                     g    ^[\w+/]{80,}={0,3}
+token        pscale_tkn_,pscale_pw_,pscale_oauth_ g    ^[\w=.-]{32,64}
+token        vercel_blob_rw_,CFPAT-,CLOJARS_      gtv  ^[\w-]{20,}
+token        pa-                                  v    ^(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{43}(?![\w-])
+token        u+                                   v    ^(?=[\w-]*\d)[\w-]{18}(?![\w-])
+token        sm_aat_,sm_pat_,sm_sat_              g    ^[A-Za-z0-9]{16}(?!\w)
+token        shpca_,pul-,rubygems_,sgp_,squ_,sqp_ g    ^(?:[0-9a-f]{16}_)?[0-9a-f]{32,}
+token        sqa_,shippo_live_,shippo_test_,key-  g    ^[0-9a-f]{32,}(?!\w)
+token        sk_                                  v    ^[0-9a-f]{40,}(?!\w)
+token        s-s4t2ud-,s-s4t2af-,FLWSECK-         gv   ^[0-9a-f]{12,}(?:-X)?
+token        FLWSECK_TEST-                        g    ^[0-9a-h]{12,}(?:-X)?
+token        xkeysib-,xsmtpsib-                   gv   ^[0-9a-f]{64}-[A-Za-z0-9]{16}
+token        pat-na1-,pat-eu1-,access-production- gv   ^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
+token        access-sandbox-,access-development-  g    ^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
+token        rpa_,csk-,fw_,rnd_,napi_,phx_,phc_   tv   ^{DENSE}{20,}(?!\w)
+token        cio,oy2,EZAK,EZTK,AKC,cmVmd,4b1d     gv   ^{DENSE}{32,}(?!\w)
+token        LTAI,ATBB,pnu_,ico-,secret_,ATTA     gtv  ^{DENSE}{20,}(?!\w)
+token        p8e-,aio_                            gd   ^{DENSE}{28,}(?!\w)
+token        re_                                  v    ^{DENSE}{8}_[A-Za-z0-9]{20,}(?!\w)
+token        NRJS-,NRII-,NRRA-                    g    ^[\w-]{19,}
+token        dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim. gv   ^(?:[\w-]{1,35}\.)?[A-Za-z0-9]{40,}
+token        dp.audit.,dp.said.                   v    ^[A-Za-z0-9]{40,}
+token        dt0c01.,dt0s01.,dt0s16.,dt0c0        g    ^[A-Z0-9]{8,}\.[A-Z0-9]{60,}
+token        hvb.,hvr.                            g    ^[\w-]{20,}
+token        st.                                  v    ^[0-9a-f]{24}\.[0-9a-f]{24,}\.\w{24,}
+token        pat.,sat.                            g    ^[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}
+token        pat                                  g    ^[A-Za-z0-9]{14}\.[0-9a-f]{64}
+token        sk.                                  g    ^[A-Za-z0-9]{40,}\.[\w-]{20,}
+token        sl.                                  g    ^(?:u\.)?[\w-]{100,}
+token        t1.                                  g    ^[\w-]{10,}={0,2}\.[\w-]{86}
+token        sc_,ext_,scauth_,authress_           g    ^[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,}
+token        AQVN                                 g    ^[\w-]{35,38}
+token        YC                                   g    ^(?=[\w-]*\d)[\w-]{38}(?![\w-])
+token        API-                                 g    ^(?=[A-Z]*\d)[A-Z0-9]{26}(?!\w)
+token        sha256~                              g    ^[\w-]{43}
+token        ops_eyJ,xprv,yprv,zprv,tprv          gtv  ^[\w+/]{80,}={0,3}
+token        dG9rO                                v    ^[A-Za-z0-9+/]{40,}={0,2}
+token        v1.0-                                g    ^[0-9a-f]{24}-[0-9a-f]{100,}
+token        A3-                                  g    ^[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}
+token        AAAAAAAAAAAAAAAAAAAAA                g    ^[A-Za-z0-9%]{60,}
+token        access_token$                        d    ^(?:production|sandbox)\$\w{16}\$[0-9a-f]{32}
+token        .atlasv1.                            g    (?<!\w)\w{14}\.atlasv1\.[\w=-]{60,}
+token        _mmk                                 g    (?<!\w)\w{6}_\w{29}_mmk(?!\w)
+token        -us                                  gd   (?<!\w)[0-9a-f]{32}-us\d{1,2}(?!\w)
+"""
+"""Kind, marks (one of them must stand in the text), sources, pattern. The secret is group `s`, else the whole match. `^`
+stands for a mark where a word begins (in JSON, after a written line end; in a URL, after `%3D`)."""
+
+PLACES = (
+    ("token", "flyv1 ", "v", r"flyv1 (?P<s>[\w+/=,]{40,})", ""),
+    ("private_key", "-----end", "gd", r"(?<![\w+/=\s\\])(?P<s>[\w+/=\s\\]++)-----end [a-z0-9 ]{0,40}private key", "tail"),
+    ("url", "://", "gd", r"""://[^\s/:@"'<>\\]{0,128}:(?P<s>[^\s/"'<>\\?]{1,256})@""", "in_url"),
+    ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),
+    ("url", "://", "d", r"://(?P<s>[\w-]{20,256})@", "token"),
+    ("azure", "accountkey=,accesskey=,sig=", "gd", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", ""),
+    ("url", "signature=", "v", r"[?&]x-(?:amz|goog|oss)-signature=(?P<s>[\w%+/=-]{16,})", ""),
+    ("webhook", "webhook,hooks.,/hook/,/hooks/", "gtv", r"""://[\w.:-]{0,80}(?:/[^\s"'<>\\]{0,120}?)?hooks?[\w.]{0,40}(?:/[a-z_]{1,20}|/v\d){0,3}"""
+     r"""/(?P<s>[^\s"'<>\\?#]{10,300})""", "path"),
+    ("webhook", "hook/send,hook/hook", "v", r"""hook[a-z]{0,3}/(?:send|hook)\?key=(?P<s>[\w-]{16,})""", ""),
+    ("webhook", "maker.ifttt", "v", r"""://maker\.ifttt\.com/[^\s"'<>\\]{1,120}/key/(?P<s>[\w-]{16,})""", ""),
+    ("webhook", "events.pagerduty", "v", r"""://events\.pagerduty\.com/integration/(?P<s>\w{20,})""", ""),
+    ("webhook", "://hook.", "v", r"""://hook\.[\w.]{2,40}/(?P<s>\w{16,})""", "token"),
+    ("otp", "otpauth://", "bt", r"""otpauth://[^\s"'<>\\]{0,200}?[?&]secret=(?P<s>[a-z2-7]{8,}=*)""", ""),
+    ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b[ \w]{0,16}[:=]?\s*"
+     r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15})(?!\w)", "base32"),
+    ("authorization", "authorization", "gd",
+     r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "coded"),
+    ("authorization", "bearer", "d", r"bearer\s+(?P<s>[\w.~+/=-]{16,})", "token"),
+    ("cookie", "cookie", "v", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
+    ("cookie", "sess=,session=,sessionid=,session_id=,sessid=,connect.sid,csrf,xsrf", "g",
+     r"""(?:sess(?:ion)?(?:id|_id)?|connect\.sid|[cx]srf-?token)=(?P<s>[\w.%+/=-]{16,})""", "token"),
+    # what a command is told by an option of its own
+    ("password", "curl,wget", "gd", r"""\s--?u(?:ser)?[ =]["']?[^\s:"']{1,64}:(?!\d+\b)(?P<s>[^\s"'\\@]{3,})""", "solid"),
+    ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", "sshpass", "v", r"""sshpass\s+-p\s*["']?(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", "mysql,mariadb", "v", r"""\b(?:mysql|mariadb)[\w-]{0,16}\b[^\n|;]{0,200}?\s-p(?P<s>[^\s"'\\]{3,})""", "worded"),
+    ("password", "mysql,mariadb", "v", r"""\b(?:mysql|mariadb)[\w-]{0,16}\b[^\n|;]{0,200}?\s-p["'](?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", "sqlcmd,mongo,docker,podman,skopeo,helm", "v",
+     r"""\b(?:sqlcmd|mongo\w{0,8}|(?:docker|podman|skopeo|registry) login)\b[^\n|;]{0,200}?\s-p\s+["']?(?P<s>[^\s"'\\]{4,})""",
+     "worded"),
+    ("password", "redis-cli", "v", r"""redis-cli\b[^\n|;]{0,120}?\s(?:-a|--pass)\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "7z,zip -,rar a", "v", r"""\b(?:7z[ar]?|zip|unzip|rar|unrar)\s[^\n|;]{0,120}?(?<=\s)-p ?["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""",
+     "mixed"),
+    ("password", "pass:", "v", r"""\s-pass(?:in|out)?\s+pass:(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "smb,rpcclient,cifs", "v", r"""\s-u\s*["']?[^\s%"']{1,64}%(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "/user:", "v", r"""\s/user:\S{1,64}[ \t]+(?P<s>[^\s"'\\/]{4,})""", "solid"),
+    ("password", "storepass,keypass", "v", r"""-(?:store|key)pass(?:\s+|=)["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "key=\"password,key=\"cleartext,key=\\\"", "g", r"""key=\\?"(?:cleartext)?password\\?"\s+value=\\?"(?P<s>[^"\\]{4,})""", "solid"),
+    ("password", "name=\"password,name='password,name=\\\"password", "d", r"""name=\\?["']password\\?["']\s+value=\\?["'](?P<s>[^"'\\]{4,})""", "solid"),
+    # what a sentence names: a way in, then a name, then the password
+    ("password", "creds,credential,credencia,credenzial,login:,login for,logins:,zugangsdaten,identifiants,acceso:", "d",
+     r"\b(?:cred(?:ential|encial|enciai|enziali)?s?|logins?|zugangsdaten|identifiants|accesos?)\b[^\n:/]{0,40}:\s{0,2}"
+     r"[\w.@+-]{1,64}\s{0,2}[/:]\s{0,2}(?P<s>[^\s/\"'\\][^\s\"'\\]{5,})", "mixed"),
+    ("password", "sudo", "v", r"""\becho\s+["']?(?P<s>[^\s"'|\\]{3,64})["']?\s*\|\s*sudo\b""", "solid"),
+    ("password", "credential(", "v", r"""credential\(\s*"[^"]{1,64}",\s*"(?P<s>[^"\\]{4,64})\"""", "solid"),
+    ("token", "mailgun", "g", r"(?<!\w)(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?!\w)", ""),
+    ("private_key", "wif ,private key", "b", r"\b(?:wif|private key)\b[^\n\w]{0,6}(?P<s>(?:[5kl][1-9a-hj-np-z]{50,51}|0x[0-9a-f]{64}))\b", ""),
+    ("password", "password from,passcode from,passphrase from,passwort von,kennwort von,contraseña de,senha de,mot de passe de,clave de,password da", "d", r"{SECRETS}\s(?:from|de|von|da)\s\S{4,64}\s(?:to|a|à|auf|para)\s(?P<s>[^\s\"'.,;\\]{4,})", "mixed"),
+    ("password", "password from,passcode from,passphrase from,passwort von,kennwort von,contraseña de,senha de,mot de passe de,clave de,password da", "d", r"{SECRETS}\s(?:from|de|von|da)\s(?P<s>[^\s\"'.,;\\]{4,})\s(?:to|a|à|auf|para)\s", "mixed"),
+    ("pin", "pin ,pin:,pin-,pins,pincode,door code,door-code,alarm code,gate code,access code,security code,safe code,entry code,lock code,"
+     "passcode,backup code,backup-code,recovery code,recovery-code,rescue code,code pin,code secret,code de la,code de ma,code d'ent,"
+     "codice ,código ", "d", r"\b(?:pin(?:[ -]?codes?)?|(?:door|alarm|gate|access|security|safe|entry|lock"
+     r"|unlock|pass|backup|recovery|rescue)[ -]?codes?|code (?:pin|secret|de la porte|de ma carte|de la carte|d'entrée)"
+     r"""|codice (?:pin|segreto|di accesso)|código (?:pin|secreto|de acceso|de acesso))\b[^\n\d:="\\]{0,30}?"""
+     r"(?:\s(?:is|are|es|est|ist|é|è|lautet|sind|son|sont|sono)\s|:\s{0,2}|\s(?=[\d-]{8,}))"
+     r"(?P<s>\d{4}[\d-]{0,8}[#*]?(?:(?:,| and| y| et| und| e| or)+ \d{4}[\d-]{0,8}){0,11})(?!\w|\.\d)", "pin"),
+    ("pin", "pin,密码,密碼,暗証", "d", r"(?:pin|pin码|密码|密碼|暗証番号)\s?(?:是|为|為|は|：|:)\s?(?P<s>\d{4,8})(?!\d)", ""),
+    ("code", "recovery code,recovery-code,backup code,backup-code,rescue code,wiederherstellungs", "d",
+     r"\b(?:recovery|backup|rescue|wiederherstellungs)[ -]?codes?\b[^\n\d]{0,24}?\s(?P<s>[a-z\d]{4,8}(?:-[a-z\d]{4,8})+)", "digit"),
+    # words that stand for a key: twelve to twenty-four (BIP 39), or as many as a sentence holds
+    ("seed", "seed,mnemonic,recovery phrase,wallet,backup phrase", "b",
+     r"""\b(?:seed|mnemonic|recovery|wallet|backup)\b[^\n"'“«:=]{0,40}?(?:\s(?:is|are|words|phrase)\b|[:=])+\s{0,3}["'“«`]?"""
+     r"(?P<s>[a-z]{3,8}(?:(?:, | )[a-z]{3,8}){11,23})(?![a-z])", ""),
+    ("password", "phrase,frase,phrase,losung", "d",
+     r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
+     r"""|frase-passe|frase d'accesso|passwortsatz)(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}["'“«`]?"""
+     r"""(?P<s>[^\W\d_][^\n.\\"”»`,;!?]{7,100})""", "phrase"),
+    ("card", "0,1,2,3,4,5,6,7,8,9", "d",
+     r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
+     r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)", "luhn"),
+)  # fmt: skip
+"""The same for the text in small letters; the test, by its name in `redaction`, sees the value as it is written."""
+
+NAMES = (
+    (
+        ("pass", "pwd", "pw", "key", "token", "secret", "auth", "credential", "mnemonic", "psk", "sudo"),
+        r"passw(?:or)?d|passphrase|passcode|pass(?=\\{0,3}[\"'=])|pass(?=: )(?<=[,;/]\spass)|pass(?<=[_-]pass)|pwd"
+        r"|pw(?<![a-z]pw)(?=[=:]| is )|psk(?<![a-z]psk)|token|secret|credentials?|mnemonic|authorization"
+        r"|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[_-]key)",
+    ),
+    (
+        ("passw", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle ",
+         "mdp", "losung", "parola", "secreta", "secrète"),
+        r"passwort|kennwort|losungswort|contrase(?:ñ|n)a|senha|palavra-passe|mot de passe|mdp|clave|jeton"
+        r"|schl(?:ü|ue)ssel|chave|chiave|parola d'ordine|parola chiave|cl(?:é|e) ",
+    ),
+    (
+        ("密码", "密碼", "口令", "密钥", "金鑰", "令牌", "パスワード", "暗証番号", "キー", "トークン", "合言葉"),
+        r"密码|密碼|口令|密钥|金鑰|令牌|パスワード|暗証番号|キー|トークン|合言葉",
+    ),
+    (
+        ("wachtw", "lösen", "adgang", "passord", "hasł", "hesl", "пароль", "parol", "şifre", "jelsz", "salasana",
+         "비밀번호", "contraseny", "mật khẩu", "sandi", "токен", "κωδικ"),
+        r"wachtwoord|lösenord|adgangskode|passord|hasło|heslo|пароль|токен|parolă|şifre(?:m|si)?|jelszó|salasana"
+        r"|비밀번호|contrasenya|contrasinal|mật khẩu|kata sandi|κωδικός",
+    ),
+)  # fmt: skip
+"""The names, in parts so that English does not pay for the other languages: marks, pattern. After the eight languages
+come their neighbours."""

@@ -1,0 +1,272 @@
+"""`insula user`: what is kept of somebody can be taken along, put aside, brought back, and erased to the last word."""
+
+import asyncio
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from insula.cli.common import LOG_FILE, soul_of
+from insula.cli.main import main
+from insula.memory.archive import TABLES
+from insula.memory.changes import Insight, Lesson, Revision, Summary
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+
+ANA = (
+    "My zebrafish Quillon lives in Ouagadougou.",
+    "Wolfram and Ptolemy visit the observatory on Thursdays.",
+    "Does Quillon like marzipan?",
+    "What does Ptolemy bring to the planetarium?",
+    "What does Ptolemy bring to the planetarium?",
+)
+BEN = ("My brother sells umbrellas in Porto.", "We meet on Friday.")
+SESSION = "zeppelin-diary"
+REFERENCES = {"id", "after_id", "up_to", "citations", "subject"}
+ANSWER = "Noted, the gastropod of Antofagasta."
+
+
+async def _talk(store: Store, user: str, session: str, said: tuple[str, ...], answer: str = "Noted.") -> None:
+    metacognition = Metacognition(store)
+    for line in said:
+        async with metacognition.turn(user, session, line) as turn:
+            turn.finish(answer)
+
+
+async def _filled(home: Path) -> None:
+    async with await Store.open(home / "insula.db") as store:
+        await _talk(store, "ana", SESSION, ANA, ANSWER)
+        await _talk(store, "ben", "monday", BEN)
+        user = await store.sleeper("ana")
+        assert user is not None
+        (session,) = await store.sessions_to_sleep_on(user)
+        lesson = Lesson("wish/x", "Mention the xylophone.", ("xylophone",), "", "derived", (1,))
+        summary = Summary(session.id, "Quillon the zebrafish.", ("zebrafish",), 6, session.last)
+        await store.record(user, "d", "s", {"said": "kaleidoscope"}, [summary])
+        await store.record(
+            user, "d", "r", {}, [Insight("Worries of Quillon.", ("worry",), (session.id,), 0.5, 0.5), lesson]
+        )
+        await store.revise(user, Revision("soul", "night", "# Quillon\n", {"why": "walrus"}))
+    soul_of("ana").parent.mkdir(parents=True)
+    soul_of("ana").write_text("# Quillon the walrus\n")
+    (home / LOG_FILE).write_text('{"message": "the turn about Quillon failed"}\n')
+
+
+@pytest.fixture
+def filled(home: Path) -> Path:
+    asyncio.run(_filled(home))
+    return home
+
+
+def insula(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[int, str]:
+    monkeypatch.setattr("sys.argv", ["insula", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    output = capsys.readouterr()
+    return int(ended.value.code or 0), output.out + output.err
+
+
+def _words(*texts: str) -> set[str]:
+    """The words that ana's texts alone hold."""
+    shared = {word for text in BEN for word in re.findall(r"\w{5,}", text.lower())}
+    return {word for text in texts for word in re.findall(r"\w{5,}", text.lower())} - shared - {"noted", "thursdays"}
+
+
+def _stands_in(folder: Path, words: set[str]) -> dict[str, list[str]]:
+    """Which of the words stand in the raw bytes of which file."""
+    found: dict[str, list[str]] = {}
+    for path in (one for one in folder.rglob("*") if one.is_file()):
+        data = path.read_bytes().lower()
+        if there := sorted(word for word in words if word.encode() in data):
+            found[path.name] = there
+    return found
+
+
+HERS = _words(*ANA, ANSWER, "xylophone kaleidoscope walrus zebrafish zeppelin-diary zeppelin diary quillon")
+
+
+def test_an_erased_user_leaves_no_word_in_any_file(
+    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert insula(capsys, monkeypatch, "user", "backup", "ana")[0] == 0
+    before = _stands_in(filled, HERS)
+    assert {"quillon", "zebrafish"} <= set(before["insula.db"])
+    assert insula(capsys, monkeypatch, "user", "erase", "ana", "--yes")[0] == 0
+    assert _stands_in(filled, HERS) == {}
+    assert not soul_of("ana").parent.exists()
+    assert insula(capsys, monkeypatch, "user", "list") == (0, "ben\n")
+    with sqlite3.connect(filled / "insula.db") as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert raw.execute("SELECT count(*) FROM messages").fetchone() == (4,)
+    raw.close()
+    code, said = insula(capsys, monkeypatch, "user", "erase", "ana", "--yes")
+    assert (code, "Nothing is stored of 'ana'" in said) == (1, True)
+
+
+def test_erasing_each_memory_leaves_no_word_either(filled: Path) -> None:
+    async def all_of_them() -> None:
+        async with await Store.open(filled / "insula.db") as store:
+            user = await store.sleeper("ana")
+            assert user is not None
+            with sqlite3.connect(filled / "insula.db") as raw:
+                numbers = [row[0] for row in raw.execute("SELECT id FROM memories WHERE user_id = ?", (user,))]
+            raw.close()
+            for number in numbers:
+                await store.erase(user, number)
+
+    asyncio.run(all_of_them())
+    left = _stands_in(filled, _words(*ANA, "zeppelin-diary zeppelin diary") - {"quillon"})  # that one SOUL.md holds
+    assert not left
+
+
+def _dump(home: Path, user: str) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of a user but for ids, table by table."""
+    with sqlite3.connect(home / "insula.db") as raw:
+        (number,) = raw.execute("SELECT id FROM users WHERE name = ?", (user,)).fetchone()
+        found: dict[str, list[tuple[object, ...]]] = {}
+        for table in TABLES:
+            references = {key.parent.name for key in table.foreign_keys} | {
+                "id",
+                "after_id",
+                "up_to",
+                "citations",
+                "subject",
+            }
+            columns = ", ".join(f'"{column.name}"' for column in table.c if column.name not in references)
+            rows = raw.execute(f"SELECT {columns} FROM {table.name} WHERE user_id = ? ORDER BY id", (number,))
+            found[table.name] = rows.fetchall()
+        found["terms"] = raw.execute(
+            "SELECT term, memories, semantic FROM terms WHERE user_id = ? ORDER BY term", (number,)
+        ).fetchall()
+    raw.close()
+    return found
+
+
+@pytest.mark.parametrize("where", ["the same store", "another store"])
+def test_an_archive_brings_everything_along(
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    archive = str(tmp_path / "ana.jsonl")
+    assert insula(capsys, monkeypatch, "user", "export", "ana", archive)[0] == 0
+    assert (Path(archive).stat().st_mode & 0o777) == 0o600
+    before, home = _dump(filled, "ana"), filled
+    if where == "another store":
+        home = tmp_path / "other"
+        monkeypatch.setenv("INSULA_HOME", str(home))
+    code, said = insula(capsys, monkeypatch, "user", "import", "anna", archive)
+    assert code == 0, said
+    assert _dump(home, "anna") == before
+    assert soul_of("anna").read_text() == "# Quillon the walrus\n"
+    code, said = insula(capsys, monkeypatch, "user", "import", "anna", archive)
+    assert (code, "already" in said) == (1, True)
+
+
+def test_what_was_put_aside_comes_back(
+    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert insula(capsys, monkeypatch, "user", "backup", "ana")[0] == 0
+    before = _dump(filled, "ana")
+
+    async def more() -> None:
+        async with await Store.open(filled / "insula.db") as store:
+            await _talk(store, "ana", "later", ("I sold the zebrafish.",))
+
+    asyncio.run(more())
+    assert _dump(filled, "ana") != before
+    assert insula(capsys, monkeypatch, "user", "restore", "ana", "--yes")[0] == 0
+    assert _dump(filled, "ana") == before
+
+
+HARM: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "foreign": (lambda data: b"hello\nworld\n", "no archive of Insula"),
+    "empty": (lambda data: b"", "no archive of Insula"),
+    "cut": (lambda data: data[: len(data) // 2], "ends too early"),
+    "edited": (lambda data: data.replace(b"Quillon", b"Quentin", 1), "changed after it was written"),
+    "newer": (lambda data: data.replace(b'"insula":1', b'"insula":2', 1), "newer version"),
+    "newer tables": (lambda data: data.replace(b'"schema":"00', b'"schema":"99', 1), "newer version"),
+}
+
+
+@pytest.mark.parametrize("kind", HARM)
+def test_an_archive_that_is_not_whole_is_not_taken(
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    archive, (harm, said) = tmp_path / "ana.jsonl", HARM[kind]
+    insula(capsys, monkeypatch, "user", "export", "ana", str(archive))
+    archive.write_bytes(harm(archive.read_bytes()))
+    code, told = insula(capsys, monkeypatch, "user", "import", "anna", str(archive))
+    assert (code, said in told) == (1, True), told
+    assert "anna" not in insula(capsys, monkeypatch, "user", "list")[1]
+
+
+def test_nothing_is_erased_where_nobody_can_be_asked(
+    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = insula(capsys, monkeypatch, "user", "erase", "ana")
+    assert (code, "--yes" in said) == (1, True)
+    assert "ana" in insula(capsys, monkeypatch, "user", "list")[1]
+
+
+KILLED = textwrap.dedent("""
+    import os, sys, threading
+    from insula.cli import user
+    from insula.cli.main import main
+
+    place, calls = int(sys.argv[1]), [0]
+
+    def watch(frame, event, argument):
+        name = frame.f_code.co_filename
+        if event == "call" and ("insula/memory" in name or "custody" in name or "shutil" in name):
+            calls[0] += 1
+            if calls[0] == place:
+                os._exit(9)
+
+    sys.argv = ["insula", *sys.argv[2:]]
+    threading.setprofile(watch)
+    sys.setprofile(watch)
+    try:
+        main()
+    finally:
+        sys.setprofile(None)
+        print("CALLS", calls[0], file=sys.stderr)
+""")
+
+
+@pytest.mark.parametrize("command", ["erase ana --yes", "restore ana --yes", "backup ana"])
+def test_killed_anywhere_it_is_all_or_nothing(
+    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """`os._exit` at one call of many stands for kill -9: no handler runs and nothing is flushed."""
+    insula(capsys, monkeypatch, "user", "backup", "ana")
+    before, words = _dump(filled, "ana"), ["user", *command.split()]
+    for place in (120, 200, 260, 320, 380, 440, 520, 600):
+        run = [sys.executable, "-c", KILLED, str(place), *words]
+        done = subprocess.run(run, capture_output=True, text=True, env={**os.environ}, check=False)
+        assert done.returncode in {9, 0, 1}, done.stderr
+        names = insula(capsys, monkeypatch, "user", "list")[1]
+        if "ana" in names.splitlines():
+            assert _dump(filled, "ana") == before
+        else:
+            assert command.startswith("erase")
+            assert "finished now" in names or done.returncode == 0
+            assert _stands_in(filled, HERS) == {}
+            asyncio.run(_again(filled))
+            insula(capsys, monkeypatch, "user", "backup", "ana")
+            before = _dump(filled, "ana")
+        assert not [path for path in soul_of("ana").parent.rglob("*.jsonl") if _broken(path)]
+
+
+def _broken(path: Path) -> bool:
+    return "sha256" not in json.loads(path.read_text("utf-8").splitlines()[-1])
+
+
+async def _again(home: Path) -> None:
+    async with await Store.open(home / "insula.db") as store:
+        await _talk(store, "ana", SESSION, ANA, ANSWER)
