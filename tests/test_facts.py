@@ -1,7 +1,7 @@
 """Facts: told in one session, asked in the next. Whose they are, since when they hold, and what is not told."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,7 @@ DAY = 86_400.0
 
 
 @asynccontextmanager
-async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncIterator[Turn]:
+async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncGenerator[Turn]:
     """A turn that asks in a new session after some lines were told in another, one a day."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
