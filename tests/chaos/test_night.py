@@ -81,7 +81,7 @@ def answering(calls: Path, fatal: int) -> ScriptedModel:
             file.write(json.dumps(request.prompt) + "\n")
         if len(model.requests) == fatal:
             die()
-        if "four lists" in request.prompt:
+        if "five lists" in request.prompt:
             return {"explanation": [], "principles": [PRINCIPLE], "procedures": [], "advice": []}
         if "Word each" in request.prompt:
             return "nothing"

@@ -115,7 +115,7 @@ async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> No
 
 async def test_what_the_monitor_flagged_twice_is_a_lesson_in_our_own_words(store: Store) -> None:
     for session in ("monday", "tuesday"):
-        await talk(store, session, "How do I undo a git commit?", "It rains.", "Thanks.", "Fine.")
+        await talk(store, session, "How do I undo a git commit?", "", "Thanks.", "Fine.")
     await sleep(store, "1")
     lessons = [one for one in await kept(store) if "commit" in one.trigger]
     assert any(one.advice.startswith("When the user asks about commit") for one in lessons)

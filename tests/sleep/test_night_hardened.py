@@ -111,7 +111,7 @@ async def test_whatever_a_model_returns_the_report_says_so_and_the_journal_stays
 async def test_what_a_late_reflection_found_is_not_lost_to_the_document(store: Store) -> None:
     def good(request: Request) -> Reply:
         principle = {"text": "Give sizes in metres.", "section": "interaction", "sessions": [1, 2]}
-        if "four lists" in request.prompt:
+        if "five lists" in request.prompt:
             return {"explanation": [], "principles": [principle], "procedures": [], "advice": []}
         return ModelTimeout("Slow.")
 
@@ -306,7 +306,7 @@ async def test_sixty_nights_keep_the_document_bounded_supported_and_a_persons(st
     tonight: list[int] = []
 
     def reply(request: Request) -> Reply:
-        if "four lists" in request.prompt:
+        if "five lists" in request.prompt:
             ids = sorted(tonight)
             said = [{"text": advice[i], "section": "interaction", "sessions": ids} for i in current]
             return {"explanation": [], "principles": said, "procedures": [], "advice": []}

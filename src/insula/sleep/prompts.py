@@ -33,7 +33,6 @@ Write five lists:
 again and again), "growth" (what the assistant must get better at).
 - procedures: steps that worked, or that should be tried.
 - advice: what else will help in sessions to come.
-
 - operations: what becomes of the guidance that stands (below, each with its id and how many sessions back it), as far
 as the records ask for it: "keep" what held, "merge" two or more that say the same into one "text", "reword" one into a
 clearer "text" of the same sense, "retire" one that the user's later words contradict or that no record bears out any
