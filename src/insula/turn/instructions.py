@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.types import Confidence, Identity, Recalled
+from insula.types import Confidence, Identity, Level, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
@@ -63,9 +63,9 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         mend: what fell short in the turn before, in one sentence.
         advisories: notes on the session's load.
     """
-    known = memories(recalled) if confidence.level != "low" else []
+    known = memories([one for one in recalled if confidence.level != "low" or one.memory.provenance != "user"])
     own = _sentences().get(language, _sentences()["en"])
-    told = own["low" if not known else confidence.level] if personal else ""
+    told = own[_level(confidence, known)] if personal else ""
     parts = [
         persona(identity),
         _section("## Behavioral Guidelines", [guidelines] if guidelines else []),
@@ -76,6 +76,15 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     ]
     reminder = "\n".join(filter(None, [told, mend, _wished(wishes, own)]))
     return Words("\n\n".join(part for part in parts if part), reminder, frozenset(number for number, _ in known))
+
+
+def _level(confidence: Confidence, known: Sequence[object]) -> Level:
+    """The level whose sentence is told: without a line nothing is known; one of the assistant's or a tool's that was
+    asked for stands at any level, and raises none.
+    """
+    if not known:
+        return "low"
+    return "medium" if confidence.level == "low" else confidence.level
 
 
 def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:
