@@ -93,11 +93,11 @@ def lose_code(house: Path) -> None:
 
 
 def lose_module(house: Path) -> None:
-    (lib(house) / "insula/step/senses.py").unlink()
+    (lib(house) / "insula/step/senses/__init__.py").unlink()
 
 
 def damage_module(house: Path) -> None:
-    (lib(house) / "insula/step/senses.py").write_text("(")
+    (lib(house) / "insula/step/senses/__init__.py").write_text("(")
 
 
 def forbid(house: Path) -> None:
@@ -436,8 +436,8 @@ def test_an_answer_that_its_host_would_not_take_is_found(
 
 def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -> None:
     install.install(HOSTS["claude-code"])
-    (lib(house) / "insula/step/senses.py").write_text("(")
-    shutil.rmtree(lib(house) / "insula/step/__pycache__")
+    (lib(house) / "insula/step/senses/__init__.py").write_text("(")
+    shutil.rmtree(lib(house) / "insula/step/senses/__pycache__")
     checks = examine()
     assert "said nothing" in troubles(checks)["command"]
     assert found("failures", examine())[0].state == "warn"

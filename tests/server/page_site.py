@@ -30,6 +30,7 @@ ANSWERS = {
     "Where does Ana live?": "Ana lives in Lisbon.",
     "What is the capital of Mongolia, and how many people live there?": "The capital of Mongolia is Ulaanbaatar.",
     "How do I bake bread?": "Blue.",
+    "Name three kinds of bread, as a numbered list.": "Rye.",
 }
 PATIENCE = 10.0
 """Seconds that a server may take to start or stop."""

@@ -59,7 +59,9 @@ def test_what_is_being_written_is_provisional_until_it_is_checked(browser: Brows
         expect(page.locator(".provisional .agent")).to_have_text("The capital of")
         expect(page.locator(".provisional .state")).to_have_text("writing; this is not checked yet")
         running.loop.call_soon_threadsafe(go_on.set)
-        expect(page.locator("#turn-1 .agent")).to_have_text(f"I am not certain of this. {words}")
+        expect(page.locator("#turn-1 .agent")).to_have_text(
+            f"{words} I have not answered: “how many people live there?”"
+        )
         expect(page.locator(".provisional")).to_have_count(0)
         expect(page.locator("#turn-1 .verdict")).to_contain_text("answered with care")
         assert "how many people live there?" in why(page, 1)
@@ -71,12 +73,8 @@ def test_a_poor_answer_says_so_and_is_noticed_at_once(browser: Browser, running:
         expect(watching.locator("#live")).to_have_text("live")
         expect(watching.locator("#silent")).to_be_visible()
         page.goto("/")
-        say(page, "How do I bake bread?", 1)
-        expect(page.locator("#turn-1 .verdict")).to_contain_text(re.compile(r"poor \d+"))
-        expect(page.locator("#turn-1 .verdict")).to_contain_text(re.compile(r"low \d+"))
-        told = why(page, 1)
-        assert "it does not address the question" in told
-        assert "Poor answer: the response scored" in told
+        say(page, "Name three kinds of bread, as a numbered list.", 1)
+        assert "Poor answer: the response scored" in why(page, 1)
         expect(watching.locator("#signals .loud")).to_contain_text("Poor answer")
         expect(watching.locator("#silent")).to_have_count(0)
 

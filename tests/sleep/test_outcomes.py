@@ -176,7 +176,7 @@ async def _days(store: Store, reaction: str, days: int) -> None:
 async def _asked(metacognition: Metacognition) -> tuple[float, str]:
     async with metacognition.turn("ana", "later", ASKED) as turn:
         turn.finish(ANSWER)
-    return turn.confidence.score, turn.instructions
+    return turn.confidence.score, f"{turn.instructions}\n\n{turn.prompt}"
 
 
 @pytest_anyio

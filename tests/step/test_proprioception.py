@@ -27,7 +27,14 @@ def test_the_ladder_is_climbed_rung_by_rung_and_then_ends() -> None:
         10: 4,
     }
     assert [sensed.impasse for sensed in outcomes].count(True) == 1
-    assert said(outcomes) == snapshot()
+    assert said(outcomes) == snapshot(
+        [
+            "[insula] `deploy now` failed in 2 turns in a row with the same words. What the attempts have in common may say more than the next variation will.",
+            "[insula] `deploy now` has failed in 4 turns with the same error. State the assumption you are working on. What would falsify it? Check that before the next try.",
+            "[insula] `deploy now` has failed in 7 turns with the same error. The premise that these tries share is still untested. Step back, and settle it with one small check before you try again; then take a different way.",
+            "[insula] `deploy now` has failed in 10 turns with the same error. The user may know what is missing: tell them what you tried, what is settled, and what is open.",
+        ]
+    )
 
 
 def test_no_sentence_is_said_twice_in_a_session() -> None:
