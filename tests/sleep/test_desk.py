@@ -39,7 +39,8 @@ async def names(store: Store) -> dict[str, str]:
 async def test_what_is_muted_is_told_no_more_and_undone_is_told_again(store: Store) -> None:
     await told(store, CELSIUS)
     name = (await names(store))[CELSIUS]
-    for do, expected in (("mute", False), ("undo", True), ("forget", False), ("undo", True)):
+    steps: list[tuple[desk.Do, bool]] = [("mute", False), ("undo", True), ("forget", False), ("undo", True)]
+    for do, expected in steps:
         await desk.decide(store, "ana", None, name, do)
         assert (CELSIUS in (await told(store, "Hello."))[0]) is expected
 

@@ -94,7 +94,7 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
             prompts.append(request.prompt)
             sessions = [int(each) for each in re.findall(r'"session": (\d+)', request.prompt)][:1]
             retire = {"do": "retire", "ids": ["gold"], "text": "", "sessions": sessions}
-            lists = {"explanation": [], "principles": [], "procedures": [], "advice": []}
+            lists: dict[str, Any] = {"explanation": [], "principles": [], "procedures": [], "advice": []}
             return lists | {"operations": [retire]}
         return ""
 

@@ -105,7 +105,8 @@ def runs(command: str, output: str = "", seconds: float = 0.03) -> Payload:
 def edits(path: str = "/home/dev/project/price.py", old: str = "a", new: str = "b") -> Payload:
     """A file that is changed."""
     given = {"file_path": path, "old_string": old, "new_string": new}
-    return went("Edit", given, {"filePath": path, "structuredPatch": [{}]})
+    response: Payload = {"filePath": path, "structuredPatch": [{}]}
+    return went("Edit", given, response)
 
 
 def reads(path: str = "/home/dev/project/price.py", content: str = "x = 1\n") -> Payload:
