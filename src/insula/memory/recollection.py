@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory import statements
 from insula.memory.assertion import Question
-from insula.memory.bearing import Judged, Told, judged
+from insula.memory.bearing import FOLLOWS, Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
@@ -82,12 +82,12 @@ def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
 
 
 def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int]:
-    """The memories, best first; what took the place of another stands before it."""
+    """The memories, best first; the latest that took the place of another, if it is on the matter, stands before it."""
     worth = {memory: one.score + _worth(fits.get(memory)) for memory, one in scored.items()}
     for old, one in sorted(fits.items()):
-        for new in one.taken_by:
-            if old in worth and new in worth:
-                worth[new] = max(worth[new], worth[old] + (new - old) * 1e-9)
+        new = one.taken_by[-1] if one.taken_by else 0
+        if old in worth and new in worth and fits[new].fit >= FOLLOWS:
+            worth[new] = max(worth[new], worth[old] + (new - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 
 
