@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from insula.agent.chat import Chat
 from insula.cli.main import app
 from insula.errors import InputError
+from insula.memory.ledger import Do
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep import desk, soul
@@ -39,7 +40,7 @@ async def names(store: Store) -> dict[str, str]:
 async def test_what_is_muted_is_told_no_more_and_undone_is_told_again(store: Store) -> None:
     await told(store, CELSIUS)
     name = (await names(store))[CELSIUS]
-    steps: list[tuple[desk.Do, bool]] = [("mute", False), ("undo", True), ("forget", False), ("undo", True)]
+    steps: list[tuple[Do, bool]] = [("mute", False), ("undo", True), ("forget", False), ("undo", True)]
     for do, expected in steps:
         await desk.decide(store, "ana", None, name, do)
         assert (CELSIUS in (await told(store, "Hello."))[0]) is expected
