@@ -77,8 +77,8 @@ def recollected(
 def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
     """Whether the statements of a memory are weighed: those of the user, and of tools what concerns somebody.
 
-    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo). Nor of a page,
-    which states many things, and whose words say more than any of them (MTRAG).
+    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo). Nor of a
+    page, which states many things, and whose words say more than any of them (MTRAG).
     """
     if item.provenance == "tool":
         return len(item.content) <= LINE_CHARS and any(one.subjects for one in asked)
