@@ -11,6 +11,7 @@ from insula.memory.assertion import Question
 from insula.memory.bearing import FOLLOWS, Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
+from insula.memory.item import LINE_CHARS
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.statements import Place, Said
 from insula.memory.vectors import Vector, cosines, nearness
@@ -76,9 +77,12 @@ def recollected(
 def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
     """Whether the statements of a memory are weighed: those of the user, and of tools what concerns somebody.
 
-    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo).
+    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo). Nor of a
+    page, which states many things, and whose words say more than any of them (MTRAG).
     """
-    return item.speaker == USER or (item.provenance == "tool" and any(one.subjects for one in asked))
+    if item.provenance == "tool":
+        return len(item.content) <= LINE_CHARS and any(one.subjects for one in asked)
+    return item.speaker == USER
 
 
 def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int]:
