@@ -114,16 +114,64 @@ class Metacognition(Mind):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def turn(self, user: str, session: str, message: str, *, model: str = "") -> Turn:
+    @staticmethod
+    def sync(path: str | Path, **options: "Unpack[Options]") -> Blocking:
+        """The same for code without `await`: `with Metacognition.sync("insula.db") as metacognition: …`.
+
+        Args:
+            path: where the store is, as for `open`.
+            options: as for `open`.
+
+        Raises:
+            StoreError: the store cannot be used; the message says why and what to do.
+        """
+        return Blocking(lambda: Metacognition.open(path, **options))
+
+    def turn(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
         """One exchange, to be entered with `async with`; see `Turn`.
 
         Args:
             user: whose memory is used.
             session: the conversation.
-            message: what the user says.
+            message: what the user says: a text, content parts, or a message of a library; pictures are passed over.
             model: the name of the model that answers; how slow is too slow is known of each by itself.
         """
         return Turn(self, user, session, message, model)
+
+    async def begin(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
+        """One exchange whose end comes later, perhaps in another process: `turn.to_json()` is what to keep until then.
+
+        A turn that is never finished leaves the message in memory and nothing else; the next one works.
+        """
+        return await self.turn(user, session, message, model=model).__aenter__()
+
+    async def finish(
+        self,
+        turn: Turn | str,
+        response: object,
+        *,
+        assessment: Assessment | None = None,
+        usage: Usage | None = None,
+        logprobs: "Logprobs | None" = None,
+    ) -> TurnResult:
+        """Finish a turn that was begun, and leave it; see `Turn.finish` for the arguments.
+
+        Args:
+            turn: what `begin` returned, or what `Turn.to_json` made of it. Of a turn that is over, nothing is written
+                a second time, and `TurnResult.troubles` says so.
+            response: what the model answered.
+            assessment: a judgement made elsewhere.
+            usage: what it cost.
+            logprobs: of its tokens.
+
+        Raises:
+            InputError: the text is no turn.
+        """
+        opened = turn if isinstance(turn, Turn) else await Turn.resume(self, turn)
+        if opened.over:
+            return opened.again_finished(response)
+        opened.finish(response, assessment=assessment, usage=usage, logprobs=logprobs)
+        return await opened.leave()
 
     async def solve(
         self,
