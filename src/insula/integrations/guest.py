@@ -16,6 +16,7 @@ from insula.errors import InputError
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Said, events
+from insula.step.wording import SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -50,8 +51,8 @@ class Talk:
     """A session as the integration knows it: what the senses felt, and the turns that are open."""
 
     state: State | None = None
-    notes: "OrderedDict[str, Note]" = field(default_factory=lambda: OrderedDict[str, Note]())
-    turns: "dict[tuple[int, str], Turn]" = field(default_factory=lambda: dict[tuple[int, str], "Turn"]())
+    notes: "OrderedDict[str, Note]" = field(default_factory=OrderedDict[str, Note])
+    turns: "dict[tuple[int, str], Turn]" = field(default_factory=dict[tuple[int, str], "Turn"])
 
 
 class Told(NamedTuple):
@@ -62,7 +63,7 @@ class Told(NamedTuple):
     """For the system prompt: the same from call to call."""
     behind: str = ""
     """To be put behind the user's message, within it."""
-    notes: Mapping[str, str] = {}  # noqa: RUF012 a named tuple's default, never changed
+    notes: Mapping[str, str] = {}
     """Id of a tool call -> the note to be put behind its result."""
     stop: str = ""
     """Where the host wishes to stop at an impasse: what to say instead of calling the model."""
@@ -172,11 +173,14 @@ class Guest:
 
     async def _turn(self, talk: Talk, who: tuple[str, str], messages: Sequence[object], model: str) -> "Turn | None":
         """The turn of the user's last message, begun where it is new; those before it are left."""
-        said = [one.words for place, each in enumerate(messages) for one in events(each, place) if isinstance(one, Said)]
+        told = (one for place, each in enumerate(messages) for one in events(each, place))
+        said = [one.words for one in told if isinstance(one, Said) and not one.words.startswith(SIGN)]
         if not said:
             return None
         key = len(said), said[-1]
         if key not in talk.turns:
+            for cut in [one for one, turn in talk.turns.items() if one[1] == key[1] and not turn.over]:
+                return talk.turns[cut]  # the history was shortened within the run
             for old in [one for one in talk.turns if one[0] < key[0]]:
                 await talk.turns.pop(old).leave()
             talk.turns[key] = await self.mind.begin(*who, said[-1], model=model)

@@ -45,6 +45,15 @@ class Blocking:
             self._end()
             raise
 
+    @classmethod
+    def around(cls, mind: "Metacognition") -> Self:
+        """The same for one that is open already."""
+
+        async def opened() -> "Metacognition":
+            return mind
+
+        return cls(opened)
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns, waited for."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

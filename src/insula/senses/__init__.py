@@ -1,4 +1,4 @@
-"""The senses of a coding agent for any agent: what it did goes in, and now and then one sentence for its model comes out.
+"""The senses for any agent: what it did goes in, and now and then one sentence for its model comes out.
 
 ```python
 from insula import senses
