@@ -15,11 +15,11 @@ from insula import content
 from insula.errors import InputError
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
-from insula.senses.messages import Said, events
+from insula.senses.messages import Returned, Said, events
 from insula.step.wording import SIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from insula.metacognition import Turn
 
@@ -189,3 +189,28 @@ class Guest:
     def _failed(self, where: str) -> None:
         self.mind.telemetry.failures.labels(where).inc()
         log.exception("Insula failed on %s; the agent goes on without it.", where)
+
+
+def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str], Any]") -> Sequence[Any]:
+    """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
+
+    Args:
+        messages: the conversation; it stays as it is.
+        told: what to put.
+        put: makes the same message of the library with a text behind its content.
+    """
+    changed = list(messages)
+    if told.behind and (place := _last_said(messages)) is not None:
+        changed[place] = put(changed[place], told.behind)
+    for place, message in enumerate(messages) if told.notes else ():
+        for one in events(message, place):
+            if isinstance(one, Returned) and one.id in told.notes:
+                changed[place] = put(changed[place], told.notes[one.id])
+    return changed
+
+
+def _last_said(messages: Sequence[object]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        if any(isinstance(one, Said) for one in events(messages[place], place)):
+            return place
+    return None
