@@ -191,22 +191,28 @@ class Guest:
         log.exception("Insula failed on %s; the agent goes on without it.", where)
 
 
-def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str], Any]") -> Sequence[Any]:
+def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str, str], Any]") -> list[Any]:
     """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
 
     Args:
         messages: the conversation; it stays as it is.
         told: what to put.
-        put: makes the same message of the library with a text behind its content.
+        put: makes the same message of the library with a text behind the result of the call with an id; with an empty
+            id, behind the user's words.
     """
     changed = list(messages)
     if told.behind and (place := _last_said(messages)) is not None:
-        changed[place] = put(changed[place], told.behind)
+        changed[place] = put(changed[place], told.behind, "")
     for place, message in enumerate(messages) if told.notes else ():
         for one in events(message, place):
             if isinstance(one, Returned) and one.id in told.notes:
-                changed[place] = put(changed[place], told.notes[one.id])
+                changed[place] = put(changed[place], told.notes[one.id], one.id)
     return changed
+
+
+def joined(content: Any, text: str) -> Any:
+    """The content of a message, text or parts, with a text behind it."""
+    return f"{content}\n\n{text}" if isinstance(content, str) else [*(content or ()), {"type": "text", "text": text}]
 
 
 def _last_said(messages: Sequence[object]) -> int | None:

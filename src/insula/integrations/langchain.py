@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.content import field, items
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, put_behind
+from insula.integrations.guest import Guest, Told, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 if TYPE_CHECKING:
@@ -76,19 +76,16 @@ def _configurable(request: "Request") -> Mapping[str, Any]:
 
 def _with(request: "Request", told: Told) -> "Request":
     """The request with what belongs into it; the conversation that the framework keeps stays as it is."""
-    messages = put_behind(request.messages, told, _put)
-    changes: dict[str, Any] = {} if messages is request.messages else {"messages": messages}
+    changes: dict[str, Any] = {"messages": put_behind(request.messages, told, _put)}
     if told.system:
         before = request.system_message
         content = f"{before.text}\n\n{told.system}" if before is not None else told.system
         changes["system_message"] = _messages.SystemMessage(content=content)
-    return request.override(**changes) if changes else request
+    return request.override(**changes)
 
 
-def _put(message: Any, text: str) -> Any:
-    content = message.content
-    both = f"{content}\n\n{text}" if isinstance(content, str) else [*content, {"type": "text", "text": text}]
-    return message.model_copy(update={"content": both})
+def _put(message: Any, text: str, _: str) -> Any:
+    return message.model_copy(update={"content": joined(message.content, text)})
 
 
 def _answer(response: "Response") -> Any:

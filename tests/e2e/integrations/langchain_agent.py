@@ -44,13 +44,8 @@ def mind() -> Iterator[Blocking]:
 def agent(server: AgentServer, mind: Blocking, **options: Any) -> Any:
     model = ChatOpenAI(base_url=f"{server.origin}/v1", api_key="none", model="m", max_retries=0)
     middleware = [InsulaMiddleware(mind, user="me", **options)]
-    return create_agent(
-        model,
-        [query, rooms, broken],
-        system_prompt="You are Acme.",
-        middleware=middleware,
-        checkpointer=InMemorySaver(),
-    )
+    tools, kept = [query, rooms, broken], InMemorySaver()
+    return create_agent(model, tools, system_prompt="You are Acme.", middleware=middleware, checkpointer=kept)
 
 
 def ask(made: Any, words: str, thread: str = "one", way: str = "invoke") -> str:
@@ -132,8 +127,8 @@ def test_an_exempt_tool_is_not_felt(mind: Blocking) -> None:
 
 
 def test_over_ten_turns_four_fifths_of_what_is_sent_was_sent_before(mind: Blocking) -> None:
-    with AgentServer(lambda _: "Start with the old town, then take the tram up the hill to the castle. " * 4) as server:
+    with AgentServer(stories.talks) as server:
         made = agent(server, mind)
-        for number in range(stories.TURNS):
-            ask(made, f"What should my sister Ana and I see on day {number} of our trip to Lisbon?")
+        for words in stories.CHAT:
+            ask(made, words)
     assert stories.shared([server.sent(n) for n in range(len(server.requests))]) >= 0.8

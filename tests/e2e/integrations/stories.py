@@ -1,5 +1,7 @@
 """What a model does in the stories that each framework's agent is put through."""
 
+from itertools import pairwise
+from os.path import commonprefix
 from typing import Any
 
 from fake import Json, Reply
@@ -12,7 +14,6 @@ HALF = "The train from Lisbon to Porto takes about three hours."
 SAID_TO_KNOW = "These facts bear directly on this; answer with them."
 ERROR = '{"isError": true, "content": [{"type": "text", "text": "relation users does not exist"}]}'
 COUNT = "How many users does the database hold? Count them."
-TURNS = 10
 
 
 def knows(_: Json) -> Reply:
@@ -27,15 +28,15 @@ def ignores(_: Json) -> Reply:
 
 def insists(body: Json) -> Reply:
     """Calls the same tool until it has failed six times, then answers."""
-    results = [m for m in body["messages"] if m["role"] == "tool" or _results(m)]
-    if len(results) >= 6:
+    done = len(_results(body))
+    if done >= 6:
         return "I could not count them: the table is missing."
-    return [("query", {"sql": f"select count(*) from users where shard = {len(results)}"})]
+    return [("query", {"sql": f"select count(*) from users where shard = {done}"})]
 
 
 def parallel(body: Json) -> Reply:
     """Calls two tools at once, then answers."""
-    if any(m["role"] == "tool" or _results(m) for m in body["messages"]):
+    if _results(body):
         return "There are two rooms free on both days."
     return [("rooms", {"day": "monday"}), ("rooms", {"day": "tuesday"})]
 
@@ -46,19 +47,36 @@ def raising(body: Json) -> Reply:
     return [("broken", {})]
 
 
-def _results(message: Json) -> list[Any]:
-    content: Any = message["content"]
-    return (
-        [p for p in content if isinstance(p, dict) and p.get("type") == "tool_result"]
-        if isinstance(content, list)
-        else []
-    )
+def talks(body: Json) -> Reply:
+    """Answers at length."""
+    del body
+    return "Start with the old town and its market in the morning, then take the tram up the hill to the castle. " * 5
+
+
+CHAT = (
+    "I am going to Lisbon with my sister Ana next month.",
+    "What should we see on the first day?",
+    "Is the castle worth it?",
+    "Ana does not eat fish. Where could we have dinner?",
+    "How much is a tram ticket?",
+    "And a day ticket?",
+    "What is the weather like in May?",
+    "Which day trip would you take?",
+    "How long is the train to Sintra?",
+    "Thanks! Anything that we should book before we leave?",
+)
 
 
 def shared(sent: list[str]) -> float:
     """Share of what was sent that is the beginning of what was sent before."""
+    return sum(len(commonprefix(two)) for two in pairwise(sent)) / sum(map(len, sent[1:]))  # noqa: RUF071 texts
 
-    def common(one: str, other: str) -> int:
-        return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
-    return sum(map(common, sent, sent[1:])) / sum(map(len, sent[1:]))
+def _results(body: Json) -> list[Any]:
+    found: list[Any] = []
+    for message in body["messages"]:
+        content: Any = message.get("content")
+        parts = content if isinstance(content, list) else []
+        found += [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
+        found += [message] if message["role"] == "tool" else []
+    return found
