@@ -68,9 +68,7 @@ def built(where: Path) -> dict[str, str]:
     stamped = {**os.environ, "SOURCE_DATE_EPOCH": run("git", "-C", str(ROOT), "log", "-1", "--format=%ct").strip()}
     for package in PACKAGES:
         command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", str(where)]
-        subprocess.run(
-            command, cwd=package, env={**os.environ, "SOURCE_DATE_EPOCH": stamp}, check=True, capture_output=True
-        )
+        subprocess.run(command, cwd=package, env=stamped, check=True, capture_output=True)
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(where.iterdir())}
 
 

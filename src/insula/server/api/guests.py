@@ -15,7 +15,7 @@ from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError
 from insula.memory.store import NAME_CHARS
 from insula.metacognition import TurnResult, suspended
-from insula.server.api.talk import Came, Estimate, Judgement, Noticed
+from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
 from insula.server.problems import documented
 from insula.server.users import Caller, service_of, settled
 from insula.types import Usage
@@ -25,6 +25,20 @@ router = APIRouter(prefix="/v1", tags=["guests"])
 Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
 Kept = Annotated[str, Field(min_length=2, max_length=400_000)]
 """What an answer gave as `state`."""
+
+
+OPENED: dict[str, Any] = {
+    "turn": 2,
+    "state": "{…}",
+    "instructions_stable": "",
+    "instructions_now": "Facts about the user, newest first:\n- I live in Lisbon. (5 January 2026)",
+    "confidence": EXAMPLE["confidence"],
+    "troubles": [],
+}
+FINISHED: dict[str, Any] = {
+    "response": "You live in Lisbon.",
+    **{name: EXAMPLE[name] for name in ("hedged", "assessment", "verdict", "signals", "troubles")},
+}
 
 
 class Begun(BaseModel):
@@ -44,6 +58,8 @@ class Begun(BaseModel):
 
 class Opened(BaseModel):
     """What to put before the model, and what to give back with its answer."""
+
+    model_config = ConfigDict(json_schema_extra={"example": OPENED})
 
     turn: int
     """Its number within the session; 0 where it could not be kept, and `troubles` says why."""
@@ -79,6 +95,8 @@ class Answered(BaseModel):
 
 class Finished(BaseModel):
     """What became of the answer."""
+
+    model_config = ConfigDict(json_schema_extra={"example": FINISHED})
 
     response: str
     """The text for the user: hedged where it should be, else as it was given."""
@@ -121,6 +139,8 @@ class Note(BaseModel):
 
 class Felt(BaseModel):
     """What the senses feel after the call."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"state": "{…}", "note": None}})
 
     state: str
     note: Note | None
