@@ -411,7 +411,7 @@ async def test_a_failing_lookup_of_lessons_leaves_the_turn_as_it_was(
     async def fail(*_: object) -> None:
         raise StoreError("The lessons are gone; put them back.")
 
-    monkeypatch.setattr(store, "lessons_version", fail)
+    monkeypatch.setattr(store.guidance, "lessons_version", fail)
     async with chatting(store, "Canberra.") as (chat, model):
         reply = await chat.reply("me", "wednesday", CORRECTED[0])
     assert (reply.response, reply.lessons) == ("Canberra.", ())
@@ -626,8 +626,9 @@ async def test_a_store_that_fails_leaves_the_conversation_alive(store: Store, mo
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("The disk is gone; put it back.")
 
-    for name in ("recall", "say", "finish"):
-        monkeypatch.setattr(store, name, fail)
+    monkeypatch.setattr(store.memories, "recall", fail)
+    for name in ("say", "finish"):
+        monkeypatch.setattr(store.sessions, name, fail)
     async with chatting(store, ["Lisbon."]) as (chat, model):
         reply = await chat.reply("me", "s", "Where does Ana live?")
     assert reply.response == "Lisbon."
@@ -640,7 +641,7 @@ async def test_a_failing_recall_does_not_lose_the_message(store: Store, monkeypa
     async def fail(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(store, "recall", fail)
+    monkeypatch.setattr(store.memories, "recall", fail)
     async with chatting(store, ["Lisbon."]) as (chat, _):
         await chat.reply("me", "s", "Where does Ana live?")
     said = await store.sessions.transcript(await store.place("me", "s"), 9)

@@ -310,7 +310,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
             raise StoreLocked("Another process holds the store; end it.")
         return await users()
 
-    monkeypatch.setattr(store, "users", sometimes)
+    monkeypatch.setattr(store.nights, "users", sometimes)
     before = asyncio.all_tasks()
     async with running(service):
         async with asyncio.timeout(30):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
 from insula.memory.changes import Revision
+from insula.memory.repositories import Nights
 from insula.memory.rows import Line, Noticed
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -276,14 +277,14 @@ async def test_a_reset_while_the_night_is_at_work_stands(
     await _days(store, "No, that's wrong.", 12)
     user_id = await store.nights.sleeper("ana")
     assert user_id is not None
-    former = getattr(Store, moment)
+    former = getattr(Nights, moment)
 
-    async def reset_first(self: Store, *args: Any, **named: Any) -> Any:
+    async def reset_first(self: Nights, *args: Any, **named: Any) -> Any:
         if moment == "noticed_in" or "calibration" in args:
             await forget(store, user_id)  # `insula memory calibration --reset`, in another process
         return await former(self, *args, **named)
 
-    monkeypatch.setattr(Store, moment, reset_first)
+    monkeypatch.setattr(Nights, moment, reset_first)
     phases = [("calibration", calibrate)]
     report = await sleep_cycle(store, "ana", phases, force=True)
     assert await own(store, user_id, shipped()) == Own(shipped(), ())
