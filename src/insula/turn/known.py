@@ -5,11 +5,9 @@ name) beside the words of the question, and a response that uses it says one of 
 in other words, in another language, to be worked out from the line) nothing is said.
 """
 
-import json
 import re
-from collections.abc import Sequence
-from functools import cache, cached_property
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
@@ -22,6 +20,7 @@ from insula.text.manner import asks_back, hedges, is_courtesy, untold
 from insula.text.questions import Ask
 from insula.turn.aim import is_of_user, wants_advice
 from insula.turn.lines import TERSE, Line, bare, capitals, exact, line, names, numbers, undated, units
+from insula.turn.values import Values, opposites, parted, says, side
 from insula.types import Fault, Level, Recalled
 
 MOST_LINES = 12
@@ -98,13 +97,15 @@ class _Question:
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
         if self.uses_own:
-            return self._stale() or self._denied()
+            return self._stale() or self._denied() or self._opposed()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
             return None if self.level == "low" else self._declined()
         if asks_back(self.reply.text, self.language):
             return None
+        if (opposed := self._opposed() or self._other_value()) is not None:
+            return opposed
         if self.level == "high" and self.own and self.own[0] is self.first:
             return self._ignored()
         if self.level == "low" or (self.level == "medium" and not self._answering()):
@@ -128,7 +129,7 @@ class _Question:
             of_them = not self.owners or each.may_be_of(self.owners)
             else_named = bool(telling) and not telling & exact(each.text, self.language) and self._names_another(each)
             (own if of_them and not else_named else others).append(each)
-        if not own and self.level == "high":
+        if not own and self.level == "high" and not any(map(self._another_name, others)):
             return others, []
         return own, others
 
@@ -138,6 +139,13 @@ class _Question:
             return True
         roots = {path.partition("/")[0] for path in self.owners} - {USER}
         return bool(roots) and len(one.clauses) == 1 and bool(capitals(one.text, one.language) - roots)
+
+    def _another_name(self, one: Line) -> bool:
+        """Whether a line begins with a name that is not the one asked about ("Ben is 1.90 tall" for Carla)."""
+        asked = {path for path in self.owners if path != USER and "/" not in path}
+        first = one.text.split(maxsplit=1)[0].rstrip("'s,:") if one.text.strip() else ""
+        named = fold(first.lower()) in {fold(each) for each in one.subjects}
+        return bool(asked) and named and fold(first.lower()) not in {fold(each) for each in asked}
 
     def _telling(self, lines: Sequence[Line]) -> frozenset[str]:
         """The names and people of the question that stand in some of the lines and not in others."""
@@ -249,6 +257,8 @@ class _Question:
     def _ignored(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""
         first = self.own[0]
+        if not self.owners and not self._covers(first):  # of the world, with a line that is only near it
+            return None
         if self.ask.kind == "yes_no":
             return self._denied()
         if is_courtesy(self.reply.text, self.language):
@@ -285,16 +295,71 @@ class _Question:
 
     def _stale(self) -> Fault | None:
         """The older of two lines on one matter, though the newer stands above it."""
-        if len(self.own) < 2 or self._carries(self.own[0]) or self.ask.kind not in _VALUED | {"open", "choice"}:
+        if len(self.own) < 2 or self.ask.kind not in _VALUED | {"open", "choice"}:
+            return None
+        if (rival := next(filter(self._outdated, self.own[1:]), None)) is not None and self._outdated(rival):
+            return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False)
+        if self._carries(self.own[0]):
             return None
         newer, older = self.own[0], next(each for each in self.own if self._carries(each))
         same = _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language) > 0
-        if not (same or self._says("now")) or _share(self.asked, older, self.language) == 0:
+        if not (same or says("now", self.ask.text, self.language)) or _share(self.asked, older, self.language) == 0:
             return None
         mine = names(newer.text, newer.language) - frozenset(map(fold, self.whole))
         told = newer.numbers - numbers(self.message, self.language)
         rivals = (self.names and mine) or (self.numbers and told)
         return Fault(flag="ignored_memory", about=newer.raw, certain=False) if rivals else None
+
+    def _outdated(self, older: Line) -> bool:
+        """Whether the response gives the older line's measure or day, where the newest has another of the same."""
+        newer, said = self.own[0], Values.of(self.reply.text, self.language)
+        mine, other = Values.of(newer.text, newer.language), Values.of(older.text, older.language)
+        same = _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
+        return same and said.is_of(other) and said.rivals(mine)
+
+    def _other_value(self) -> Fault | None:
+        """Another measure or day than the first line's, of the same kind ("platform 4" for "platform 14")."""
+        if not self.own or self.own[0] is not self.first or not (self.owners or self._about(self.own[0])):
+            return None
+        held, said = (Values.of(text, self.language) for text in (self.own[0].text, self.reply.text))
+        given = Values.of(self.message, self.language)
+        if (
+            said.rivals(held)
+            and not said.is_of(given)
+            and not any(said.is_of(Values.of(one.text, one.language)) for one in self.own[1:])
+        ):
+            return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False)
+        return None
+
+    def _opposed(self) -> Fault | None:
+        """What the line denies ("not a whippet, a spaniel"), or the opposite of what it says ("failed", "passed")."""
+        if not self.own or self.own[0] is not self.first or says("negation", self.ask.text, self.language):
+            return None
+        line = self.own[0]
+        if self._says_denied(line) or self._says_opposite(line):
+            return Fault(flag="ignored_memory", about=line.raw, certain=False)
+        return None
+
+    def _says_denied(self, one: Line) -> bool:
+        """Whether all that the response takes from a line is what the line denies, though it asserts something else."""
+        denied, held = parted(one.text, one.language)
+        denied, held = denied - held - self.whole, held - self.whole
+        if not denied or not held or says("negation", self.reply.text, self.language):
+            return False
+        return any(map(self._says_word, denied)) and not any(map(self._says_word, held))
+
+    def _says_opposite(self, one: Line) -> bool:
+        if self.ask.kind != "yes_no" or says("negation", self.reply.text, self.language):
+            return False
+        said = says_yes(self.reply.text, self.language)
+        for sides in opposites(self.language):
+            asked, held, told = (side(sides, text) for text in (self.ask.text, one.text, self.reply.text))
+            if asked is None or held is None:
+                continue
+            claimed = told if told is not None else asked if said else None
+            if claimed is not None and claimed != held and not says("negation", one.text, one.language):
+                return True
+        return False
 
     def _denied(self) -> Fault | None:
         """ "Yes" where the line says no, and the other way round."""
@@ -304,8 +369,8 @@ class _Question:
         first = self.own[0]
         if said is None or not self._about(first):
             return None
-        negated = bool(_pattern("ended", first.language).search(first.text))
-        asked_negated = bool(_pattern("ended", self.language).search(self.ask.text))
+        negated = says("ended", first.text, first.language)
+        asked_negated = says("ended", self.ask.text, self.language)
         if said == (negated == asked_negated):
             return None
         certain = not said if not negated else said
@@ -322,7 +387,9 @@ class _Question:
 
     def _unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
-        if self._given() or not _about_user(self.ask, self.language):
+        if self._given() or not (_about_user(self.ask, self.language) or self._turned):
+            return None
+        if any(mark in self.reply.text for mark in "?？"):  # who asks back does not claim to know
             return None
         if hedges(self.reply.text[:300], self.language) or self.ask.kind not in _STORED - {"list"}:
             return None
@@ -333,6 +400,15 @@ class _Question:
         else:
             claims = self._claims()
         return Fault(flag="unsupported", certain=False) if claims else None
+
+    @cached_property
+    def _turned(self) -> bool:
+        """Whether the response turns the verb that ends the question to "you" ("¿Dónde veraneo?": "Veraneas …")."""
+        words = re.findall(r"\w+", self.ask.text.lower())
+        endings = _YOU.get(self.language, ())
+        if len(words) < 2 or not endings or not words[-1].endswith("o"):
+            return False
+        return any(words[-1][:-1] + ending in self.reply.words for ending in endings)
 
     def _own_being(self) -> bool:
         """Chinese and Japanese: whether "cat" is the user's cat, and not any cat."""
@@ -356,15 +432,16 @@ class _Question:
         if language in UNSPACED:
             spoken = (*words_of("second", language), "她", "他", "さん")
             return any(each in self.reply.text for each in spoken)
+        if self._turned:
+            return True
         known = people(language).words
         said = {fold(word) for word in words}
         told = said & (known["second"] | known["second_own"] | known["third"] | known["third_own"])
         return bool(told or words & words_of("second", language) or said & _polite(language))
 
-    def _says(self, what: str) -> bool:
-        return bool(_pattern(what, self.language).search(self.ask.text.replace("’", "'")))
 
-
+_YOU: Mapping[str, tuple[str, ...]] = {"es": ("as", "es"), "pt": ("as", "es", "a", "e"), "it": ("i", "hi")}
+"""What "I" in -o becomes where a pronoun is dropped."""
 _STRAIGHT = str.maketrans("’", "'")
 
 
@@ -398,10 +475,3 @@ def _about_user(ask: Ask, language: str) -> bool:
         return False
     paths = whose(ask.text, language, USER, ASSISTANT).mentions
     return is_of_user(ask, language) or any(path.startswith(f"{USER}/") for path in paths)
-
-
-@cache
-def _pattern(what: str, language: str) -> re.Pattern[str]:
-    raw: dict[str, dict[str, str]] = json.loads((files("insula.turn") / "known.json").read_text("utf-8"))
-    phrases = raw[language][what]
-    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)

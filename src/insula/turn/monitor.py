@@ -321,6 +321,8 @@ def _demanded(turn: Exchange) -> Iterator[Fault]:
         if not told_apart and broken(one, turn.response):
             parts = one.kind in {"steps", "questions"}
             yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
+    if turn.unlabelled:
+        yield Fault(flag="incomplete", about=turn.unlabelled, certain=False)
     if in_wrong_code(turn.asked.analysis.text, turn.response):
         yield Fault(flag="constraint", about=", ".join(sorted(asked_in(turn.asked.analysis.text))))
 
