@@ -99,12 +99,10 @@ def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
 
 
 def _told_first(text: str) -> str | None:
-    """The few words before the colon of a question that say how to answer it ("Only the date: when did …?")."""
+    """The few words before the colon of a message that say how to answer it ("Only the date: when did …?")."""
     colon = _COLON.search(text)
-    if colon is None or ("?" not in text[colon.end() :] and "？" not in text[colon.end() :]):
-        return None
-    head = text[: colon.start()]
-    return head if len(head.split()) <= _FRAGMENT and len(head) <= UNSURE_CHARS else None
+    head = text[: colon.start()] if colon else ""
+    return head if head and len(head.split()) <= _FRAGMENT and len(head) <= UNSURE_CHARS else None
 
 
 def _before_paste(text: str, language: str) -> tuple[str, bool]:

@@ -21,7 +21,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
-_CLAUSE = re.compile(r"[.;:!?,。；：！？，、]+")
+_CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 _JOINED = re.compile(r"[\s:,.]+")
 

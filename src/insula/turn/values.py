@@ -18,7 +18,7 @@ CHARS = 400
 _MEASURE = re.compile(
     r"(?:([^\W\d_]{2,})[ :#]*)?(?<![\w.,:/-])(\d{1,7}(?:[.,]\d{1,3})?)(?![\w.,:/-]*\d)(?: ?([^\W\d_]{1,12}|[€$£%]))?"
 )
-_CLAUSE = re.compile(r"[.;:!?,。；：！？，、]+")
+_CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 
 Pairs = tuple[re.Pattern[str], re.Pattern[str]]
 
