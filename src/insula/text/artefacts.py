@@ -37,9 +37,8 @@ def leaks(response: str, message: str) -> bool:
     text = without_code(response[:MAX_CHARS])
     found = [match.group() for name in ("tokens", "prompt") for match in _pattern(name).finditer(text)]
     asked = message.lower()
-    if any(
-        each.strip().lower() not in asked and _BARE.sub("", each.lower()) not in _named_marks(asked) for each in found
-    ):
+    spoken_of = _pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
+    if any(each.strip().lower() not in asked for each in found) and not spoken_of:
         return True
     marked = list(_pattern("roles").finditer(text))
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
@@ -47,11 +46,6 @@ def leaks(response: str, message: str) -> bool:
     if not spoken or marked[0]["role"].lower() in message.lower():
         return False
     return bool(answering) or (len(marked) >= _TOLD_APART and marked[0].start() > 0)
-
-
-def _named_marks(message: str) -> frozenset[str]:
-    """The markers that a message itself speaks of ("What does [INST] mean?"), bare."""
-    return frozenset(_BARE.sub("", match.group()) for match in _pattern("tokens").finditer(message))
 
 
 def _answers(role: str) -> bool:

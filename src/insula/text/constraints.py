@@ -250,7 +250,7 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
         for mark, end in zip(marks, ends, strict=True)
         if table.request(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
     )
-    if len(marks) >= 2 and told >= 2:
+    if len(marks) >= 2 and (told >= 2 or (told and len(marks) > 2)):
         yield Constraint("steps", text.strip(), len(marks), language=table.language)
 
 

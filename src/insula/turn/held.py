@@ -13,7 +13,7 @@ from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, untold
 from insula.text.questions import Ask
 from insula.turn.aim import is_of_user, wants_advice
-from insula.turn.lines import Line, bare, capitals, exact, names, numbers, units
+from insula.turn.lines import Line, bare, by_person, capitals, exact, line, names, numbers, units
 from insula.types import Level
 
 PIECE_CHARS = 60
@@ -31,13 +31,20 @@ class Question:
         about = whose(ask.text, self.language, USER, ASSISTANT)
         self.owners = about.mentions or (frozenset({USER}) if about_user(ask, self.language) else frozenset[str]())
         self.first = lines[0] if lines else None
-        self.own, self.others = self._parted(lines)
+        self.own, self.others = self._parted([part for each in lines for part in self._by_person(each)])
 
     @cached_property
     def declined(self) -> bool:
         """Whether the response says that it does not know, or was not told."""
         text = self.reply.text[:300]
         return declines(text, self.language) or untold(text, self.language)
+
+    def _by_person(self, one: Line) -> list[Line]:
+        """A line that tells of those who are asked about and of others, in its parts; else as it is."""
+        parts = [line(part, one.raw, one.language) for part in by_person(one)]
+        of_them = [part.may_be_of(self.owners) for part in parts]
+        related = all(path.partition("/")[0] == USER for part in parts for of in part.clauses for path in of)
+        return parts if self.owners and related and any(of_them) and not all(of_them) else [one]
 
     def _parted(self, lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
         """The lines about those who are asked about, and those about others."""

@@ -228,7 +228,7 @@ class _Judged(Question):
         return any(map(self.says_word, denied)) and not any(map(self.says_word, held))
 
     def _says_opposite(self, one: Line) -> bool:
-        if self.ask.kind != "yes_no" or says("negation", self.reply.text, self.language):
+        if self.ask.kind not in {"yes_no", "open", "choice"} or says("negation", self.reply.text, self.language):
             return False
         said = says_yes(self.reply.text, self.language)
         for sides in opposites(self.language):

@@ -60,6 +60,19 @@ def line(text: str, raw: str, language: str) -> Line:
     return Line(plain, raw, content_words(plain, own), numbers(plain, own), subjects, of, own)
 
 
+def by_person(one: Line) -> list[str]:
+    """The text of a line in stretches that are each about the same people ("My sister paints, my brother sings")."""
+    clauses = [each.strip() for each in _CLAUSE.split(one.text) if any(map(str.isalnum, each))]
+    found: list[str] = []
+    last: frozenset[str] = frozenset()
+    for clause, of in zip(clauses, one.clauses, strict=False):
+        if found and (not of or of == last):
+            found[-1] = f"{found[-1]}, {clause}"
+        else:
+            found, last = [*found, clause], of
+    return found
+
+
 def _language_of(text: str, likely: str) -> str:
     """The language of a line: the likely one where a function word of it speaks for it, else what it is found to be."""
     if likely not in UNSPACED and text.isascii():
