@@ -18,10 +18,11 @@ from insula.memory.rows import Said
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
+from insula.metacognition.finishing import IMPASSE
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
-from insula.metacognition.turn import IMPASSE, Turn
+from insula.metacognition.turn import Turn
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean

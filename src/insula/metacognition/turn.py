@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -21,12 +20,12 @@ from insula.memory.rows import Place, Said
 from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
+from insula.metacognition import finishing
+from insula.metacognition.finishing import IMPASSE, TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import (
-    RECENT_RESPONSES,
     analysed,
-    brought,
     chosen,
     is_used,
     known_names,
@@ -41,44 +40,23 @@ from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
 from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
-from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
+from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
 from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import bears, compose
+from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
-from insula.turn.verdict import Verdict, verdict
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
+from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
-SAID_BEFORE = 6
-"""Messages of the session that a response may draw on beside what was recalled."""
-TOPIC_TERMS = 40
-"""Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
-CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnResult:
-    """What became of a response."""
-
-    response: str
-    """The text for the user: hedged where it should be, else as it was given."""
-    assessment: Assessment | None
-    """None where the assessment itself failed (counted, and the response left as it was)."""
-    hedged: bool
-    signals: tuple[Signal, ...]
-    verdict: Verdict | None = None
-    """The same for a person, in one sentence, with what memory had to do with it."""
-    again: str = ""
-    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+ADAPTATION = "session:adaptation"
 
 
 class Turn:
@@ -354,102 +332,55 @@ class Turn:
         return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
     def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
-        owner = self._owner
+        owner, given = self._owner, self._given()
         with span(telemetry.ASSESSMENT) as traced:
-            judged = weighed(assessment or self._assess(response), self._analysis, logprobs)
+            judged = weighed(assessment or self._assess(response, given), self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
-        text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        asked = bool(self._analysis and asks(self._analysis))
-        told = verdict(self.confidence, judged, asked=asked, personal=self.personal)
-        signals = tuple(self._signals(judged, text != response, response, told))
-        again = self._again(judged)
-        return TurnResult(
-            response=text, assessment=judged, hedged=text != response, signals=signals, verdict=told, again=again
+        text = hedge(response, judged, owner.identity, given.spoken(response))
+        told = given.verdict(judged)
+        hedged = text != response
+        noted = finishing.notes(given, response, judged, told, self._usage, hedged)
+        again = finishing.again(given, judged) if self._asked_again < self.controls.retry else ""
+        self._asked_again += bool(again)
+        signals = tuple(self._signal(*note) for note in noted)
+        return TurnResult(response=text, assessment=judged, hedged=hedged, signals=signals, verdict=told, again=again)
+
+    def _given(self) -> Given:
+        """What stood before the model."""
+        return Given(
+            message=self.message,
+            analysis=self._analysis,
+            history=self.history,
+            is_read=self._place is not None,
+            confidence=self.confidence,
+            recalled=self.recalled,
+            shown=self.shown,
+            personal=self.personal,
+            lessons=self.lessons,
+            insights=self.insights,
+            mend=self.mend,
+            before=self._owner.judged((self.user, self.session)),
+            controls=self.controls,
+            skipped=self.skipped,
         )
 
-    def _assess(self, response: str) -> Assessment:
+    def _assess(self, response: str, given: Given) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
-        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
-        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
-        said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
-        level = self.confidence.level if self._analysis is not None and self._place is not None else None
-        memory = [*known, *said[-SAID_BEFORE:]] if level else []
         embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
-        return self._owner.assessed((self.message, response), recent, memory, level, embed)
-
-    def _again(self, judged: Assessment) -> str:
-        """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""
-        left = mending.shortfall(judged)
-        if self._asked_again >= self.controls.retry or judged.outcome != "doubtful" or left is None:
-            return ""
-        self._asked_again += 1
-        return mending.sentence(left, self._analysis.language if self._analysis else UNKNOWN) or ""
-
-    def _spoken(self, response: str) -> str:
-        """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
-        asked = self._analysis.language if self._analysis else UNKNOWN
-        spoken = detect(response, asked)
-        return spoken if spoken in LANGUAGES else asked
-
-    def _signals(self, judged: Assessment, hedged: bool, response: str, told: Verdict) -> Iterator[Signal]:
-        topic = frozenset(self._analysis.terms if self._analysis else ())
-        left = self._left(judged, topic)
-        record = self._record(judged, hedged, topic) | {"verdict": told.kind} | self._mended(judged, response)
-        quoted = {"quoted": _quoted(judged, told, left)}
-        yield self._signal(TURN, "the turn is over", record | quoted)
-        if judged.score < HEDGE_THRESHOLD:
-            why = ", ".join(judged.flags) or "several parts fell short"
-            data = {
-                "score": judged.score,
-                "flags": list(judged.flags),
-                "unanswered": [redact(text) for text in judged.unanswered],
-            }
-            yield self._signal(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
+        said = self.message, response
+        return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
 
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
-        topic = frozenset(self._analysis.terms if self._analysis else ())
         if judged is None:
             return
-        current = impasse.judged(judged, topic, self._left(judged, topic))
+        given = self._given()
+        current = impasse.judged(judged, given.topic, given.left(judged))
         if stuck := self._owner.judge((self.user, self.session), current):
-            yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
-
-    def _left(self, judged: Assessment, topic: frozenset[str]) -> mending.Shortfall | None:
-        """What this turn leaves to the next."""
-        before = self._owner.judged((self.user, self.session))
-        return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic)))
-
-    def _mended(self, judged: Assessment, response: str) -> dict[str, object]:
-        """What became of what the turn before had left to this one."""
-        if self.mend is None:
-            return {}
-        return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
-
-    def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
-        learned: dict[str, object] = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
-        if self.insights:
-            learned["insights"] = [{"id": one.id, "arm": one.arm} for one in self.insights]
-        return {
-            **learned,
-            "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
-            "unadjusted": round(self.confidence.unadjusted, 4),
-            "assessment": {
-                "score": round(judged.score, 4),
-                "flags": list(judged.flags),
-                "parts": asdict(judged.parts),
-                **({"unclear": True} if judged.unclear else {}),
-            },
-            "hedged": hedged,
-            "topic": sorted(topic)[:TOPIC_TERMS],
-            "recalled": brought(self.recalled, self.shown),
-            "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
-            "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
-            "seconds": round(self._usage.seconds, 4),
-        }
+            yield self._signal(IMPASSE, stuck, {"topic": sorted(given.topic)[:TOPIC_TERMS]})
 
     def _signal(self, kind: str, reason: str, data: Mapping[str, object]) -> Signal:
         at = datetime.fromtimestamp(self._owner.store.now(), UTC)
@@ -536,13 +467,3 @@ class Turn:
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
             self.added += time.perf_counter() - started
-
-
-def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
-    """What the record of a turn quotes of messages and memories; erased with any of them."""
-    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
-    return {
-        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
-        **({"faults": faults} if faults else {}),
-        **({"shortfall": left.record()} if left else {}),
-    }
