@@ -165,7 +165,7 @@ async def test_what_is_erased_is_stated_no_more() -> None:
 
 
 def test_the_shipped_conversations_say_what_they_need() -> None:
-    lines = (files("insula.bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
+    lines = (files("insula_bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
     for one in map(json.loads, lines):
         assert {"told", "ask", "known", "kind", "lang"} <= one.keys()
         assert not one["known"] or any(one["line"] in line["text"] for line in one["told"])

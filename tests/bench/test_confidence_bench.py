@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from insula.bench.confidence import run
-from insula.bench.confidence_figures import equal_mass_ece
-from insula.bench.confidence_probes import (
+from insula.errors import InputError
+from insula.memory.store import Recollection, Store
+from insula_bench.confidence import run
+from insula_bench.confidence_figures import equal_mass_ece
+from insula_bench.confidence_probes import (
     ANOTHER,
     ANSWERABLE,
     AROUND_ERASED,
@@ -20,9 +22,7 @@ from insula.bench.confidence_probes import (
     chats,
     talks,
 )
-from insula.bench.locomo import Conversation, Line, Question
-from insula.errors import InputError
-from insula.memory.store import Recollection, Store
+from insula_bench.locomo import Conversation, Line, Question
 
 THINGS = ("guitar", "garden", "ferry", "oven", "kite", "canoe", "quilt", "beehive")
 
