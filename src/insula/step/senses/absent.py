@@ -1,7 +1,7 @@
 """Absent: what was looked for is not there, in turn after turn, though each time it was sought in another way.
 
-Felt only before anything is changed for a request: after a change, a search that finds nothing may well be what was
-wanted. At the end of a request fewer are enough: then the answer rests on what was not found.
+Only turns since the last change of code count. At the end of a request fewer are enough: then the answer rests on what
+was not found.
 """
 
 from insula.step.action import Action
@@ -16,6 +16,8 @@ CLIMBS = False
 
 LOOKED_BACK = 6
 """Turns of looking that count."""
+FEWEST = 4
+"""Turns since the last change of code: right after one, a search that finds nothing may be what was wanted."""
 EMPTY, EMPTY_AT_END = 3, 2
 """Of them brought nothing."""
 
@@ -31,18 +33,19 @@ def feel_end(state: State, said: str) -> Reading | None:
 
 
 def _felt(state: State, least: int) -> Reading | None:
-    if state.carry.changed > state.carry.user_turn or _told(state):
+    if _told(state):
         return None
-    last = groups(state.window)[-LOOKED_BACK:]
+    last = [group for group in groups(state.window)[-LOOKED_BACK:] if group.number > state.carry.changed]
     empty = sum(map(_is_empty, last))
-    if empty < least:
+    if empty < least or len(last) < FEWEST:
         return None
     return Reading(sense=NAME, count=empty, key=f"absent {state.carry.user_turn}", form=str(len(last)))
 
 
 def _told(state: State) -> bool:
-    """Whether vestibular has said as much since the user spoke."""
-    return any(step.key.startswith(vestibular.FRUITLESS) and step.turn > state.carry.user_turn for step in state.steps)
+    """Whether vestibular has said as much just now."""
+    since = state.turn.number - EMPTY
+    return any(step.key.startswith(vestibular.FRUITLESS) and step.turn > since for step in state.steps)
 
 
 def _is_empty(group: Group) -> bool:
