@@ -16,7 +16,8 @@ from insula.memory.cue import cue
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.store import Said, Store
+from insula.memory.rows import Said
+from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
 from insula.metacognition.blocking import Blocking
@@ -294,7 +295,9 @@ class Metacognition(Mind):
         content = redact(clean(plain(text)))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
-        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES)
+        found = await self.store.memories.recall(
+            place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES
+        )
         before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
         replies_to = asks(analyse(before)) if before else ()
         text = meant(before, content) if self.embed else ""
@@ -305,8 +308,8 @@ class Metacognition(Mind):
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
-        _, memory = await self.store.say(place, item, at=stamp)
-        consolidated = await self.store.consolidate(place, self.controls)
+        _, memory = await self.store.sessions.say(place, item, at=stamp)
+        consolidated = await self.store.sessions.consolidate(place, self.controls)
         self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
         self.saw(place, analysis.language, speaker)
         return memory

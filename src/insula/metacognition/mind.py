@@ -10,8 +10,9 @@ from insula.memory import statements, vitals
 from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
+from insula.memory.rows import Place
 from insula.memory.statements import TURN
-from insula.memory.store import Place, Recollection, Store
+from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
@@ -155,7 +156,7 @@ class Mind:
         await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
         if key not in self._judged:
-            turns = await self.store.ledger(place, kinds=[TURN], limit=_JUDGED)
+            turns = await self.store.sessions.ledger(place, kinds=[TURN], limit=_JUDGED)
             judged = (impasse.from_record(turn.data) for turn in turns)
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
         if not self.regulator.knows(key):
@@ -187,13 +188,13 @@ class Mind:
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages a user has written in, read once and kept in step."""
         if (known := self._languages.get(place.user_id)) is None:
-            known = await self.store.languages(place)
+            known = await self.store.sessions.languages(place)
         return _kept(self._languages, place.user_id, known)
 
     async def speakers(self, place: Place) -> frozenset[str]:
         """Who talks in a user's memory, read once and kept in step."""
         if (known := self._speakers.get(place.user_id)) is None:
-            known = await self.store.speakers(place)
+            known = await self.store.sessions.speakers(place)
         return _kept(self._speakers, place.user_id, known)
 
     def saw(self, place: Place, language: str, speaker: str) -> None:
@@ -204,18 +205,18 @@ class Mind:
 
     async def learned(self, place: Place) -> Learned:
         """What nights have learned of a user; read anew after a night, or after a person's word on it."""
-        version = await self.store.lessons_version(place.user_id)
+        version = await self.store.guidance.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
-            kept = await self.store.lessons(place.user_id)
-            latest = await self.store.revisions(place.user_id, SOUL, 1)
-            own = await self.store.revisions(place.user_id, OWN, 1)
+            kept = await self.store.guidance.lessons(place.user_id)
+            latest = await self.store.guidance.revisions(place.user_id, SOUL, 1)
+            own = await self.store.guidance.revisions(place.user_id, OWN, 1)
             standing = wishes.standing(kept)
             known = Learned(
                 version,
                 lessons.advised(kept, self.store.now()),
                 standing,
-                insights.known(await self.store.insights(place.user_id, INSIGHTS), FORMS),
+                insights.known(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
                 _guidelines(soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )

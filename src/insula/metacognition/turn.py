@@ -17,8 +17,13 @@ from insula.memory import assertion, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
+<<<<<<< HEAD
 from insula.memory.statements import TURN
 from insula.memory.store import Place, Recollection, Said
+=======
+from insula.memory.rows import Place, Said
+from insula.memory.store import Recollection
+>>>>>>> main
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
@@ -266,7 +271,7 @@ class Turn:
             one._replace(vector=await self._meaning(one.text))
             for one in assertion.questions(self._analysis, USER, ASSISTANT)
         ]
-        found = await owner.store.recall(
+        found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
         found = found._replace(recalled=chosen(found.recalled, limit))
@@ -334,10 +339,10 @@ class Turn:
         item = item._replace(content=self._content, vector=vector)
         if is_all(self.heard, self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, _ = await self._owner.store.say(self._place, item)
+        self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
         if self.heard:
-            await self._owner.store.hear(self._place, self.number, self.heard)
+            await self._owner.store.sessions.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
@@ -455,7 +460,7 @@ class Turn:
             response, used = await self._remember(self.result)
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
-        kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
+        kept = await owner.store.sessions.finish(self._place, self.number, response, self.signals, used, self.controls)
         if kept is None:
             self.signals = ()
             self.troubles.append(TWICE.format(number=self.number, session=self.session))

@@ -63,7 +63,7 @@ def test_what_memory_holds_and_how_sure_it_is_stand_behind_the_question(mind: Bl
     with AgentServer(stories.knows) as server:
         mind.observe("me", "before", stories.FACT)
         assert "Lisbon" in ask(agent(server, mind), stories.QUESTION, way=way)
-    assert server.system(0) == stories.SYSTEM
+    assert server.system(0).startswith(stories.SYSTEM.strip())
     assert server.said(0).startswith(stories.QUESTION)
     assert stories.FACT in server.said(0)
     assert stories.SAID_TO_KNOW in server.said(0)

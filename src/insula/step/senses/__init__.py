@@ -5,25 +5,44 @@ To add one, write the file and name it in the table below.
 """
 
 from insula.step.senses import (
+    absent,
     against_words,
     at_risk,
+    bypass,
     chronos,
+    delivery,
+    guessed,
     nociception,
     o2,
     oscillation,
     spatial,
     unproven,
+    vanished,
     vestibular,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from insula.step.senses.protocol import Sense, Worded
+    from insula.step.senses.protocol import Last, Sense, Worded
 
 
-SENSES: "tuple[Sense, ...]" = (against_words, at_risk, nociception, oscillation, vestibular, spatial, o2, chronos)
+SENSES: "tuple[Sense, ...]" = (
+    against_words,
+    at_risk,
+    bypass,
+    nociception,
+    oscillation,
+    vestibular,
+    vanished,
+    delivery,
+    absent,
+    spatial,
+    o2,
+    chronos,
+)
 """Those that feel after each call; of several that feel something at once, the first speaks."""
-_AT_THE_END: "tuple[Worded, ...]" = (unproven,)
-ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *_AT_THE_END)}
+AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
+"""Those that feel when the agent stops, in that order too."""
+ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *AT_THE_END)}
 CLIMBING = frozenset(name for name, sense in ALL.items() if sense.CLIMBS)
 """The senses whose readings mean that the agent is stuck."""
