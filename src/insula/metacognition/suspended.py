@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
-from insula.memory.store import Said
+from insula.memory.rows import Said
 from insula.session.adaptation import Adaptation, Stage
 from insula.turn import insights, lessons
 from insula.turn.instructions import Words

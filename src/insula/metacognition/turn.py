@@ -17,13 +17,9 @@ from insula.memory import assertion, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-<<<<<<< HEAD
-from insula.memory.statements import TURN
-from insula.memory.store import Place, Recollection, Said
-=======
 from insula.memory.rows import Place, Said
+from insula.memory.statements import TURN
 from insula.memory.store import Recollection
->>>>>>> main
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
