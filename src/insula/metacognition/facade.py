@@ -194,6 +194,12 @@ class Metacognition(Mind):
         await opened.leave()
         return replace(result, signals=opened.signals, troubles=tuple(opened.troubles))
 
+    async def look_up(self, user: str, session: str, query: object) -> Turn:
+        """What memory holds on something and how sure it is, as of a turn; nothing is said or written down by it."""
+        turn = self.turn(user, session, query)
+        await turn.look()
+        return turn
+
     async def solve(
         self,
         problem: str,

@@ -191,12 +191,16 @@ class Turn:
     async def open(self) -> Self:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
-            await self._recall()
-            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
+        await self.look()
         with self.kept_from_host("write"):
             await self._write()
         return self
+
+    async def look(self) -> None:
+        """Recall, and compose what the model is told."""
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
+            await self._recall()
+            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
