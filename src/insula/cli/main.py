@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from insula.cli import benches
-from insula.cli.address import HOST, PORT
+from insula.cli.address import HOST, PORT, PROXY_PORT
 from insula.cli.config import app as config
 from insula.cli.kept import memory, soul
 from insula.cli.lessons import app as lessons
@@ -281,6 +281,18 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
         export=export_preferences,
     )
     raise typer.Exit(run(problem, file, asked))
+
+
+@app.command()
+def proxy(
+    to: Annotated[str, typer.Option(metavar="URL", help="The provider's address, as clients are given it.")],
+    user: User = "me",
+    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = PROXY_PORT,
+) -> None:
+    """OpenAI's chat completions in front of a provider: memory and notes go in, answers come back as they are."""
+    from insula.cli.proxy import run
+
+    raise typer.Exit(run(to, user, port))
 
 
 @app.command()
