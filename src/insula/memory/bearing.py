@@ -11,16 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
+from insula.memory.encoding import USER
 from insula.memory.matter import matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
 from insula.memory.slots import filled
-from insula.memory.subject import fits, names_of
+from insula.memory.subject import NOBODY, fits, names_of
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.03
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 COMMON = 0.03
 """Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
+MAYBE = 0.22
+"""Cosine of two statements from which the newer, if it tells of a change, may have changed the older."""
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
@@ -203,7 +206,41 @@ def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence
         after = newer.get(memory, [])
         took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
         found[memory] = _standing(question, one, after, sorted(took, reverse=True))
-    return found
+    return found if "before" in question.marks else _unsettled(question, best, matches, found)
+
+
+def _unsettled(
+    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], found: Mapping[int, Judged]
+) -> dict[int, Judged]:
+    """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
+    out = dict(found)
+    for memory, old in best.items():
+        since = [one.told.memory for one in matches if _may_change(question, old, one)]
+        if found[memory].bearing != "answers" or not since or any(found[new].bearing == "answers" for new in since):
+            continue
+        out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
+        for new in since:
+            out[new] = Judged("bears", max(found[new].fit, FOLLOWS), "", best[new].told.said_at)
+    return out
+
+
+def _may_change(question: Question, old: _Match, new: _Match) -> bool:
+    """Whether a newer statement may have changed an older one, by what the two have in common."""
+    after, before = new.told.statement, old.told.statement
+    if new.told.memory <= old.told.memory or new.told.said_at < old.told.said_at or new.told.by_tool:
+        return False
+    if after.modality != "fact" or "still" in after.marks:
+        return False
+    names = bool(after.terms & before.terms) or bool((after.subjects & before.mentions) - {USER, NOBODY})
+    if not UPDATES & after.marks:
+        return names and _about(question, after) and filled(question, after) is not False
+    return names or (_about(question, after) and _cosine(before, after) >= MAYBE)
+
+
+def _cosine(one: Statement, other: Statement) -> float:
+    if one.vector is None or other.vector is None or one.vector.shape != other.vector.shape:
+        return 0.0
+    return float(one.vector @ other.vector)
 
 
 def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:

@@ -26,15 +26,16 @@ GROUPS = {
     "sibling": {"sister", "brother", "twin"},
     "grandparent": {"grandmother", "grandfather"},
     "pet": {"dog", "cat", "horse", "bird", "rabbit", "hamster"},
-    "family": {"wife", "husband", "mother", "father", "son", "daughter", "sister", "brother", "child", "parent"},
+    "family": {
+        *("wife", "husband", "mother", "father", "son", "daughter", "sister", "brother", "child", "parent", "aunt"),
+        *("uncle", "cousin", "niece", "nephew", "grandmother", "grandfather", "grandchild", "inlaw", "sibling", "twin"),
+    },
 }
 """Who may be meant by a word that says less."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
-CALLINGS = frozenset(
-    "teacher doctor dentist coach student client boss tradesman shopkeeper driver lawyer officer apprentice hairdresser"
-    " cleaner caretaker nanny tenant".split()
-)
+CALLINGS = frozenset({"teacher", "doctor", "dentist", "coach", "student", "client", "boss", "tradesman", "shopkeeper"})
+CALLINGS |= {"driver", "lawyer", "officer", "apprentice", "hairdresser", "cleaner", "caretaker", "nanny", "tenant"}
 """Beings that are also what somebody does: "我是老师" speaks of me."""
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
 _IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})

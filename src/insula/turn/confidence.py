@@ -36,6 +36,7 @@ WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",
     ("history", ""): "held once, and something newer took its place",
     ("bears", "present"): "is how it stands now; what was before is not told",
+    ("bears", "changed"): "may no longer hold: something newer was said of it",
     ("bears", "detail"): "lacks the detail asked for",
     ("other", "detail"): "lacks the detail asked for",
     ("other", "supposed"): "is a wish, a plan, a supposition or a joke, and no fact",
