@@ -13,7 +13,7 @@ from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
-from insula.text.analysis import Analysis, analyse, sentence
+from insula.text.analysis import Analysis, analyse, fold, sentence
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import spoken
 from insula.text.questions import Ask, asks_in
@@ -226,8 +226,10 @@ def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[
 
 
 def _is_named(text: str, after: str, language: str) -> bool:
-    """Whether a piece is a name alone, of which what follows says who that is: "Pablo, my boss, is left-handed"."""
+    """Whether a piece is a being alone, of whom the rest says something: "Pablo, my boss, is left-handed"."""
     words, own = text.split(), people(language).words.get("first_own", frozenset())
+    if words and len(words) <= NAME_WORDS and people(language).being(fold(words[-1].lower())):
+        return True  # "Mi abuelo, en cambio, era de Soria"
     named = len(words) <= NAME_WORDS and all(word[:1].isupper() for word in words)
     return named and after.split(" ", maxsplit=1)[0].lower() in own
 

@@ -107,7 +107,18 @@ def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[
         known = best.get(match.told.memory)
         if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
             best[match.told.memory] = match
+    for memory, match in best.items():
+        if match.reason == "detail" and any(_completes(asked, match, one) for one in matches):
+            best[memory] = match._replace(bearing="bears", reason="")
     return _succeeded(asked, best, matches)
+
+
+def _completes(question: Question, match: _Match, other: _Match) -> bool:
+    """Whether another statement of the same text may hold the detail: "when I have a migraine, I take Naramig"."""
+    if other.told.memory != match.told.memory or other is match or other.reason in {"subject", "supposed", "detail"}:
+        return False
+    held = filled(question, other.told.statement)
+    return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
 
 
 def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -159,10 +170,8 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
         return _Match(told, "other", fit, "")
     if not _about(question, statement) and not (near.common >= SAME and _of_owner(question, statement)):
         return _Match(told, "other", fit, "subject")
-    if statement.modality in SUPPOSED and statement.modality != question.modality:
-        settled = statement.modality == "plan" and question.modality == "wish"
-        if not settled:
-            return _Match(told, "other", fit, "supposed")
+    if statement.modality in SUPPOSED and not _is_meant(question, statement):
+        return _Match(told, "other", fit, "supposed")
     if told.by_tool and not question.subjects:
         return _Match(told, "other", fit, "")
     if filled(question, statement) is False:
@@ -170,6 +179,17 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     if fit < NEAR or near.apart or not near.whole:
         return _Match(told, "bears", fit, "detail" if near.apart else "")
     return _Match(told, "answers", fit, "")
+
+
+def _is_meant(question: Question, statement: Statement) -> bool:
+    """Whether a question asks for what is planned, wished or played, too."""
+    how = statement.modality
+    if how == question.modality or (how == "plan" and question.ask.kind == "time"):  # "when is my check-up?"
+        return True
+    if question.modality in {"wish", "plan"}:
+        return how in {"wish", "plan", "hypothetical"}
+    asked_all = len(question.terms) > 1 and question.terms <= statement.terms
+    return how == "fiction" and asked_all  # "whom do I play in the play?"
 
 
 def _of_owner(question: Question, statement: Statement) -> bool:
@@ -199,7 +219,8 @@ def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence
     """The memories with those that a newer one took the place of as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
-    old_ones = [one for one in holds if one.fit >= NEAR or one.fit == top]
+    least = FOLLOWS if "before" in question.marks else NEAR
+    old_ones = [one for one in holds if one.fit >= least or one.fit == top]
     newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
     found: dict[int, Judged] = {}
     for memory, one in best.items():

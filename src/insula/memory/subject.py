@@ -25,7 +25,7 @@ GROUPS = {
     "child": {"son", "daughter"},
     "sibling": {"sister", "brother", "twin"},
     "grandparent": {"grandmother", "grandfather"},
-    "pet": {"dog", "cat", "horse", "bird", "rabbit", "hamster"},
+    "pet": {"dog", "cat", "horse", "bird", "rabbit", "hamster", "fish"},
     "family": {
         *("wife", "husband", "mother", "father", "son", "daughter", "sister", "brother", "child", "parent", "aunt"),
         *("uncle", "cousin", "niece", "nephew", "grandmother", "grandfather", "grandchild", "inlaw", "sibling", "twin"),
@@ -61,7 +61,9 @@ class People(NamedTuple):
         known = self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
         if known or "-" not in word:
             return known
-        return "ex" if word.startswith("ex-") and self.being(word[3:]) else self.being(word.replace("-", ""))
+        prefix, _, rest = word.partition("-")
+        kind = {"ex": "ex", "great": "greatparent"}.get(prefix)
+        return kind if kind and self.being(rest) else self.being(word.replace("-", ""))
 
 
 class Mention(NamedTuple):
@@ -376,6 +378,9 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
             and after in words["that"]
         )
     joins = not at or before in words["and"] or before in words["that"]
+    clitic = words["first"] | words["second"] | words["third"]
+    if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
+        return len(written) > 1  # "Giorgia mi ha confidato che"
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))
 
 
