@@ -12,6 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
+from insula.agent.identity import OWN
 from insula.errors import InputError, StoreError
 from insula.memory.changes import Insight
 from insula.memory.encoding import encode
@@ -63,7 +64,7 @@ async def chatting(
 ) -> AsyncGenerator[tuple[Chat, ScriptedModel]]:
     """A chat with a model that says one thing always, or several in order."""
     model = ScriptedModel(replies if isinstance(replies, list) else lambda _: replies)
-    yield Chat(Metacognition(store, identity=identity, assess=assess, holdout=holdout), model), model
+    yield Chat(Metacognition(store, identity=identity or OWN, assess=assess, holdout=holdout), model), model
 
 
 def undated(text: str) -> str:

@@ -71,11 +71,16 @@ class Sessions(_Repository):
         noticed: Sequence[Signal],
         used: Sequence[int],
         controls: Controls,
-    ) -> Consolidated:
-        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted."""
+    ) -> Consolidated | None:
+        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
 
-        def work(connection: sa.Connection) -> Consolidated:
+        Of a turn that was finished before, here or elsewhere, nothing is written; then it returns None.
+        """
+
+        def work(connection: sa.Connection) -> Consolidated | None:
             at = self._database.now()
+            if statements.is_over(connection, place, turn):
+                return None
             if response is not None:
                 statements.write(connection, place, turn, response, at)
             statements.append(connection, place, noticed)

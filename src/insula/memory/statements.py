@@ -195,6 +195,27 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
     return tuple(connection.execute(_SALIENCES, values).scalars())
 
 
+TURN = "meta:turn"
+"""The record of a turn that is over."""
+
+
+def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:
+    """Whether a turn was finished."""
+    mine = sa.and_(signals.c.session_id == here.session_id, signals.c.turn == turn, signals.c.kind == TURN)
+    return connection.execute(sa.select(signals.c.id).where(mine).limit(1)).first() is not None
+
+
+def held(
+    connection: sa.Connection, here: Place, turn: int, content: str, known: Sequence[int]
+) -> frozenset[int] | None:
+    """Which of some memories are still there; None where the message that began the turn is not."""
+    mine = sa.and_(messages.c.session_id == here.session_id, messages.c.turn == turn, messages.c.content == content)
+    if connection.execute(sa.select(messages.c.id).where(mine).limit(1)).first() is None:
+        return None
+    own = sa.and_(memories.c.user_id == here.user_id, memories.c.id.in_(known), memories.c.retired_at.is_(None))
+    return frozenset(connection.execute(sa.select(memories.c.id).where(own)).scalars())
+
+
 def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:
     """Write signals to the ledger."""
     rows = [

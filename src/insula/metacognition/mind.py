@@ -3,14 +3,16 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
-from insula.calibration import OWN, calibrated, shipped
+from insula.calibration import OWN, calibrated, checked, shipped
 from insula.memory import statements, vitals
+from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
 from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.statements import TURN
+from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
@@ -20,8 +22,8 @@ from insula.sleep.prompts import FORMS
 from insula.sleep.told import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import impasse, insights, lessons, monitor, wishes
-from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
+from insula.turn import confidence, impasse, insights, lessons, monitor, wishes
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +31,27 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
+"""Judges a response: the message, the response, earlier responses of the session, who the agent is."""
+
+
+class Estimate(Protocol):
+    """How likely memory holds what a message needs."""
+
+    def __call__(
+        self,
+        cue: Cue,
+        found: Recollection,
+        *,
+        context: frozenset[str],
+        identity: Identity,
+        calibration: Calibration,
+    ) -> Confidence:
+        """The confidence for what a message asks of memory (`cue`) and what recall brought for it (`found`)."""
+        ...
+
+
 Subscriber = Callable[[Signal], object]
 
-TURN = "meta:turn"
 INSIGHTS = 100
 """Insights that a turn may be told of, the latest."""
 SOUL = "soul"
@@ -54,16 +74,31 @@ class Learned(NamedTuple):
     calibration: Calibration
 
 
+class Options(TypedDict, total=False):
+    """What `Metacognition` is made with beside its store; see there."""
+
+    identity: Identity | None
+    controls: Controls | None
+    calibration: Calibration | None
+    estimate: Estimate
+    assess: Assess
+    embed: Embed | None
+    telemetry: Telemetry | None
+    holdout: float
+    regulator: Regulator | None
+
+
 class Mind:
     """The state behind `Metacognition`; see there for the arguments."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 one keyword for each thing that a host may replace
         self,
         store: Store,
         *,
         identity: Identity | None = None,
         controls: Controls | None = None,
         calibration: Calibration | None = None,
+        estimate: Estimate = confidence.estimate,
         assess: Assess = monitor.assess,
         embed: Embed | None = use,
         telemetry: Telemetry | None = None,
@@ -73,7 +108,8 @@ class Mind:
         self.store = store
         self.identity = identity or Identity()
         self.regulator = regulator or Regulator(controls)
-        self.calibration = calibration or shipped()
+        self.calibration = checked(calibration) if calibration else shipped()
+        self.estimate = estimate
         self.assess = assess
         self.embed = usable(embed)
         self.backlog = Backlog(store)
