@@ -18,7 +18,7 @@ from insula.text.grammar import UNSPACED
 from insula.text.pasted import spoken
 from insula.text.questions import Ask, asks_in
 
-BRIEF = 7
+BRIEF = 10
 """A clause of so many words may leave out what it is about."""
 BRIEF_SIGNS = 14
 """The same of languages that write no spaces, in characters."""
@@ -32,6 +32,7 @@ NAME_WORDS = 2
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
+_WHO = frozenset({"chi", "quien", "quienes", "quem", "qui", "who", "wer"})
 _OF_NOBODY = frozenset({NOBODY})
 _MARKS = re.compile(r"\s*[;:—–]\s+|\s*,\s+")
 _MARKS_UNSPACED = re.compile("[，、；。！？,;…]+")
@@ -281,9 +282,21 @@ def _question(ask: Ask, text: str, whole: str, language: str, speaker: str, list
     )
 
 
+def _asks_who(text: str, language: str) -> bool:
+    """Whether who does something is asked, and not of whom the user speaks: "chi cerca lavoro" is not "I work"."""
+    if language in UNSPACED:
+        return False
+    words = [fold(word) for word in re.findall(r"\w+", text.lower())]
+    known = people(language).words
+    own = known["first"] | known["first_own"]
+    return bool(words) and words[0] in _WHO and own.isdisjoint(words)
+
+
 def _asked_about(about: Whose, ask: Ask, language: str) -> frozenset[str]:
     """Whom a question asks about: of "do you remember my car" it is not who is asked to remember."""
     away = {NOBODY, SOMEBODY, ASSISTANT}
+    if ask.kind == "person" and _asks_who(ask.text, language):
+        return about.mentions - away - {USER}
     if not about.mentions and (ask.kind == "person" or language not in DROP_PRONOUNS):
         return frozenset()
     if about.mentions and about.mentions.isdisjoint(about.subjects):

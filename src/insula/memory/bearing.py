@@ -5,6 +5,7 @@ kind asked for. A newer statement on the same matter, of the same one, that says
 wrong, stands in the place of the older, which is history with its dates.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,8 +15,9 @@ from insula.memory.assertion import Question, Statement
 from insula.memory.encoding import USER
 from insula.memory.matter import matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
-from insula.memory.slots import filled
-from insula.memory.subject import NOBODY, fits, names_of
+from insula.memory.slots import counts, filled
+from insula.memory.subject import NOBODY, fits, names_of, people, same
+from insula.text.analysis import fold
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.03
@@ -210,9 +212,20 @@ def _about(question: Question, statement: Statement) -> bool:
     said = statement.subjects - {""}
     if fits(question.subjects, said) or _of_theirs(question, statement):
         return True
+    if question.subjects == {USER} and _of_kind_asked(question, statement):
+        return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)
-    return bool(things) and question.ask.kind in {"number", "list"} and fits(owner, said)
+    counted = question.ask.kind == "list" or (question.ask.kind == "number" and counts(question))
+    return bool(things) and counted and fits(owner, said)
+
+
+def _of_kind_asked(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
+    known = people(question.language)
+    words = re.findall(r"\w+", fold(question.text.lower()))
+    kinds = frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
+    return bool(kinds) and any(same(kind, path) for kind in kinds for path in statement.subjects)
 
 
 def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence[_Match]) -> dict[int, Judged]:

@@ -33,6 +33,7 @@ GROUPS = {
 }
 """Who may be meant by a word that says less."""
 
+_INVERTED = re.compile(r"-(?:t-)?(je|tu|il|elle|on|nous|vous|ils|elles|moi|toi)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 CALLINGS = frozenset({"teacher", "doctor", "dentist", "coach", "student", "client", "boss", "tradesman", "shopkeeper"})
 CALLINGS |= {"driver", "lawyer", "officer", "apprentice", "hairdresser", "cleaner", "caretaker", "nanny", "tenant"}
@@ -129,6 +130,7 @@ def whose(text: str, language: str, speaker: str, listener: str, before: Sequenc
     """
     me, you = called(speaker), called(listener)
     read = _unspaced if language in UNSPACED else _spaced
+    text = _INVERTED.sub(r" \1", text) if language == "fr" else text
     found, subjects = read(text, people(language), me, you, next((one for one in before if one != me), SOMEBODY))
     return Whose(frozenset(subjects), frozenset(path for one in found for path in (one.path, one.named) if path))
 
@@ -377,6 +379,8 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
             and at + 1 < len(tokens)
             and after in words["that"]
         )
+    if before in words.get("first_verbs", ()):
+        return False  # "tomo Naramig e deito-me"
     joins = not at or before in words["and"] or before in words["that"]
     clitic = words["first"] | words["second"] | words["third"]
     if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
