@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from insula.memory import items
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
@@ -64,6 +65,8 @@ class Question(NamedTuple):
     terms: frozenset[str]
     ask: Ask
     vector: Vector | None = None
+    part_of: str = ""
+    """The question that asks for this among other things."""
 
 
 class Said(NamedTuple):
@@ -262,10 +265,15 @@ def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question
     for piece in analysis.sentences:
         asked = tuple(asks_in(piece, analysis.language))
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
-        found += (
-            _question(ask, piece.text if alone else ask.text, piece.text, analysis.language, speaker, listener)
-            for ask in asked
-        )
+        for ask in asked:
+            text = piece.text if alone else ask.text
+            several = items.each(text, analysis.language) if ask.kind != "choice" else (text,)
+            found += (
+                _question(ask, one, piece.text, analysis.language, speaker, listener)._replace(
+                    part_of=text if len(several) > 1 else ""
+                )
+                for one in several
+            )
     return tuple(found[:MAX_STATEMENTS])
 
 

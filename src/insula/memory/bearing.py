@@ -79,11 +79,16 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     """What each memory has to do with any of what is asked; empty where nothing is asked."""
     best: dict[int, Judged] = {}
     named = aliases(one.statement for one in told)
-    for question in asked:
-        for memory, found in _of(question, told, named).items():
+    each = [(question, _of(question, told, named)) for question in asked]
+    for question, found in each:
+        part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
+        whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
+        for memory, one in found.items():
+            lacking = one.bearing == "answers" and not whole  # another of the things asked for is not told
+            one = one._replace(bearing="bears") if lacking else one
             known = best.get(memory)
-            if known is None or (ORDER[found.bearing], -found.fit) < (ORDER[known.bearing], -known.fit):
-                best[memory] = found
+            if known is None or (ORDER[one.bearing], -one.fit) < (ORDER[known.bearing], -known.fit):
+                best[memory] = one
     return best
 
 
@@ -171,7 +176,8 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     if fit < FAR:
         return _Match(told, "other", fit, "")
     if not _about(question, statement) and not (near.common >= SAME and _of_owner(question, statement)):
-        return _Match(told, "other", fit, "subject")
+        beside = fit >= FOLLOWS and statement.modality == "fact" and _is_beside(question, statement)
+        return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
         return _Match(told, "other", fit, "supposed")
     if told.by_tool and not question.subjects:
@@ -198,6 +204,13 @@ def _of_owner(question: Question, statement: Statement) -> bool:
     """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
     owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
     return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
+
+
+def _is_beside(question: Question, statement: Statement) -> bool:
+    """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
+    asked = question.subjects - {USER, NOBODY}
+    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
+    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
 
 
 def _of_theirs(question: Question, statement: Statement) -> bool:
