@@ -255,9 +255,11 @@ class Turn:
     async def _recall(self) -> None:
         owner = self._owner
         self._content = redact(self.message)
-        self._analysis = analysed(self._content, next(iter(owner.identity.languages), "en"))
         place = self._place = await owner.store.place(self.user, self.session)
-        asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
+        spoken = await owner.languages(place)
+        likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
+        self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
+        asked = cue(self._analysis, USER, ASSISTANT, spoken - {self._analysis.language})
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
