@@ -23,7 +23,7 @@ SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
-CONFIDENCE_LOW, IMPASSE = "meta:confidence-low", "meta:impasse"
+CONFIDENCE_LOW = "meta:confidence-low"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
