@@ -238,7 +238,7 @@ def _kind_inverted(body: str, marked: bool, rules: Grammar) -> AskKind | None:
     inverted = rules.inverted.match(body)
     several = len(body.split()) > _SHORT
     if not marked:
-        return "yes_no" if inverted and several else None
+        return "yes_no" if inverted and several and body.rstrip()[-1:] not in {".", "!"} else None
     if rules.choice.search(body) and several:
         return "choice"
     if inverted:
