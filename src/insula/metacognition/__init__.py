@@ -8,9 +8,10 @@ async with await Metacognition.open("insula.db") as metacognition:
 ```
 """
 
+from insula.metacognition.blocking import Blocking
 from insula.metacognition.facade import Metacognition, warm_up
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.mind import Assess, Subscriber
+from insula.metacognition.mind import Assess, Estimate, Subscriber
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.metacognition.regulator import Regulator
 from insula.metacognition.turn import Turn
@@ -18,6 +19,8 @@ from insula.metacognition.turn import Turn
 __all__ = [
     "RECENT_RESPONSES",
     "Assess",
+    "Blocking",
+    "Estimate",
     "Metacognition",
     "Regulator",
     "Subscriber",

@@ -1,7 +1,7 @@
 """What becomes of a response: judged by what stood before the model, told to a person, and left to the next turn."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
+OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
+"""What speaks against data, too: the rest is about words and their number."""
 CONFIDENCE_LOW = "meta:confidence-low"
 
 
@@ -40,6 +42,8 @@ class TurnResult:
     """The same for a person, in one sentence, with what memory had to do with it."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+    troubles: tuple[str, ...] = ()
+    """Sentences on what failed in Insula itself, where the turn was finished by `Metacognition.finish`."""
 
 
 class Note(NamedTuple):
@@ -113,6 +117,17 @@ class Given:
     def left(self, judged: Assessment) -> mending.Shortfall | None:
         """What this turn leaves to the next."""
         return mending.shortfall(judged, impasse.impasse(self.before, impasse.judged(judged, self.topic)))
+
+
+def of_data(judged: Assessment) -> Assessment:
+    """What holds of a response that is data: words that it lacks say nothing against it."""
+    faults = tuple(fault for fault in judged.faults if fault.flag in OF_DATA)
+    if judged.passed or faults:
+        return replace(judged, unanswered=())
+    flags = tuple(flag for flag in judged.flags if flag in OF_DATA)
+    return replace(
+        judged, score=max(judged.score, HEDGE_THRESHOLD), flags=flags, faults=(), unanswered=(), unclear=True
+    )
 
 
 def again(given: Given, judged: Assessment) -> str:

@@ -10,16 +10,18 @@ from types import TracebackType
 from typing import Self
 
 from insula import telemetry
+from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
-from insula.memory import assertion
+from insula.memory import assertion, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-from insula.memory.store import Place, Recollection, Said
+from insula.memory.rows import Place, Said
+from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
-from insula.metacognition import finishing
+from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import IMPASSE, TURN, Mind
@@ -41,6 +43,7 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
+from insula.text.structure import is_structured
 from insula.text.wishing import Wish
 from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
@@ -50,6 +53,8 @@ from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
+GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
+TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
@@ -67,13 +72,11 @@ class Turn:
 
     Attributes:
         message: the user's message, as it should reach the model.
-        instructions: the text for the system prompt.
-        reminder: what belongs behind the message, within the same user message; empty in most turns.
+        words: what the model is told in this turn; the properties below say where each part belongs.
         personal: whether the message asks for a fact about the user, their people or their things.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
-        shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
@@ -81,17 +84,22 @@ class Turn:
         heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
-        result: what `finish` returned.
+        result: what `finish` returned; None where there was no answer yet.
+        over: whether the turn was left; then nothing of it is written a second time.
         signals: everything noticed in this turn, once it is over.
         promoted: how many items went to long-term memory.
         added: seconds that metacognition took, once the turn is over.
         troubles: sentences on what failed in Insula itself.
     """
 
-    def __init__(self, owner: Mind, user: str, session: str, message: str, model: str = "") -> None:
+    def __init__(self, owner: Mind, user: str, session: str, message: object, model: str = "") -> None:
         self._owner = owner
         self.user, self.session = user, session
-        self.message = clean(message)
+        self.troubles: list[str] = []
+        self.added = 0.0
+        self.message = ""
+        with self.kept_from_host("message"):
+            self.message = clean(plain(message))
         self.model = model
         self.snapshot: Snapshot | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
@@ -102,14 +110,13 @@ class Turn:
         self.heard: tuple[Wish, ...] = ()
         self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
+        self.words = compose(owner.identity, self.confidence, ())
         self.personal = False
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
         self.promoted = 0
-        self.added = 0.0
-        self.troubles: list[str] = []
+        self.over = False
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
@@ -126,9 +133,34 @@ class Turn:
         self._asked_again = 0
 
     @property
+    def instructions(self) -> str:
+        """The text for the system prompt; with it goes `prompt`."""
+        return self.words.instructions
+
+    @property
+    def reminder(self) -> str:
+        """What belongs behind the message, within the same user message; empty in most turns."""
+        return self.words.reminder
+
+    @property
     def prompt(self) -> str:
         """The message as it should reach the model, with the reminder behind it."""
         return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
+
+    @property
+    def instructions_stable(self) -> str:
+        """What stays the same from turn to turn, for the system prompt where a provider's cache is to hold."""
+        return self.words.stable
+
+    @property
+    def instructions_now(self) -> str:
+        """All else that is told in this turn, the reminder too, to be put behind the user's message, within it."""
+        return self.words.behind
+
+    @property
+    def shown(self) -> frozenset[int]:
+        """Ids of the memories that stand before the model; the others came up, and do not bear on the message."""
+        return self.words.shown
 
     @property
     def identity(self) -> Identity:
@@ -151,9 +183,13 @@ class Turn:
         return self._regulation.skipped
 
     async def __aenter__(self) -> Self:
-        self._begun = time.perf_counter()
         with self.kept_from_host("trace"):
             self._trace.__enter__()
+        return await self.open()
+
+    async def open(self) -> Self:
+        """Recall, and write the message down, outside of a block; `leave` is its end."""
+        self._begun = time.perf_counter()
         with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
             await self._recall()
             traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
@@ -165,21 +201,28 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         try:
-            with self.kept_from_host("exit"):
-                await self._leave()
-            with self.kept_from_host("snapshot"):
-                await self._account()
-            self._owner.telemetry.added.observe(self.added)
-            self._owner.telemetry.turns.labels(self.confidence.level).inc()
+            await self.leave()
         finally:  # whoever cancels a turn gets its trace, too
             with self.kept_from_host("trace"):
                 hedged = self.result is not None and self.result.hedged
                 self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
                 self._trace.__exit__(kind, error, where)
 
+    async def leave(self) -> None:
+        """Write down what became of the turn; once, however often it is asked for."""
+        if self.over:
+            return
+        self.over = True
+        with self.kept_from_host("exit"):
+            await self._leave()
+        with self.kept_from_host("snapshot"):
+            await self._account()
+        self._owner.telemetry.added.observe(self.added)
+        self._owner.telemetry.turns.labels(self.confidence.level).inc()
+
     def finish(
         self,
-        response: str,
+        response: object,
         *,
         assessment: Assessment | None = None,
         usage: Usage | None = None,
@@ -188,16 +231,24 @@ class Turn:
         """Assess a response and return it as it should be shown: hedged, or unchanged.
 
         Args:
-            response: the model's text.
+            response: what the model answered: a text, content parts, a message or completion of a library, an agent's
+                result, or data. Where it asks for tools alone, or is None, there is no answer yet: nothing is assessed,
+                and `finish` may be called again. Into data nothing is written, and no words are missed in it.
             assessment: a judgement made elsewhere, by a model say, that replaces the self-monitor's (K10).
             usage: what the response cost, for the ledger.
             logprobs: each token of the response with its natural log-probability, where the model returns them (K11).
         """
         self._usage = usage or Usage()
-        response = clean(response)
-        self.result = TurnResult(response=response, assessment=assessment, hedged=False, signals=())
+        given = Content()
+        with self.kept_from_host("response"):
+            given = taken(response)
+        text = clean(given.text)
+        result = TurnResult(response=text, assessment=assessment, hedged=False, signals=())
+        if response is None or (given.calls and not text.strip()):
+            return result
+        self.result = result
         with self.kept_from_host("finish"):
-            self.result = self._finish(response, assessment, logprobs)
+            self.result = self._finish(text, assessment, logprobs, structured=given.structured or _is_data(text))
         return self.result
 
     async def _recall(self) -> None:
@@ -215,7 +266,7 @@ class Turn:
             one._replace(vector=await self._meaning(one.text))
             for one in assertion.questions(self._analysis, USER, ASSISTANT)
         ]
-        found = await owner.store.recall(
+        found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
         found = found._replace(recalled=chosen(found.recalled, limit))
@@ -283,14 +334,14 @@ class Turn:
         item = item._replace(content=self._content, vector=vector)
         if is_all(self.heard, self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, _ = await self._owner.store.say(self._place, item)
+        self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
         if self.heard:
-            await self._owner.store.hear(self._place, self.number, self.heard)
+            await self._owner.store.sessions.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
-        self.confidence = confidence.estimate(
+        self.confidence = self._owner.estimate(
             asked,
             found,
             context=terms_of(self.history),
@@ -301,7 +352,7 @@ class Turn:
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
         self.personal = self._is_personal(found)
-        self.instructions, self.reminder, self.shown = compose(
+        self.words = compose(
             identity,
             self.confidence,
             self.recalled,
@@ -314,6 +365,8 @@ class Turn:
             wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
+        if self.personal and self.words.level == "low":
+            self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
@@ -330,15 +383,18 @@ class Turn:
             return ()
         return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
-    def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
+    def _finish(
+        self, response: str, assessment: Assessment | None, logprobs: Logprobs | None, *, structured: bool
+    ) -> TurnResult:
         owner, given = self._owner, self._given()
         with span(telemetry.ASSESSMENT) as traced:
-            judged = weighed(assessment or self._assess(response, given), self._analysis, logprobs)
+            judged = assessment or self._assess(response, given)
+            judged = weighed(finishing.of_data(judged) if structured else judged, self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        text = hedge(response, judged, owner.identity, given.spoken(response))
+        text = response if structured else hedge(response, judged, owner.identity, given.spoken(response))
         told = given.verdict(judged)
         hedged = text != response
         noted = finishing.notes(given, response, judged, told, self._usage, hedged)
@@ -399,7 +455,11 @@ class Turn:
             response, used = await self._remember(self.result)
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
-        kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
+        kept = await owner.store.sessions.finish(self._place, self.number, response, self.signals, used, self.controls)
+        if kept is None:
+            self.signals = ()
+            self.troubles.append(TWICE.format(number=self.number, session=self.session))
+            return
         self.promoted = len(kept.ages)
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
@@ -466,3 +526,65 @@ class Turn:
             self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
         finally:
             self.added += time.perf_counter() - started
+
+    def to_json(self) -> str:
+        """The open turn as text, to be finished later or elsewhere by `Metacognition.finish`.
+
+        It holds what stood before the model, memories among it: keep it where you keep the conversation.
+        """
+        return suspended.dumped(
+            suspended.Suspended(
+                user=self.user,
+                session=self.session,
+                message=self.message,
+                model=self.model,
+                number=self.number,
+                words=self.words,
+                confidence=self.confidence,
+                recalled=self.recalled,
+                history=self.history,
+                personal=self.personal,
+                lessons=self.lessons,
+                insights=self.insights,
+                mend=self.mend,
+                controls=self.controls,
+                skipped=self.skipped,
+                adaptations=self._adaptations,
+            )
+        )
+
+    @classmethod
+    async def resume(cls, owner: Mind, kept: str) -> Self:
+        """The turn that `to_json` wrote, open again; memories that were erased meanwhile are gone from it.
+
+        Raises:
+            InputError: the text is no turn.
+        """
+        was = suspended.loaded(kept)
+        turn = cls(owner, was.user, was.session, was.message, was.model)
+        turn._begun = time.perf_counter()
+        with turn.kept_from_host("resume"):
+            await turn._restore(was)
+        return turn
+
+    async def _restore(self, was: suspended.Suspended) -> None:
+        self.words, self.confidence, self.personal = was.words, was.confidence, was.personal
+        self.lessons, self.insights, self.mend = was.lessons, was.insights, was.mend
+        self.history, self._adaptations = was.history, was.adaptations
+        self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
+        self._content = redact(self.message)
+        self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
+        place = await self._owner.store.place(self.user, self.session)
+        await self._owner.resume(place)
+        ids = [one.memory.id for one in was.recalled]
+        held = await self._owner.store.run(statements.held, place, was.number, self._content, ids)
+        if held is None:
+            self.troubles.append(GONE.format(number=was.number, session=self.session))
+            return
+        self._place, self.number = place, was.number
+        self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
+
+
+def _is_data(text: str) -> bool:
+    """Whether a text is JSON, as structured output comes from a provider."""
+    return text.lstrip()[:1] in {"{", "["} and is_structured(text)
