@@ -25,7 +25,7 @@ TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
 """What speaks against data, too: the rest is about words and their number."""
-CONFIDENCE_LOW, IMPASSE = "meta:confidence-low", "meta:impasse"
+CONFIDENCE_LOW = "meta:confidence-low"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from insula.sleep.prompts import FORMS
 from insula.sleep.told import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import confidence, impasse, insights, lessons, monitor, wishes
+from insula.turn import confidence, impasse, insights, lessons, mending, monitor, wishes
 from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
@@ -52,6 +52,7 @@ class Estimate(Protocol):
 
 Subscriber = Callable[[Signal], object]
 
+IMPASSE = "meta:impasse"
 INSIGHTS = 100
 """Insights that a turn may be told of, the latest."""
 SOUL = "soul"
@@ -178,6 +179,12 @@ class Mind:
     def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
+
+    async def unsolved(self, place: Place) -> mending.Shortfall | None:
+        """What a method came to an impasse with since the user's last turn, in whatever session (K5)."""
+        last = await self.store.sessions.ledger(place, kinds=[TURN, IMPASSE], session_only=False, limit=1)
+        left = mending.from_record(last[0].data) if last else None
+        return left if left and left.flag == mending.UNSOLVED else None
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""

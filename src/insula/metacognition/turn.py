@@ -23,9 +23,9 @@ from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
-from insula.metacognition.finishing import IMPASSE, TOPIC_TERMS, Given, TurnResult
+from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
-from insula.metacognition.mind import Mind
+from insula.metacognition.mind import IMPASSE, Mind
 from insula.metacognition.reading import (
     analysed,
     chosen,
@@ -276,7 +276,7 @@ class Turn:
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
         before = owner.judged((self.user, self.session))
-        left = before.shortfall if before else None
+        left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
         with self.kept_from_host("wishes"):
             self.heard = self._wished()
