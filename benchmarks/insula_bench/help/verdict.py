@@ -1,12 +1,10 @@
-"""Rules that say what a reply did: that it abstained, holds a value, or followed a wish. They are the benchmark's own,
-apart from what the self-monitor reads, so that nothing is judged by itself."""
+"""Rules that say what a reply did: that it holds a value, or followed a wish. They and those of `abstention.py` are the
+benchmark's own, apart from what the self-monitor reads, so that nothing is judged by itself."""
 
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from insula.text.analysis import analyse, detect
@@ -16,6 +14,7 @@ SHORT = 3
 ALMOST_ALL = 0.67
 """Share of a longer answer's words that a reply must hold to be right (LoCoMo's answers are phrases)."""
 
+_BEYOND_LATIN = "\u0250"
 _NUMBERS: dict[str, str] = dict(
     zip(
         ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -46,21 +45,6 @@ _EXAMPLE = re.compile(
 _SENTENCE_END = re.compile(r"[.!?…。！？]+(?=\s|$|[^\s\d.])")
 
 
-def abstains(text: str) -> bool:
-    """Whether a reply says that it does not know, has not been told, or asks for what is missing.
-
-    "As an AI, I have no…" abstains, too: it invents nothing.
-    """
-    text = text.replace("’", "'")
-    return any(pattern.search(text) for pattern in _abstaining())
-
-
-@cache
-def _abstaining() -> tuple[re.Pattern[str], ...]:
-    raw: dict[str, str] = json.loads((files("insula_bench.help") / "abstains.json").read_text("utf-8"))
-    return tuple(re.compile(phrases, re.IGNORECASE) for phrases in raw.values())
-
-
 def holds(text: str, wanted: Iterable[Sequence[str]]) -> bool:
     """Whether a reply holds one of each group of alternatives."""
     folded = fold(text)
@@ -84,8 +68,9 @@ def fold(text: str) -> str:
 
 
 def _stands(value: str, text: str) -> bool:
-    if len(value) <= SHORT and value.isascii():
-        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+    """Whether a value is in a text; a short one of letters or digits as a word, of which "38番" holds one, too."""
+    if len(value) <= SHORT and value.isalnum() and value[0] < _BEYOND_LATIN:
+        return re.search(rf"(?<![0-9a-z\u00df-\u024f]){re.escape(value)}(?![0-9a-z\u00df-\u024f])", text) is not None
     return value in text
 
 
