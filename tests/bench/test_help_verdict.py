@@ -8,8 +8,11 @@ import pytest
 
 from insula_bench.help.abstention import abstains
 from insula_bench.help.cases import Became, Case
+from insula_bench.help.verdict import follows
+from insula_bench.help.wishes import NOTED
 
-READ = Path(__file__).parents[2] / "docs" / "benchmarks" / "help" / "read.jsonl"
+HELP = Path(__file__).parents[2] / "docs" / "benchmarks" / "help"
+READ, READ_WISHES = HELP / "read.jsonl", HELP / "read_wishes.jsonl"
 AGREED = 0.95
 
 
@@ -162,3 +165,44 @@ def test_a_model_that_loops_is_neither_right_nor_abstains(reply: str) -> None:
 def test_an_answer_in_another_language_is_read_as_in_the_right_one() -> None:
     assert _case(False).became("Das weiß ich nicht.") == "refused"
     assert _case(True, "Juist").became("你住在Juist岛上。") == "right"
+
+
+def test_the_rules_agree_with_a_persons_reading_of_60_replies_to_wishes() -> None:
+    read = [json.loads(line) for line in READ_WISHES.read_text("utf-8").splitlines()]
+    followed = [one["reply"] not in NOTED.values() and follows(one["reply"], one["rule"]) for one in read]
+    agreed = [rule == (one["read"] == "followed") for rule, one in zip(followed, read, strict=True)]
+
+    assert len(agreed) == 60
+    assert sum(agreed) / len(agreed) >= AGREED
+
+
+LONG = "A word and another and one more word that follows the ones before it without any end in sight, " * 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "reply", "kept"),
+    [
+        ({"clock24": True}, "Les magasins ferment à 18h30.", True),
+        ({"clock24": True}, "スペインの店は午後5時に閉まります。", False),
+        ({"clock24": True}, "Die Läden schließen um 5 Uhr nachmittags, also um 17:00.", False),
+        ({"clock24": True}, "商店下午 5点关门。", False),
+        ({"celsius": True}, "En julio hace unos 30 grados.", True),
+        ({"celsius": True}, "About 86°F.", False),
+        ({"celsius": True}, "About 86 degrees.", False),
+        ({"celsius": True}, "7月は約30度です。", True),
+        ({"code": "python"}, "In Ordnung.", False),
+        ({"code": "python"}, "```js\nnumbers.sort()\n```", False),
+        ({"code": "python"}, "```\nprint(sorted(numbers))\n```", True),
+        ({"formal": "du"}, "Prüfe zuerst deinen Sattel.", True),
+        ({"formal": "du"}, "Prüfen Sie, ob du magst, wie Sie fahren.", False),
+        ({"formal": "Sie"}, "Prüfen Sie den Sattel.", True),
+        ({"formal": "您"}, "您好，您应该先看车架。", True),
+        ({"formal": "tu"}, "Assure-toi que les freins marchent.", True),
+        ({"bullets": False}, "Here is what to know:\n\n1. The frame. " + LONG, False),
+        ({"sentences_max": 1}, LONG, False),
+        ({"max_words": 300}, LONG, False),
+        ({"sentences_max": 1}, "Blue light is scattered most.", True),
+    ],
+)
+def test_a_wish_is_followed_by_what_a_reply_does(rule: dict[str, Any], reply: str, kept: bool) -> None:
+    assert follows(reply, rule) is kept
