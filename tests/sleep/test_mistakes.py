@@ -6,7 +6,7 @@ import pytest
 
 from insula.memory.rows import Line, Noticed
 from insula.memory.statements import TURN
-from insula.metacognition import finishing
+from insula.metacognition import finishing, mind
 from insula.sleep import mistakes
 from insula.sleep.mistakes import Mistake, found
 from insula.text.pasted import own_words
@@ -157,5 +157,5 @@ def test_corrections_are_understood_in_other_languages() -> None:
 
 
 def test_the_signals_that_are_read_are_those_that_a_turn_writes() -> None:
-    written = (TURN, finishing.CONFIDENCE_LOW, finishing.IMPASSE)
+    written = (TURN, finishing.CONFIDENCE_LOW, mind.IMPASSE)
     assert written == (mistakes.TURN, mistakes.CONFIDENCE_LOW, mistakes.IMPASSE)
