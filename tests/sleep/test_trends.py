@@ -5,7 +5,7 @@ import random
 import pytest
 
 from insula.memory.nights import Noticed
-from insula.sleep.trends import assessed, told
+from insula.sleep.phases.trends import assessed, told
 from insula.stats import slope
 
 

@@ -19,7 +19,7 @@ from insula.memory.schema import (
     summaries,
     users,
 )
-from insula.types import Provenance
+from insula.types import Provenance, SignalKind
 
 DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
@@ -101,8 +101,9 @@ class Noticed(NamedTuple):
 
     session_id: int
     turn: int
-    kind: str
+    kind: SignalKind
     data: Mapping[str, Any]
+    """As it stands on the disk: a record of its kind (`insula.types`), perhaps of another version."""
     at: float
 
 

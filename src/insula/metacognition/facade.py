@@ -20,7 +20,7 @@ from insula.metacognition import stating
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
-from insula.metacognition.turn import IMPASSE, Turn
+from insula.metacognition.turn import Turn
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean
@@ -28,7 +28,7 @@ from insula.text.questions import asks
 from insula.text.wishing import wishes
 from insula.turn import monitor
 from insula.turn.hedging import hedge
-from insula.types import Controls, Identity, Provenance, Signal
+from insula.types import IMPASSE, Controls, Identity, Provenance, Signal
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account

@@ -16,11 +16,11 @@ from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.prompts import FORMS
-from insula.sleep.told import prompt_text
+from insula.sleep.soul.render import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
 from insula.turn import impasse, insights, lessons, monitor, wishes
-from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
+from insula.types import TURN, Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,6 @@ V = TypeVar("V")
 Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
 Subscriber = Callable[[Signal], object]
 
-TURN = "meta:turn"
 INSIGHTS = 100
 """Insights that a turn may be told of, the latest."""
 SOUL = "soul"

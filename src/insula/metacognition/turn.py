@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from insula.memory.store import Place, Recollection, Said
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition.meaning import meant, question
-from insula.metacognition.mind import TURN, Mind
+from insula.metacognition.mind import Mind
 from insula.metacognition.reading import (
     RECENT_RESPONSES,
     analysed,
@@ -50,7 +50,26 @@ from insula.turn.instructions import bears, compose
 from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
 from insula.turn.verdict import Verdict, verdict
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
+from insula.types import (
+    ADAPTATION,
+    CONFIDENCE_LOW,
+    HEDGE_THRESHOLD,
+    IMPASSE,
+    TURN,
+    AdaptationRecord,
+    Arm,
+    Assessment,
+    Confidence,
+    Controls,
+    Identity,
+    PoorRecord,
+    Recalled,
+    Signal,
+    SignalKind,
+    SignalRecord,
+    TurnRecord,
+    Usage,
+)
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +80,6 @@ SAID_BEFORE = 6
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
-CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,12 +414,15 @@ class Turn:
     def _signals(self, judged: Assessment, hedged: bool, response: str, told: Verdict) -> Iterator[Signal]:
         topic = frozenset(self._analysis.terms if self._analysis else ())
         left = self._left(judged, topic)
-        record = self._record(judged, hedged, topic) | {"verdict": told.kind} | self._mended(judged, response)
-        quoted = {"quoted": _quoted(judged, told, left)}
-        yield self._signal(TURN, "the turn is over", record | quoted)
+        record = self._record(judged, hedged, topic)
+        record["verdict"] = told.kind
+        if self.mend is not None:
+            record["mend"] = mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))
+        record["quoted"] = _quoted(judged, told, left)
+        yield self._signal(TURN, "the turn is over", record)
         if judged.score < HEDGE_THRESHOLD:
             why = ", ".join(judged.flags) or "several parts fell short"
-            data = {
+            data: PoorRecord = {
                 "score": judged.score,
                 "flags": list(judged.flags),
                 "unanswered": [redact(text) for text in judged.unanswered],
@@ -422,18 +443,8 @@ class Turn:
         before = self._owner.judged((self.user, self.session))
         return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic)))
 
-    def _mended(self, judged: Assessment, response: str) -> dict[str, object]:
-        """What became of what the turn before had left to this one."""
-        if self.mend is None:
-            return {}
-        return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
-
-    def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
-        learned: dict[str, object] = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
-        if self.insights:
-            learned["insights"] = [{"id": one.id, "arm": one.arm} for one in self.insights]
-        return {
-            **learned,
+    def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> TurnRecord:
+        record: TurnRecord = {
             "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
             "unadjusted": round(self.confidence.unadjusted, 4),
             "assessment": {
@@ -449,8 +460,13 @@ class Turn:
             "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
             "seconds": round(self._usage.seconds, 4),
         }
+        if self.lessons:
+            record["lessons"] = lessons.record(self.lessons)
+        if self.insights:
+            record["insights"] = [Arm(id=one.id, arm=one.arm) for one in self.insights]
+        return record
 
-    def _signal(self, kind: str, reason: str, data: Mapping[str, object]) -> Signal:
+    def _signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:
         at = datetime.fromtimestamp(self._owner.store.now(), UTC)
         return Signal(
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
@@ -502,7 +518,8 @@ class Turn:
             count.adaptive_retrieval.inc()
 
     def _adapted(self, one: Adaptation) -> Signal:
-        data = one.model_dump(mode="json", exclude={"at", "effect", "found"})
+        held = one.model_dump(mode="json", include={"before", "after"})
+        data = AdaptationRecord(lever=one.lever, reason=one.reason, before=held["before"], after=held["after"])
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
     async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:

@@ -8,7 +8,7 @@ stand in what was said.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypedDict
 
 from pydantic import BaseModel, Field
 
@@ -29,6 +29,7 @@ from insula.sleep.topics import Reading, learned
 from insula.sleep.transcript import READ
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
+from insula.types import CONFIDENCE_LOW, IMPASSE, REFLECTION, TURN, SignalKind
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -60,9 +61,8 @@ GUIDANCE = 40
 CORRECTED = 20
 """Corrections that it is shown, the latest, and sessions that they are taken from."""
 CORRECTION_CHARS = 300
-REFLECTED = "meta:reflection"
-TURN, TROUBLE = "meta:turn", ("meta:confidence-low", "meta:impasse")
-"""Signals on the ledger: a turn, and one that went badly."""
+TROUBLE: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
+"""Signals of a turn that went badly."""
 
 Text = Annotated[str, Field(min_length=1, max_length=ITEM_CHARS + 1)]
 """One character more than is allowed: a text that was cut is seen to be too long."""
@@ -92,6 +92,45 @@ class Reflection(BaseModel):
     procedures: Annotated[list[Point], Field(max_length=5)]
     advice: Annotated[list[Point], Field(max_length=5)]
     operations: Annotated[list[Operation], Field(max_length=MOST)] = []
+
+
+class Candidate(TypedDict):
+    """A principle for SOUL.md, as the soul phase reads it from the journal."""
+
+    section: str
+    advice: str
+    sessions: list[int]
+
+
+class Quarantined(TypedDict):
+    """What was dropped, for the eyes of a person."""
+
+    reason: str
+    text: str
+    sessions: list[int]
+
+
+class Unchanged(TypedDict):
+    """No summary was new."""
+
+    sessions: dict[str, int]
+    summaries_up_to: int
+
+
+class Report(Unchanged):
+    """What was understood, proposed and revised."""
+
+    proposed: int
+    grounded: int
+    dropped: dict[str, int]
+    quarantined: list[Quarantined]
+    operations: list[dict[str, Any]]
+    refused_operations: list[dict[str, Any]]
+    by: str
+    insights: int
+    merged: int
+    candidates: list[Candidate]
+    usage: dict[str, int]
 
 
 class Records(NamedTuple):
@@ -138,7 +177,7 @@ async def reflect(night: Night) -> Result:
     found = await _records(night)
     if not found.new:
         return Result(
-            {"sessions": {"new": 0, "earlier": len(found.earlier)}, SUMMARIES: _seen(night)},
+            Unchanged(sessions={"new": 0, "earlier": len(found.earlier)}, summaries_up_to=_seen(night)),
             skipped="No new summary since the last night.",
         )
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
@@ -149,7 +188,11 @@ async def reflect(night: Night) -> Result:
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
     revised = judged(proposed.operations, await _guidance(night), held)
-    report = _report(proposed.items, items, dropped) | {
+    report: Report = {
+        "proposed": len(proposed.items),
+        "grounded": len(items),
+        "dropped": dict(Counter(one.reason for one in dropped)),
+        "quarantined": [_shown(one) for one in dropped],
         "operations": revised.fit,
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
@@ -158,11 +201,11 @@ async def reflect(night: Night) -> Result:
         "merged": kept.merged,
         "candidates": principles,
         "usage": proposed.usage,
-        SUMMARIES: max(one.memory_id for one in found.new),
+        "summaries_up_to": max(one.memory_id for one in found.new),
     }
     done = Noted(
         found.new[-1].session_id,
-        REFLECTED,
+        REFLECTION,
         f"{kept.added} understood, {len(principles)} proposed, {len(revised.fit)} revised",
         {"insights": kept.added, "candidates": len(principles), "operations": len(revised.fit)},
     )
@@ -352,7 +395,7 @@ def _topics(content: str, sessions: set[int], found: Records) -> tuple[str, ...]
     return tuple(dict.fromkeys(topic for topic in topics if held & set(analyse(topic).terms)))[:TOPICS]
 
 
-def candidates(items: Sequence[Item]) -> list[dict[str, Any]]:
+def candidates(items: Sequence[Item]) -> list[Candidate]:
     """Principles for SOUL.md, as the soul phase reads them from the journal."""
     found: list[Item] = []
     for item in items:
@@ -365,16 +408,7 @@ def candidates(items: Sequence[Item]) -> list[dict[str, Any]]:
     return [{"section": item.section, "advice": item.text, "sessions": list(item.sessions)} for item in found]
 
 
-def _report(proposed: Sequence[Item], items: Sequence[Item], dropped: Sequence[Dropped]) -> dict[str, object]:
-    return {
-        "proposed": len(proposed),
-        "grounded": len(items),
-        "dropped": dict(Counter(one.reason for one in dropped)),
-        "quarantined": [cast(object, _shown(one)) for one in dropped],
-    }
-
-
-def _shown(one: Dropped) -> dict[str, object]:
+def _shown(one: Dropped) -> Quarantined:
     """What was dropped, for the eyes of a person."""
     shown = screen(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}
