@@ -203,9 +203,9 @@ async def test_a_broken_entry_of_the_journal_stops_nobody(store: Store) -> None:
     user = await store.sleeper("ana")
     assert user is not None
     await store.note(user, "d", "think:call", {"no": "result"})
-    row = nights.insert().values(user_id=user, night="d", phase="trends", state="done", report={}, at=0.0)
+    row = nights.insert().values(user_id=user, night="d", phase="summaries", state="done", report={}, at=0.0)
     await store.run(lambda c: c.execute(row))
-    await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'x'"))
+    await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'summaries'"))
 
     async def answer() -> tuple[int, int]:
         return 1, 2
