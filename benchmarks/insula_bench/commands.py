@@ -237,6 +237,17 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     raise typer.Exit(run(options))
 
 
+@app.command("wishes")
+def bench_wishes(
+    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """How many wishes on the manner of answers are heard, by words alone and with their meaning."""
+    from insula_bench.wishes import run
+
+    raise typer.Exit(run(fit, json))
+
+
 @app.command("matters")
 def bench_matters(
     fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,

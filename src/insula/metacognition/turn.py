@@ -13,7 +13,7 @@ from typing import Self
 from insula import telemetry
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
-from insula.memory import assertion
+from insula.memory import assertion, manner
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
@@ -42,7 +42,7 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
-from insula.text.wishing import Wish
+from insula.text.wishing import Wish, parts
 from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
@@ -77,6 +77,8 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
+PARTS = 6
+"""Parts of a message whose meaning is asked for; a longer one is heard by its words."""
 TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
@@ -265,7 +267,7 @@ class Turn:
         left = before.shortfall if before else None
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
         with self.kept_from_host("wishes"):
-            self.heard = self._wished()
+            self.heard = await self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     async def _meaning(self, text: str) -> Vector | None:
@@ -298,14 +300,17 @@ class Turn:
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
-    def _wished(self) -> tuple[Wish, ...]:
+    async def _wished(self) -> tuple[Wish, ...]:
         """What the message wishes of the manner of answers, in the user's own plain words."""
         said = [line for line in self.history if line.provenance != "tool"]
         previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
         response = said[-1].content if said and said[-1].provenance == "assistant" else ""
         tools = [line.content for line in self.history if line.provenance == "tool"]
         language = self._analysis.language if self._analysis else UNKNOWN
-        return wished(self._content, detect(previous, detect(self._content, language)), previous, response, tools)
+        talk = detect(previous, detect(self._content, language))
+        said = parts(self._content, talk)
+        known = [(part, await self._meaning(part)) for part in said] if len(said) <= PARTS else ()
+        return wished(self._content, talk, previous, response, tools, manner.chances(known))
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
