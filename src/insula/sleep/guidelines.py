@@ -9,7 +9,7 @@ from insula.errors import InputError
 from insula.memory import ledger
 from insula.memory.changes import Revision
 from insula.memory.erasure import DIGESTS
-from insula.memory.nights import Kept, Revised
+from insula.memory.rows import Kept, Revised
 from insula.memory.store import Store
 from insula.sleep import soul
 from insula.sleep.soul import Document, Section
@@ -76,16 +76,16 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     Raises:
         InputError: the file cannot be read.
     """
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return ""
-    past = await store.revisions(user_id, SUBJECT, PAST)
+    past = await store.guidance.revisions(user_id, SUBJECT, PAST)
     found = soul_file.read(path, known(past))
     if found.edited and not found.foreign:
         text = soul.render(found.document)
         before = soul.parse(past[0].content) if past else Document()
-        await store.retire(user_id, forgotten(before, found.document, await store.lessons(user_id)))
-        await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+        await store.guidance.retire(user_id, forgotten(before, found.document, await store.guidance.lessons(user_id)))
+        await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file
     return soul.render(found.usable)
@@ -97,22 +97,22 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
     Raises:
         InputError: the file was changed meanwhile.
     """
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read(path, known(await store.revisions(user_id, SUBJECT, PAST)))
+        found = soul_file.read(path, known(await store.guidance.revisions(user_id, SUBJECT, PAST)))
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
-    await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+    await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
 
 
 async def reconcile(store: Store, user: str, before: str, after: str) -> None:
     """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return
     old, new = soul.parse(before), soul.parse(after)
-    await store.retire(user_id, forgotten(old, new, await store.lessons(user_id)))
+    await store.guidance.retire(user_id, forgotten(old, new, await store.guidance.lessons(user_id)))
     shown = frozenset(line.id for line in new.derived if is_view(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from insula.calibration import OWN, Outcome, calibrated, written
 from insula.memory.changes import Revision
-from insula.memory.nights import Line, Noticed, Revised
+from insula.memory.rows import Line, Noticed, Revised
 from insula.memory.store import Store
 from insula.sleep.mistakes import is_users
 from insula.text.analysis import Sentence, analyse
@@ -142,7 +142,7 @@ class Own(NamedTuple):
 
 async def own(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    return standing(await store.revisions(user_id, OWN, 1), base)
+    return standing(await store.guidance.revisions(user_id, OWN, 1), base)
 
 
 def standing(past: Sequence[Revised], base: Calibration) -> Own:
@@ -152,4 +152,4 @@ def standing(past: Sequence[Revised], base: Calibration) -> Own:
 
 async def forget(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.revise(user_id, Revision(OWN, PERSON, "{}", {}))
+    await store.guidance.revise(user_id, Revision(OWN, PERSON, "{}", {}))

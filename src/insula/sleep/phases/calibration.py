@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from insula.calibration import OWN, Outcome, refit, settle, shipped, written
 from insula.memory.changes import Revision
-from insula.memory.nights import Line, Noticed, Revised
+from insula.memory.rows import Line, Noticed, Revised
 from insula.memory.shown import named
 from insula.sleep.cycle import Night, Result
 from insula.sleep.outcomes import KEPT, PERSON, outcomes, shown, standing
@@ -34,7 +34,7 @@ class Report(TypedDict):
 
 async def calibrate(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
-    past = await night.store.revisions(night.user_id, OWN, 1)
+    past = await night.store.guidance.revisions(night.user_id, OWN, 1)
     found, last = await _since(night, past)
     right = sum(one.held for one in found)
     report = Report(up_to=last, right=right, wrong=len(found) - right)
@@ -56,11 +56,11 @@ async def calibrate(night: Night) -> Result:
 async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.store.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
+    sessions = [one for one in await night.store.nights.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
-        lines = await night.store.lines_of(night.user_id, one.id, LINES)
-        turns = await night.store.noticed_in(night.user_id, [TURN], [one.id])
+        lines = await night.store.nights.lines_of(night.user_id, one.id, LINES)
+        turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.id])
         # What is said while the night looks on is of the next one.
         new = [line for line in lines if line.id <= one.last and line.at >= since]
         evidence = await _evidence(night, new, turns)

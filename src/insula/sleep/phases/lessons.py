@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Lived
-from insula.memory.nights import Kept, Noticed
+from insula.memory.rows import Kept, Noticed
 from insula.memory.wishes import stands
 from insula.sleep.cycle import Night, Result
 from insula.sleep.proposals import is_of, known
@@ -48,7 +48,7 @@ class Report(TypedDict):
 async def reinforce(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await since_last_night(night)
-    kept = [one for one in await night.store.lessons(night.user_id) if not one.section]
+    kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
     seen = heard[-1].session.last if heard else night.seen
     if not kept:
         return Result(Report(up_to=seen), skipped="There are no lessons yet.")

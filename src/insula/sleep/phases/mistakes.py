@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NotRequired, TypedDict
 
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands
 from insula.screening import screen
 from insula.sleep.cycle import Night, Result
@@ -75,7 +75,7 @@ async def learn(night: Night) -> Result:
     if not heard:
         return Result(Nothing(up_to=night.seen), skipped="No session since the last night.")
     mistakes = [(one, mistake) for one in heard for mistake in one.mistakes]
-    said = unheard(await night.store.lessons(night.user_id), heard, signals, night.now)
+    said = unheard(await night.store.guidance.lessons(night.user_id), heard, signals, night.now)
     refused: list[Refused] = [_refusal(one, mistake, [mistake.refused]) for one, mistake in mistakes if mistake.refused]
     told: list[tuple[Proposal, str]] = []
     for proposal in gathered(await _lessons(night), mistakes):
@@ -86,7 +86,7 @@ async def learn(night: Night) -> Result:
             told.append((proposal, text.text))
     changed = [*said, *(change for one in told[:MOST] for change in changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
-    wishes = _wished(await night.store.lessons(night.user_id), heard)
+    wishes = _wished(await night.store.guidance.lessons(night.user_id), heard)
     report = await _with_memories(night, _learned(heard, told[:MOST], wishes, refused))
     return Result(report, changed, "" if wishes else skipped)
 
@@ -101,7 +101,7 @@ def _wished(kept: Iterable[Kept], heard: Sequence[Heard]) -> list[Wished]:
 async def _with_memories(night: Night, report: Report) -> Report:
     """The report with each message named by its memory, which a person may look at and erase."""
     named: list[Learned | Wished] = [*report["lessons"], *report["wishes"]]
-    cited = await night.store.cited(night.user_id, [each for one in named for each in one["citations"]])
+    cited = await night.store.guidance.cited(night.user_id, [each for one in named for each in one["citations"]])
     of = {one.id: one.memory for one in cited}
     for one in named:
         one["memories"] = [of[each] for each in one["citations"] if each in of]
@@ -126,7 +126,7 @@ def _learned(
 
 
 async def _lessons(night: Night) -> list[Kept]:
-    return [one for one in await night.store.lessons(night.user_id) if not (one.section or is_wish(one))]
+    return [one for one in await night.store.guidance.lessons(night.user_id) if not (one.section or is_wish(one))]
 
 
 def _proposed(proposal: Proposal, advice: str) -> Learned:

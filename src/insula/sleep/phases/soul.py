@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from insula.errors import BudgetExceeded, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
 from insula.memory.changes import Change, Lesson, Revision
-from insula.memory.nights import Kept, Revised
+from insula.memory.rows import Kept, Revised
 from insula.redaction import redact
 from insula.sleep import draft, soul
 from insula.sleep.cycle import Night, Result
@@ -59,10 +59,10 @@ class Report(TypedDict):
 
 async def guide(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
-    past = await night.store.revisions(night.user_id, SUBJECT, PAST)
+    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
     found = _found(night.soul, past)
     old, last = _base(found, past)
-    kept = await night.store.lessons(night.user_id)
+    kept = await night.store.guidance.lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     revised, known = applied(await _operations(night), [lesson for lesson in kept if lesson.section])
@@ -72,7 +72,7 @@ async def guide(night: Night) -> Result:
     wording, unasked = await _worded(night, items, old)
     outcome = distil(without_wishes(old), items, wording, last=last and without_wishes(last))
     outcome = _shown_with_wishes(outcome, old, standing)
-    waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
+    waiting = await night.store.guidance.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
         *revised,
@@ -110,7 +110,7 @@ def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
 
 async def _operations(night: Night) -> list[Mapping[str, Any]]:
     """What reflections since this phase was last done asked for, and was found fit."""
-    reports = await night.store.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
+    reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
 
 
@@ -124,9 +124,9 @@ class New(NamedTuple):
 
 async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
     """The principles found since this phase was last done, by key; one on record already gains what it cites."""
-    reports = await night.store.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
+    reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     found = [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("candidates", ()))]
-    sessions = {session.id: session for session in await night.store.sessions_to_sleep_on(night.user_id)}
+    sessions = {session.id: session for session in await night.store.nights.sessions_to_sleep_on(night.user_id)}
     items: dict[str, New] = {}
     for one in found:
         section = _SECTIONS.get(str(one["section"]))
@@ -155,7 +155,7 @@ def _state(sessions: frozenset[str]) -> str:
 
 
 async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
-    cited = await night.store.cited(night.user_id, lesson.citations)
+    cited = await night.store.guidance.cited(night.user_id, lesson.citations)
     again = new[lesson.key].item.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
     return Item(
