@@ -14,8 +14,9 @@ from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, PhaseReport, Result, sleep_cycle
 from insula.sleep.grounding import Item
 from insula.sleep.names import PhaseName
-from insula.sleep.phases.reflection import Records, candidates, confidence, fitting, insights, reflect
+from insula.sleep.phases.reflection import candidates, confidence, insights, reflect
 from insula.sleep.phases.summaries import summarise
+from insula.sleep.records import Records, fitting
 from insula.sleep.topics import Reading, corrected, recurring, still_open
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance

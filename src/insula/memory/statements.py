@@ -195,9 +195,6 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
     return tuple(connection.execute(_SALIENCES, values).scalars())
 
 
-"""The record of a turn that is over."""
-
-
 def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:
     """Whether a turn was finished."""
     mine = sa.and_(signals.c.session_id == here.session_id, signals.c.turn == turn, signals.c.kind == TURN)
