@@ -23,7 +23,7 @@ from insula.metacognition import stating
 from insula.metacognition.blocking import Blocking
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import made_up, meant
-from insula.metacognition.mind import IMPASSE, Mind, Options
+from insula.metacognition.mind import Mind, Options
 from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import Turn
 from insula.redaction import redact
@@ -33,7 +33,7 @@ from insula.text.questions import asks
 from insula.text.wishing import wishes
 from insula.turn import mending, monitor
 from insula.turn.hedging import hedge
-from insula.types import Assessment, Identity, Provenance, Signal, Usage
+from insula.types import IMPASSE, Assessment, Identity, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account
