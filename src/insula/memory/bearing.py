@@ -83,9 +83,9 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     for question, found in each:
         part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
         whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
-        for memory, told in found.items():
-            lacking = told.bearing == "answers" and not whole  # another of the things asked for is not told
-            one = told._replace(bearing="bears") if lacking else told
+        for memory, alone in found.items():
+            lacking = alone.bearing == "answers" and not whole  # another of the things asked for is not told
+            one = alone._replace(bearing="bears") if lacking else alone
             known = best.get(memory)
             if known is None or (ORDER[one.bearing], -one.fit) < (ORDER[known.bearing], -known.fit):
                 best[memory] = one
