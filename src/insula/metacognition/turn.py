@@ -18,7 +18,6 @@ from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.rows import Place, Said
-from insula.memory.statements import TURN
 from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
