@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
         @property
         def ADVICE(self) -> Mapping[int, tuple[str, ...]]:  # noqa: N802
-            """By rung, 0 where there is none: what may follow the fact; each is said once in a session."""
+            """By rung, 0 for none, `AHEAD` before a call: what may follow the fact, each once in a session."""
             ...
 
         def fact(self, reading: Reading) -> str:
@@ -55,6 +55,13 @@ if TYPE_CHECKING:
 
         def feel(self, state: State, action: Action) -> Reading | None:
             """What it feels after an action; `state` holds it already."""
+            ...
+
+    class Foreseeing(Worded, Protocol):
+        """A sense that can tell by what is about to be done."""
+
+        def foresee(self, state: State, action: Action) -> Reading | None:
+            """What it feels before an action, of which only the command is known."""
             ...
 
     class Last(Worded, Protocol):
@@ -80,6 +87,8 @@ SENSES: "tuple[Sense, ...]" = (
     chronos,
 )
 """Those that feel after each call; of several that feel something at once, the first speaks."""
+FORESEEING: "tuple[Foreseeing, ...]" = (against_words, at_risk, bypass, delivery)
+"""Those that feel before a call where the host asks; what they tell then is not told again after it."""
 AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
 """Those that feel when the agent stops, in that order too."""
 ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *AT_THE_END)}
