@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"
 """The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
-EVENTS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
+EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 THREADS = 8
 """Events that are answered at the same time, in threads that are not taken from the agent's."""
 MOST_RUNNING = 2 * THREADS
