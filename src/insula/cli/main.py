@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -321,7 +321,7 @@ def main() -> None:
         sys.exit(130)
 
 
-_USAGE = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_USAGE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """Typer has a Click of its own, and does not export this."""
 
 
@@ -329,11 +329,14 @@ def _as_json() -> int:
     """Run the command so that even what cannot be read of its words is told as JSON; returns the exit code."""
     try:
         code = app(standalone_mode=False)
-    except _USAGE as error:
-        _failed("UsageError", error.format_message(), json=True)
-        return error.exit_code
     except typer.Abort:
         return 1
+    except Exception as error:
+        if not isinstance(error, _USAGE):
+            raise
+        unreadable: Any = error
+        _failed("UsageError", unreadable.format_message(), json=True)
+        return int(unreadable.exit_code)
     return code if isinstance(code, int) else 0
 
 

@@ -23,6 +23,7 @@ from insula.replay.worth import worth
 from insula.turn.confidence import is_evidence
 from insula.turn.instructions import WORTH_SHOWING, dated
 from insula.types import Recalled
+from insula.value import is_object
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """Of the protocol, the latest first; what a client asks for is answered where it is one of them."""
@@ -125,7 +126,8 @@ async def answered(mind: Metacognition, user: str, line: str) -> Json | None:
 
 
 async def _done(mind: Metacognition, user: str, asked: Json) -> Json | None:
-    params = asked.get("params") if isinstance(asked.get("params"), dict) else {}
+    given: Any = asked.get("params")
+    params: Json = given if is_object(given) else {}
     match asked["method"]:
         case _ if "id" not in asked:
             return None
@@ -142,7 +144,7 @@ async def _done(mind: Metacognition, user: str, asked: Json) -> Json | None:
     return {"jsonrpc": "2.0", "id": asked["id"], "result": result}
 
 
-def _introduced(params: Any) -> Json:
+def _introduced(params: Json) -> Json:
     wished = params.get("protocolVersion")
     return {
         "protocolVersion": wished if wished in VERSIONS else VERSIONS[0],
@@ -157,9 +159,10 @@ def _described(name: str, tool: Tool) -> Json:
     return {"name": name, "description": tool.about, "inputSchema": schema}
 
 
-async def _called(mind: Metacognition, user: str, params: Any) -> Json:
+async def _called(mind: Metacognition, user: str, params: Json) -> Json:
     """What a tool answers; what cannot be done is said to the model as an error of the tool."""
-    tool, given = TOOLS.get(params.get("name")), params.get("arguments") or {}
+    tool = TOOLS.get(str(params.get("name")))
+    given: Json = params.get("arguments") or {}
     if tool is None:
         return _said(f"There is no tool {params.get('name')!r}; there are {', '.join(TOOLS)}.", failed=True)
     if missing := [name for name in tool.takes if not isinstance(given.get(name), str) or not given[name].strip()]:

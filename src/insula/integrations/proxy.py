@@ -6,7 +6,7 @@ was added is told in the headers of the response. Every other path goes through 
 
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from hashlib import sha256
 from typing import Any
 
@@ -139,7 +139,7 @@ def _headers(headers: httpx2.Headers) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in HOP}
 
 
-def _added(told: Told) -> Mapping[str, str]:
+def _added(told: Told) -> dict[str, str]:
     """What was put into the request."""
     if told.turn is None:
         return {}
@@ -149,7 +149,7 @@ def _added(told: Told) -> Mapping[str, str]:
     return {f"{OURS}confidence": f"{sure.level} {sure.score:.2f}", f"{OURS}added": f"{put} characters", **notes}
 
 
-def _assessed(told: Told) -> Mapping[str, str]:
+def _assessed(told: Told) -> dict[str, str]:
     result = told.turn.result if told.turn else None
     if result is None or result.assessment is None:
         return {}

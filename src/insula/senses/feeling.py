@@ -109,8 +109,9 @@ def arguments(value: Any) -> Any:
             return json.loads(value)
         except (ValueError, RecursionError):
             return value
-    known: Any = value if isinstance(value, str | dict | list) else field(value, "__dict__")
-    return known if known is not None else str(value or "")
+    held: Any = value
+    known: Any = held if type(held) in (str, dict, list) else field(held, "__dict__")
+    return known if known is not None else str(held or "")
 
 
 def _own(output: str) -> str:
