@@ -18,13 +18,14 @@ from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.rows import Place, Said
+from insula.memory.statements import TURN
 from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import IMPASSE, TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
-from insula.metacognition.mind import TURN, Mind
+from insula.metacognition.mind import Mind
 from insula.metacognition.reading import (
     analysed,
     chosen,
@@ -334,7 +335,7 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
-        if is_all(self.heard, self._content):
+        if is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)

@@ -23,14 +23,7 @@ from insula.step.senses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from insula.step.senses.protocol import Sense, Worded
-
-    class Last(Worded, Protocol):
-        """A sense that feels when the agent stops."""
-
-        def feel_end(self, state: State, said: str) -> Reading | None:
-            """What it feels; `said` are the agent's last words."""
-            ...
+    from insula.step.senses.protocol import Last, Sense, Worded
 
 
 SENSES: "tuple[Sense, ...]" = (

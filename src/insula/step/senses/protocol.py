@@ -35,3 +35,11 @@ class Sense(Worded, Protocol):
     def feel(self, state: State, action: Action) -> Reading | None:
         """What it feels after an action; `state` holds it already."""
         ...
+
+
+class Last(Worded, Protocol):
+    """A sense that feels when the agent stops."""
+
+    def feel_end(self, state: State, said: str) -> Reading | None:
+        """What it feels; `said` are the agent's last words."""
+        ...
