@@ -20,7 +20,7 @@ from insula.memory.subject import NOBODY, fits, names_of, people, same
 from insula.text.analysis import fold, term_of
 from insula.types import Bearing, Reason
 
-NEAR, FAR = 0.2, -0.1
+NEAR, FAR = 0.2, -0.05
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 COMMON = 0.03
 """Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
@@ -190,7 +190,7 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
         return _Match(told, "other", fit, "supposed")
-    if told.by_tool and not question.subjects:
+    if told.by_tool and (not question.subjects or fit < FOLLOWS):  # it must be asked for
         return _Match(told, "other", fit, "")
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
