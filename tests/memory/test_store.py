@@ -196,7 +196,7 @@ async def test_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> Non
     with sqlite3.connect(path) as raw:
         raw.execute("UPDATE alembic_version SET version_num = '9999'")
     raw.close()
-    with pytest.raises(StoreNewer, match="pip install --upgrade insula"):
+    with pytest.raises(StoreNewer, match="upgrade Insula where you have it from"):
         await Store.open(path)
 
 
