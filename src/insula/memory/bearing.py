@@ -235,7 +235,7 @@ def _about(question: Question, statement: Statement) -> bool:
     said = statement.subjects - {""}
     if fits(question.subjects, said) or _of_theirs(question, statement):
         return True
-    if question.subjects == {USER} and _of_kind_asked(question, statement):
+    if question.subjects == frozenset({USER}) and _of_kind_asked(question, statement):
         return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)
