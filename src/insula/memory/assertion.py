@@ -305,6 +305,8 @@ def _asked_about(about: Whose, ask: Ask, language: str) -> frozenset[str]:
     away = {NOBODY, SOMEBODY, ASSISTANT}
     if ask.kind == "person" and _asks_who(ask.text, language):
         return about.mentions - away - {USER}
+    if ask.kind == "person" and not about.mentions and language in DROP_PRONOUNS and language not in UNSPACED:
+        return frozenset() if fold(ask.text.split()[0].strip("¿").lower()) in _WHO else frozenset({USER})  # "per chi"
     if not about.mentions and (ask.kind == "person" or language not in DROP_PRONOUNS):
         return frozenset()
     if about.mentions and about.mentions.isdisjoint(about.subjects):

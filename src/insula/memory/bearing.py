@@ -17,10 +17,10 @@ from insula.memory.matter import matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
 from insula.memory.slots import counts, filled
 from insula.memory.subject import NOBODY, fits, names_of, people, same
-from insula.text.analysis import fold
+from insula.text.analysis import fold, term_of
 from insula.types import Bearing, Reason
 
-NEAR, FAR = 0.2, -0.03
+NEAR, FAR = 0.2, -0.05
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 COMMON = 0.03
 """Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
@@ -83,12 +83,12 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     for question, found in each:
         part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
         whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
-        for memory, alone in found.items():
-            lacking = alone.bearing == "answers" and not whole  # another of the things asked for is not told
-            one = alone._replace(bearing="bears") if lacking else alone
+        for memory, one in found.items():
+            lacking = one.bearing == "answers" and not whole  # another of the things asked for is not told
+            new = one._replace(bearing="bears") if lacking else one
             known = best.get(memory)
-            if known is None or (ORDER[one.bearing], -one.fit) < (ORDER[known.bearing], -known.fit):
-                best[memory] = one
+            if known is None or (ORDER[new.bearing], -new.fit) < (ORDER[known.bearing], -known.fit):
+                best[memory] = new
     return best
 
 
@@ -163,12 +163,22 @@ def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
         for at, cosine in zip(alike, cosines, strict=True):
             out[at] = _Near(nearness(cosine, None, words[at]))
         return out
+    only_who = question.terms <= _who_terms(question)
     sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
     for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
         apart = is_sure and common < APART and cosine < PLAIN
-        whole = common >= COMMON or words[at] == 1.0 or question.language != told[at].statement.language
+        every = words[at] == 1.0 and not only_who
+        whole = common >= COMMON or every or question.language != told[at].statement.language
         out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
     return out
+
+
+def _who_terms(question: Question) -> frozenset[str]:
+    """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
+    known, names = people(question.language), names_of(question.subjects)
+    words = re.findall(r"[\w-]+", question.text.lower())
+    who = {term_of(word, question.language) for word in words if fold(word) in names or known.being(fold(word))}
+    return frozenset(term for term in who if term)
 
 
 def _match(question: Question, told: Told, near: _Near) -> _Match:
@@ -180,7 +190,7 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
         return _Match(told, "other", fit, "supposed")
-    if told.by_tool and not question.subjects:
+    if told.by_tool and (not question.subjects or fit < FOLLOWS):  # it must be asked for
         return _Match(told, "other", fit, "")
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
@@ -225,7 +235,7 @@ def _about(question: Question, statement: Statement) -> bool:
     said = statement.subjects - {""}
     if fits(question.subjects, said) or _of_theirs(question, statement):
         return True
-    if question.subjects == {USER} and _of_kind_asked(question, statement):
+    if question.subjects == frozenset({USER}) and _of_kind_asked(question, statement):
         return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)

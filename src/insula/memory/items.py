@@ -35,7 +35,7 @@ def _is_thing(item: str, language: str) -> bool:
     if language in UNSPACED:
         return True
     words = re.findall(r"[\w'-]+", item.lower())
-    return bool(words) and term_of(words[-1], language) is not None and words[-1] not in words_of("function", language)
+    return bool(words) and bool(term_of(words[-1], language)) and words[-1] not in words_of("function", language)
 
 
 @cache

@@ -25,7 +25,7 @@ def filled(question: Question, statement: Statement) -> bool | None:
     slots = list(_slots(question))
     told = [_TOLD[slot](question, statement) for slot in slots]
     if question.ask.kind == "number" and "age" not in slots:
-        told.append(carries("number", _answer(statement), statement.language))
+        told.append(_amount(question, statement))
     if question.ask.kind == "time" and "hour" not in slots and not _someday(question):
         told.append(_timed(statement))
     if question.ask.kind == "open" and _is_elsewhere(question, statement):
@@ -119,7 +119,9 @@ def _dated(question: Question, statement: Statement) -> bool:
 
 
 def _amount(question: Question, statement: Statement) -> bool:
-    return carries("number", _answer(statement), statement.language)
+    return carries("number", _answer(statement), statement.language) or (
+        _pattern("amount", "told", statement.language) is not None and _says("amount", statement)
+    )
 
 
 def _who(question: Question, statement: Statement) -> bool:

@@ -356,7 +356,7 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
-        if is_all(self.heard, self._content):
+        if is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)

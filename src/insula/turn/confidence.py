@@ -34,7 +34,7 @@ CHANCE, FALL = 0.05, 11.0
 of the small conversations against the lines of all others."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
-BEARING = -0.02
+BEARING = -0.05
 """Nearness in matter from which a statement bears on what is asked."""
 WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",
