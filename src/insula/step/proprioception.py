@@ -9,7 +9,7 @@ from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
-from insula.step.senses import ALL, AT_THE_END, CLIMBING, FORESEEING, SENSES, chronos, o2, oscillation
+from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
@@ -79,7 +79,8 @@ def sense(state: State, action: Action) -> Sensed:
     opened, _, shut = goals.after(state.goals, action, turn.number)
     edits = oscillation.follow(state.edits, action)
     state = state.replace(window=window, goals=opened, edits=edits)
-    readings = tuple(reading for each in SENSES if (reading := each.feel(state, action)) is not None)
+    senses = (*_minding(), *SENSES) if action.acts or state.bans else SENSES
+    readings = tuple(reading for each in senses if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
     ended = _ended(state, shut, action.at)
@@ -144,9 +145,15 @@ def foresee(state: State, action: Action) -> Sensed:
     turn = entered(state.turn, action).number
     action = action.replace(nth=turn)
     readings = tuple(
-        reading.replace(ahead=True) for each in FORESEEING if (reading := each.foresee(state, action)) is not None
+        reading.replace(ahead=True) for each in _minding() if (reading := each.foresee(state, action)) is not None
     )
     return _told_once(state, readings).replace(readings=readings)
+
+
+def _minding() -> "tuple[Minding, ...]":
+    from insula.step.senses.minding import MINDING
+
+    return MINDING
 
 
 def end(state: State, said: str) -> Sensed:
@@ -156,6 +163,8 @@ def end(state: State, said: str) -> Sensed:
         state: when it stops.
         said: its last words.
     """
+    from insula.step.senses.ending import AT_THE_END
+
     readings = tuple(reading for each in AT_THE_END if (reading := each.feel_end(state, said)) is not None)
     return _told_once(state, readings).replace(readings=readings)
 
@@ -330,6 +339,8 @@ def acted(record: "Record") -> Action | None:
 
 def labels() -> dict[str, str]:
     """What each sense feels, in a word for people."""
+    from insula.step.senses.ending import ALL
+
     return {name: each.LABEL for name, each in ALL.items()}
 
 
@@ -337,5 +348,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from insula.step.senses.protocol import Minding
 
     Record = dict[str, Any]

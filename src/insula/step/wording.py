@@ -5,7 +5,7 @@ A text is a fact and, where there is one left, a word on what to make of it. No 
 
 from insula.step.digests import digest
 from insula.step.ladder import AHEAD
-from insula.step.senses import ALL
+from insula.step.senses.ending import ALL
 from insula.step.state import SENTENCES, Reading, State
 
 SIGN = "[insula] "

@@ -37,8 +37,8 @@ class Sense(Worded, Protocol):
         ...
 
 
-class Foreseeing(Worded, Protocol):
-    """A sense that can tell by what is about to be done."""
+class Minding(Sense, Protocol):
+    """A sense that can tell by what is about to be done, too."""
 
     def foresee(self, state: State, action: Action) -> Reading | None:
         """What it feels before an action, of which only the command is known."""
