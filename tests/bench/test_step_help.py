@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from insula.errors import InputError
 from insula.testing import ScriptedModel
 from insula_bench.help import repair, sandbox, step
 from insula_bench.help.repair import Act
@@ -22,13 +23,18 @@ def _kept_in(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[report
     monkeypatch.setenv("INSULA_HOLDOUT", "0")
     try:
         sandbox.require()
-    except Exception as error:
+    except InputError as error:
         pytest.skip(str(error))
+
+
+def fresh(root: Path) -> Path:
+    (root / "run").mkdir()
+    return root / "run"
 
 
 def runs(root: Path, replies: Sequence[str], turns: int = 12) -> tuple[list[step.Run], ScriptedModel]:
     model = ScriptedModel(list(replies))
-    return asyncio.run(step.play(model, TASK, 0, root, turns)), model
+    return asyncio.run(step.play(model, TASK, 0, fresh(root), turns)), model
 
 
 def test_a_run_without_a_note_has_one_branch(tmp_path: Path) -> None:
@@ -40,22 +46,19 @@ def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told(tmp_p
     fix = '<edit path="answer.txt">\nright\n</edit>'
     found, model = runs(tmp_path, [FAILS, FAILS, FAILS, fix, "<read>answer.txt</read>", "<done/>"], turns=6)
     told, silent = found
-    assert (told.branch, told.closed) == ("told", told.closed or 0)
-    assert silent.branch == "silent"
-    assert told.notes
-    said = str(told.notes[0]["text"])
-    before = len(told.acts)
-    assert before
-    heard = [said in request.text for request in model.requests]
-    assert any(heard)
-    assert silent.acts[: int(str(told.notes[0]["turn"]))] == told.acts[: int(str(told.notes[0]["turn"]))]
+    assert (told.branch, silent.branch) == ("told", "silent")
+    said, turn = str(told.notes[0]["text"]), int(str(told.notes[0]["turn"]))
+    assert told.acts[:turn] == silent.acts[:turn]
+    assert any(said in request.text for request in model.requests)
     assert not any(said in text for _, text in silent.history)
+    assert told.closed
+    assert not silent.closed
 
 
 def test_a_test_that_was_changed_instead_of_the_code_is_not_solved(tmp_path: Path) -> None:
     task = TASK._replace(check="sh test.sh", files={"answer.txt": "wrong\n", "test.sh": f"{CHECK}\n"})
     model = ScriptedModel(['<edit path="test.sh">true</edit>', "<shell>sh test.sh</shell>", "<done/>"])
-    (run,) = asyncio.run(step.play(model, task, 0, tmp_path, 5))
+    (run,) = asyncio.run(step.play(model, task, 0, fresh(tmp_path), 5))
     assert not run.closed
 
 
@@ -103,6 +106,7 @@ def test_a_file_outside_the_folder_is_neither_read_nor_written(tmp_path: Path) -
         ("It works now. <done/>", Act("done")),
         ("I cannot help with that.", Act("")),
         ('<edit path="a.py">x = 1', Act("edit", "a.py", "x = 1\n")),
+        ("<edit a.py>x = 1</edit>", Act("edit", "a.py", "x = 1\n")),
     ],
 )
 def test_the_first_action_of_a_reply_is_read(reply: str, act: Act) -> None:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from insula.memory.nights import Line, Noticed
-from insula.metacognition import mind, turn
+from insula.memory.rows import Line, Noticed
+from insula.memory.statements import TURN
+from insula.metacognition import finishing
 from insula.sleep import mistakes
 from insula.sleep.mistakes import Mistake, found
 from insula.text.pasted import own_words
@@ -156,5 +157,5 @@ def test_corrections_are_understood_in_other_languages() -> None:
 
 
 def test_the_signals_that_are_read_are_those_that_a_turn_writes() -> None:
-    written = (mind.TURN, turn.CONFIDENCE_LOW, turn.IMPASSE)
+    written = (TURN, finishing.CONFIDENCE_LOW, finishing.IMPASSE)
     assert written == (mistakes.TURN, mistakes.CONFIDENCE_LOW, mistakes.IMPASSE)

@@ -183,7 +183,7 @@ async def play(model: "Model", task: Task, seed: int, root: Path, turns: int = T
     """
     places = _Places(root / "work", root / "home")
     places.folder.mkdir()
-    places.home.mkdir()
+    places.home.mkdir(mode=0o700)
     sandbox.write(places.folder, task.files)
     _tell(places, {"hook_event_name": "SessionStart", "source": "startup"}, 0)
     _tell(places, {"hook_event_name": "UserPromptSubmit", "prompt": task.goal}, 0)
