@@ -1,7 +1,7 @@
 """`insula bench help`: what is asked of a model, kept, gone on with and printed."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Scripted:
         model = ScriptedModel(said)
 
         @asynccontextmanager
-        async def resolve(name: str, folder: Path | None = None) -> AsyncIterator[ScriptedModel]:
+        async def resolve(name: str, folder: Path | None = None) -> AsyncGenerator[ScriptedModel]:
             yield model
 
         monkeypatch.setattr(asking, "resolve", resolve)
