@@ -286,7 +286,7 @@ async def test_a_reset_while_the_night_is_at_work_stands(
             await forget(store, user_id)  # `insula memory calibration --reset`, in another process
         return await former(self, *args, **named)
 
-    monkeypatch.setattr(Store, moment, reset_first)
+    monkeypatch.setattr(Nights, moment, reset_first)
     phases = [(PhaseName.CALIBRATION, calibrate)]
     report = await sleep_cycle(store, "ana", phases, force=True)
     assert await own(store, user_id, shipped()) == Own(shipped(), ())
