@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.store import Said
+from insula.memory.rows import Said
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.adaptation import Stage

@@ -205,12 +205,16 @@ class Turn:
     async def open(self) -> Self:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
-            await self._recall()
-            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
+        await self.look()
         with self.kept_from_host("write"):
             await self._write()
         return self
+
+    async def look(self) -> None:
+        """Recall, and compose what the model is told."""
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
+            await self._recall()
+            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -269,9 +273,11 @@ class Turn:
     async def _recall(self) -> None:
         owner = self._owner
         self._content = redact(self.message)
-        self._analysis = analysed(self._content, next(iter(owner.identity.languages), "en"))
         place = self._place = await owner.store.place(self.user, self.session)
-        asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
+        spoken = await owner.languages(place)
+        likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
+        self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
+        asked = cue(self._analysis, USER, ASSISTANT, spoken - {self._analysis.language})
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
@@ -288,7 +294,7 @@ class Turn:
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
         before = owner.judged((self.user, self.session))
-        left = before.shortfall if before else None
+        left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
         with self.kept_from_host("wishes"):
             self.heard = await self._wished()
@@ -350,7 +356,7 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
-        if is_all(self.heard, self._content):
+        if is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)

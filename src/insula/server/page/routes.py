@@ -25,7 +25,7 @@ from insula.server.api.sessions import latest
 from insula.server.page import guidelines
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
-from insula.server.page.views import learned, times, turns
+from insula.server.page.views import learned, times, turns, worth
 from insula.server.page.views.turns import Facts, Shown
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.service import Service
@@ -234,7 +234,8 @@ def _rules() -> list[digest.Rule]:
 async def agents(request: Request, who: Visitor) -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
     looked = _lookback(request).look() if not service_of(request).tokens else None
-    return page("agents.html", who.link, who=who, here="agents", looked=looked)
+    hooks = await run_in_threadpool(worth.hooks) if looked is not None else None
+    return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks)
 
 
 @router.get("/agents/{name}")
