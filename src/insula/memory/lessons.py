@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import journal, wishes
+from insula.memory import index, journal, wishes
 from insula.memory.nights import Kept, kept
 from insula.memory.schema import lessons, memories, messages, nights, revisions, sessions, signals
 from insula.text.wishing import Wish
@@ -65,6 +65,7 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
 
 def heard(connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float) -> None:
     """Let what a message wishes count at once: what it says anew stands, and what it ends is retired."""
+    index.begin(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:

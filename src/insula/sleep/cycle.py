@@ -159,7 +159,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
-    with store.alone(user_id) as alone:
+    async with store.alone(user_id) as alone:
         name = date or await _name(store, user_id, zone)
         done = await store.journal(user_id, name)
         why = "" if force else await _gate(store, user_id, done)
