@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from typing import Any
 
 import psycopg
 import pytest
@@ -122,7 +123,8 @@ async def test_a_connection_that_breaks_while_it_commits_loses_nothing_and_doubl
             broken.append(1)
             if committed:
                 commit(connection)
-            connection.dbapi_connection.close()
+            held: Any = connection.driver_connection
+            held.close()
             raise psycopg.OperationalError("server closed the connection unexpectedly")
 
         monkeypatch.setattr(dialect, "do_commit", breaks)

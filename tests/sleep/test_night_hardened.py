@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from insula.agent.chat import Chat
 from insula.errors import ModelRefused, ModelTimeout
@@ -246,7 +247,7 @@ async def test_a_session_of_200_000_messages_takes_seconds(store: Store) -> None
         WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
         SELECT 1, 1, i, CASE i % 2 WHEN 0 THEN 'user' ELSE 'assistant' END, 'user', 'No, word' || i || ' is right.', i
         FROM n"""
-    await store.run(lambda c: c.exec_driver_sql(fill))
+    await store.run(lambda c: c.execute(sa.text(fill)))
     began = time.process_time()
     assert not (await sleep(store)).failed
     assert time.process_time() - began < 30

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from insula.errors import InsulaError, SettingsError, StoreError, StoreFull, StoreLocked
 from insula.memory.schema import memories, users
@@ -70,16 +71,12 @@ leases = sa.Table(
 )
 """Who is at what, until when by the server's own clock: those of machines differ."""
 
-_MARK = insert(commits)
-_MARK = _MARK.on_conflict_do_update(
-    index_elements=["thread"], set_={"unit": _MARK.excluded.unit, "at": sa.func.clock_timestamp()}
+_NEW = insert(commits)
+_MARK = _NEW.on_conflict_do_update(
+    index_elements=["thread"], set_={"unit": _NEW.excluded.unit, "at": sa.func.clock_timestamp()}
 )
 _MARKED = sa.select(commits.c.unit).where(commits.c.thread == sa.bindparam("mine")).with_for_update()
 _HOLD = sa.select(users.c.id).where(users.c.id == sa.bindparam("user")).with_for_update(key_share=True)
-
-
-class Undecided(Exception):
-    """The connection broke while a unit of work was being committed."""
 
 
 class Server:
@@ -108,10 +105,9 @@ class Server:
             hide_parameters=True,
             connect_args={"prepare_threshold": None, "connect_timeout": 5, "application_name": "insula"},
         )
-        sa.event.listen(self._engine, "before_cursor_execute", _note)
+        event.listen(self._engine, "before_cursor_execute", _note)
         self._me = uuid4().hex
         self._opening, self._opened = threading.Lock(), False
-        self._closed = threading.Event()
 
     def make(self) -> None:
         """There is nothing to make: a database is made by whoever runs the server."""
@@ -129,33 +125,31 @@ class Server:
                 return self._attempt(work, until)
             except DBAPIError as error:
                 self._forget()
-                if not passes(error) or time.monotonic() > until or self._closed.wait(pause):
+                if not passes(error) or time.monotonic() > until:
                     raise explain(error, self.name) from error
                 log.warning("%s It is tried again.", explain(error, self.name))
+                time.sleep(pause)
                 pause = min(2 * pause, PAUSES[1])
 
     def _attempt(self, work: Callable[[sa.Connection], T], until: float) -> T:
         unit = uuid4().hex
-        try:
-            with self._engine.connect() as connection:
-                connection.info.update(writes=False, held=set[int]())
-                transaction = connection.begin()
-                result = work(connection)
-                writes = connection.info["writes"]
-                if writes:
-                    connection.execute(_MARK, {"thread": self._thread, "unit": unit})
-                try:
-                    transaction.commit()
-                except DBAPIError as error:
-                    if writes and passes(error):
-                        raise Undecided from error
+        with self._engine.connect() as connection:
+            connection.info.update(writes=False, held=set[int]())
+            transaction = connection.begin()
+            result = work(connection)
+            writes = connection.info["writes"]
+            if writes:
+                connection.execute(_MARK, {"thread": self._thread, "unit": unit})
+            try:
+                transaction.commit()
+                return result
+            except DBAPIError as error:
+                if not (writes and passes(error)):
                     raise
-        except Undecided as error:
-            if self._is_committed(unit, until):
-                return result  # pyright: ignore[reportPossiblyUnboundVariable] it is there once a commit was tried
-            assert isinstance(error.__cause__, DBAPIError)  # noqa: S101 as it was raised above
-            raise error.__cause__ from None
-        return result
+                undecided = error
+        if self._is_committed(unit, until):
+            return result
+        raise undecided
 
     @property
     def _thread(self) -> str:
@@ -173,8 +167,9 @@ class Server:
                 with self._engine.begin() as connection:
                     return connection.execute(_MARKED, {"mine": self._thread}).scalar() == unit
             except DBAPIError as error:
-                if time.monotonic() > until or self._closed.wait(pause):
+                if time.monotonic() > until:
                     raise explain(error, self.name) from error
+                time.sleep(pause)
                 pause = min(2 * pause, PAUSES[1])
 
     def _open(self) -> None:
@@ -229,7 +224,6 @@ class Server:
 
     def close(self) -> None:
         """Let go of the connections."""
-        self._closed.set()
         with suppress(DBAPIError):
             if self._opened:
                 with self._engine.begin() as connection:
@@ -265,6 +259,12 @@ def lease(connection: sa.Connection, name: str, holder: str) -> bool:
         index_elements=["name"], set_={"holder": holder, "until": _ago(-LEASE)}, where=mine
     )
     return connection.execute(taken.returning(leases.c.name)).first() is not None
+
+
+def holders(connection: sa.Connection, prefix: str) -> list[str]:
+    """Who holds the names that begin so."""
+    held = sa.and_(leases.c.name.startswith(prefix, autoescape=True), leases.c.until >= sa.func.clock_timestamp())
+    return list(connection.execute(sa.select(leases.c.holder).where(held)).scalars())
 
 
 def release(connection: sa.Connection, name: str, holder: str) -> None:
@@ -344,7 +344,7 @@ def passes(error: DBAPIError) -> bool:
     state, said = _state(error), str(error.orig)
     if state:
         return state.startswith(_AWAY)
-    away = error.connection_invalidated or isinstance(error, sa.exc.OperationalError)
+    away = error.connection_invalidated or isinstance(error, OperationalError)
     return away and not any(why in said for why in _FINAL)
 
 

@@ -66,6 +66,7 @@ messages = sa.Table(
     sa.Column("score", sa.Double),
     _time("said_at"),
     sa.Index(None, "session_id", "turn"),
+    sa.Index(None, "user_id", "id"),
 )
 """The transcript, word for word; `score` is the assessment of a response."""
 
@@ -285,6 +286,19 @@ evidence = sa.Table(
     sa.UniqueConstraint("lesson_id", "session_id"),
 )
 """What a session in which its trigger appeared says of a lesson; a session counts once."""
+
+spending = sa.Table(
+    "spending",
+    metadata,
+    sa.Column("night", sa.Text, primary_key=True),
+    sa.Column("user_id", Number, primary_key=True, autoincrement=False),
+    sa.Column("calls", sa.Double, nullable=False, server_default="0"),
+    sa.Column("tokens", sa.Double, nullable=False, server_default="0"),
+    sa.Column("cost", sa.Double, nullable=False, server_default="0"),
+    sa.Column("taken", sa.Integer, nullable=False, server_default="0"),
+)
+"""What the nights of one date may spend, and have spent, of what is capped for all of them: a row for each user, and
+one for everybody, under user 0. `taken` counts how often a grant was taken that is still open."""
 
 strategies = sa.Table(
     "strategies",

@@ -83,8 +83,8 @@ class Store:
 
     async def close(self) -> None:
         """Finish what is being written and let go of the database."""
-        await asyncio.get_running_loop().run_in_executor(self._threads, self._database.close)
-        self._threads.shutdown()
+        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._database.close)
 
     async def __aenter__(self) -> Self:
         return self

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
+from insula.memory.nights import END, MIN_MESSAGES, UP_TO
 from insula.memory.store import Store
 from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Calibration, Identity
@@ -25,14 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MIN_MESSAGES = 3
-"""Messages of a session that is worth a night (seed 004)."""
 CADENCE = 20 * 3600.0
 """Seconds between two nights of a user (seed 004)."""
-UP_TO = "up_to"
-"""Where a phase reports the last message that it has seen."""
-END = "end"
-"""What stands in the journal when all phases of a night are done."""
 
 T = TypeVar("T")
 Json = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Postings in place of SQLite's full-text index: the same table proposes on every database."""
+"""Postings in place of SQLite's full-text index, what nights may spend, and whose messages are new."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,6 +29,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", "term", "memory_id"),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "spending",
+        sa.Column("night", sa.Text(), nullable=False),
+        sa.Column("user_id", Number, nullable=False, autoincrement=False),
+        sa.Column("calls", sa.Double(), nullable=False, server_default="0"),
+        sa.Column("tokens", sa.Double(), nullable=False, server_default="0"),
+        sa.Column("cost", sa.Double(), nullable=False, server_default="0"),
+        sa.Column("taken", sa.Integer(), nullable=False, server_default="0"),
+        sa.PrimaryKeyConstraint("night", "user_id"),
+    )
+    op.create_index("ix_messages_user_id_id", "messages", ["user_id", "id"])
     for rows in indexed():
         entries = [(row.id, row.user_id, terms_of(load(row.claims))) for row in rows]
         posted = [
@@ -43,6 +54,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_index("ix_messages_user_id_id", "messages")
+    op.drop_table("spending")
     op.drop_table("postings")
     if op.get_bind().dialect.name != "sqlite":
         return
