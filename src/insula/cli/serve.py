@@ -97,7 +97,7 @@ async def _serve(settings: Settings, name: str, listening: socket.socket, hosts:
                 hosts=hosts,
                 understands=understands(name),
                 zone_of=settings.zone_of,
-                nightly=True,
+                nightly=settings.store is None,  # on a server of PostgreSQL nights are run by workers
             )
             status.stop()
             await Foreground(create_app(service), _url(listening)).serve([listening])

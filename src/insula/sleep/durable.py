@@ -228,7 +228,10 @@ class Worker:
             after = page[-1][0]
             zones = [(number, user, self.house.zone_of(user)) for number, user in page]
             here = [one for one in zones if zone is None or zone == (one[2].key if one[2] else self.house.zones[0])]
-            due = [(number, user, date or _day(store.now(), where)) for number, user, where in here]
+            due = [
+                (number, user, date or (_day(store.now(), where) if where else self.date()))
+                for number, user, where in here
+            ]
             await self._do(lambda due=due: self._enqueue(due))
             called += len(due)
         return called
@@ -300,6 +303,10 @@ class Worker:
         old = await self._do(lambda: _listed(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE))
         if old:
             await self._do(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
+
+    def date(self) -> str:
+        """The day, where users sleep who have no zone of their own."""
+        return _day(self.house.store.now(), ZoneInfo(self.house.zones[0]))
 
     async def progress(self) -> Progress:
         """How many nights wait, are run, and have ended, of those on record."""
