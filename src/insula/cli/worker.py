@@ -1,4 +1,4 @@
-"""`insula worker`: run the nights of many users beside other workers; `insula sleep --all --durable`: all of them now."""
+"""`insula worker`: run the nights of many users beside other workers; `insula sleep --all --durable`: all of them."""
 
 import asyncio
 import json as jsonlib
