@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from insula import redaction
 from insula.redaction import kinds, redact
 
@@ -319,25 +319,7 @@ HOSTILE = [
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_hostile_text_costs_linear_time(unit: str) -> None:
     marks = " PRIVATE token password key :// cookie bearer curl AKIA ghp_ sk- eyJ SG. "
-    text = marks + unit * (200_000 // len(unit))
-    started = time.process_time()
-    redact(text)
-    assert time.process_time() - started < 0.5  # 0.02 to 0.1 s on two old cores; a quadratic pattern takes minutes
-
-
-def test_a_kilobyte_costs_far_less_than_a_tool_call() -> None:
-    text = ("The import of src/app/main.py:42 failed, so the token was read again; see https://x.example/a. " * 11)[
-        :1000
-    ]
-    redact(text)
-    best = min(_seconds(text) for _ in range(20))
-    assert best < 0.0005  # 70 µs on two old cores
-
-
-def _seconds(text: str) -> float:
-    started = time.perf_counter()
-    redact(text)
-    return time.perf_counter() - started
+    assert growth(redact, lambda size: marks + unit * (size // len(unit)), 100_000) <= LINEAR
 
 
 def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:

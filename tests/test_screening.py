@@ -1,7 +1,6 @@
 """What may stand in a system prompt: attacks are withheld, people's wishes pass, and the line is safe either way."""
 
 import json
-import time
 import unicodedata
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from insula.screening import Reason, screen
 from insula.screening_patterns import TABLE
 
@@ -199,9 +199,7 @@ HOSTILE = [
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_hostile_text_costs_bounded_time(unit: str) -> None:
     screen("warm up", 10)
-    started = time.process_time()
-    screen(unit * (1_000_000 // len(unit)), 300)
-    assert time.process_time() - started < 1.5  # 0.05 to 0.3 s on two old cores
+    assert growth(lambda text: screen(text, 300), lambda size: unit * (size // len(unit)), 64_000) <= LINEAR
 
 
 def test_every_entry_of_the_table_has_its_own_name() -> None:

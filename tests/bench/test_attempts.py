@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from insula.bench.attempts import choice, figures, kinds, run, signals
 from insula.errors import InputError
+from insula_bench.attempts import choice, figures, kinds, run, signals
 
 Json = dict[str, Any]
 

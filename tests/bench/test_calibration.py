@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from insula.bench import calibration
-from insula.bench.calibration import ALONE, Answer, Answers, load, measure, run
 from insula.errors import InputError
 from insula.solve.answers import normalised
+from insula_bench import calibration
+from insula_bench.calibration import ALONE, Answer, Answers, load, measure, run
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from insula.bench.confidence import run
-from insula.bench.confidence_figures import equal_mass_ece
-from insula.bench.confidence_probes import (
+from insula.errors import InputError
+from insula.memory.repositories import Memories
+from insula.memory.store import Recollection
+from insula_bench.confidence import run
+from insula_bench.confidence_figures import equal_mass_ece
+from insula_bench.confidence_probes import (
     ANOTHER,
     ANSWERABLE,
     AROUND_ERASED,
@@ -20,9 +23,7 @@ from insula.bench.confidence_probes import (
     chats,
     talks,
 )
-from insula.bench.locomo import Conversation, Line, Question
-from insula.errors import InputError
-from insula.memory.store import Recollection, Store
+from insula_bench.locomo import Conversation, Line, Question
 
 THINGS = ("guitar", "garden", "ferry", "oven", "kite", "canoe", "quilt", "beehive")
 
@@ -156,14 +157,14 @@ def test_an_embedding_counts_in_recall_and_is_named_with_its_cost(
 ) -> None:
     locomo(tmp_path / "locomo")
     found: list[float] = []
-    recall = Store.recall
+    recall = Memories.recall
 
     async def listened(*args: Any, **options: Any) -> Recollection:
         recollection = await recall(*args, **options)
         found.extend(one.parts["cosine"] for one in recollection.recalled)
         return recollection
 
-    monkeypatch.setattr(Store, "recall", listened)
+    monkeypatch.setattr(Memories, "recall", listened)
     assert run(str(tmp_path), None, None, json=True, embed="toy_embeddings:embed") == 0
     report = json.loads(capsys.readouterr().out)
     assert report["embedding"]["name"] == "toy_embeddings:embed"

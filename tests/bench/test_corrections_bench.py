@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from insula.bench.corrections import Pair, apology, detector, likeness, measure, negation, pairs, run
 from insula.errors import InputError
+from insula_bench.corrections import Pair, apology, detector, likeness, measure, negation, pairs, run
 
 SORRY = "Sorry, but I don't understand.\\ \\ "
 RECORDS = [

@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from insula.bench import arms as arms_module
-from insula.bench import gsm8k
-from insula.bench.arms import Arm, Problem, arms, latest
-from insula.bench.gsm8k import TOKENS, problems, run
-from insula.bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
-from insula.bench.gsm8k_report import tables
-from insula.bench.lines import FilePool, Lines
-from insula.bench.page import page
 from insula.errors import InputError, ModelUnavailable
 from insula.llm.client import Generation
 from insula.testing import Request, ScriptedModel
 from insula.types import Usage
+from insula_bench import arms as arms_module
+from insula_bench import gsm8k
+from insula_bench.arms import Arm, Problem, arms, latest
+from insula_bench.gsm8k import TOKENS, problems, run
+from insula_bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
+from insula_bench.gsm8k_report import tables
+from insula_bench.lines import FilePool, Lines
+from insula_bench.page import page
 
 Json = dict[str, Any]
 Reply = Callable[[Request], str]

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from insula.bench.help.gate import FILE, digest
+from insula_bench.help.gate import FILE, digest
 
 FIGURES = Path(__file__).parents[2] / "docs" / "benchmarks" / "help" / FILE
 

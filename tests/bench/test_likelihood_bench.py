@@ -2,9 +2,9 @@
 
 import pytest
 
-from insula.bench.likelihood import Answer, fitted, measure, show
-from insula.bench.likelihood_questions import Question, questions
 from insula.turn.likelihood import UNSURE
+from insula_bench.likelihood import Answer, fitted, measure, show
+from insula_bench.likelihood_questions import Question, questions
 
 
 def test_half_of_the_questions_are_for_fitting_and_share_no_person_and_no_fact_with_the_rest() -> None:

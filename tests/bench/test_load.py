@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from insula.bench import load, load_phases
-from insula.bench.load_client import Connection, Listener, Listeners, get, post
-from insula.bench.load_phases import Stage, by_window, quantiles
-from insula.bench.load_processes import HERE, Running, running
-from insula.bench.load_sessions import Session, people
 from insula.errors import InputError, InsulaError
+from insula_bench import load, load_phases
+from insula_bench.load_client import Connection, Listener, Listeners, get, post
+from insula_bench.load_phases import Stage, by_window, quantiles
+from insula_bench.load_processes import HERE, Running, running
+from insula_bench.load_sessions import Session, people
 
 Json = dict[str, Any]
 

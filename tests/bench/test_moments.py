@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from insula.bench import moments, moments_figures
-from insula.bench.moments import Moment, lived
 from insula.errors import InputError
+from insula_bench import moments, moments_figures
+from insula_bench.moments import Moment, lived
 
 Row = dict[str, Any]
 FILE = "sessions.jsonl"

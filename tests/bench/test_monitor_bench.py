@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from insula.bench.monitor import measure, run
-from insula.bench.monitor_dialogues import BASELINES, Rated, fitted_elsewhere, read, spearman
-from insula.bench.monitor_languages import cases, in_language, languages
 from insula.errors import InputError
+from insula_bench.monitor import measure, run
+from insula_bench.monitor_dialogues import BASELINES, Rated, fitted_elsewhere, read, spearman
+from insula_bench.monitor_languages import cases, in_language, languages
 
 GOOD = "My dog loves long walks in the forest, and yours?"
 BAD = "I do not know know what to to say say say."

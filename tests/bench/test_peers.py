@@ -1,8 +1,8 @@
 import pytest
 
-from insula.bench.cases import cases
-from insula.bench.peers import Verdict, hermes, openhands
 from insula.replay.events import Call, Prompt
+from insula_bench.cases import cases
+from insula_bench.peers import Verdict, hermes, openhands
 
 CASES = {case.name: case.calls for case in cases()}
 

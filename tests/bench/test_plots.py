@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from insula.bench import plots
+from insula_bench import plots
 
 PAPER = 1.0
 """Of each channel of a white pixel."""

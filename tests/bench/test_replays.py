@@ -2,12 +2,12 @@
 
 import pytest
 
-from insula.bench.arms import Arm, Problem, Record, solved
-from insula.bench.replays import RULES, replays
 from insula.solve.methods import METHODS
 from insula.solve.pool import MemoryPool
 from insula.solve.run import Models
 from insula.testing import Request, ScriptedModel
+from insula_bench.arms import Arm, Problem, Record, solved
+from insula_bench.replays import RULES, replays
 
 pytestmark = pytest.mark.anyio
 

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from insula.bench.cases import cases
-from insula.bench.stuck import (
+from insula.errors import InputError
+from insula.replay.events import Call, Prompt
+from insula_bench.cases import cases
+from insula_bench.stuck import (
     ANY,
     Note,
     Watched,
@@ -18,9 +20,7 @@ from insula.bench.stuck import (
     run,
     watch,
 )
-from insula.bench.trajectories import Run
-from insula.errors import InputError
-from insula.replay.events import Call, Prompt
+from insula_bench.trajectories import Run
 
 ERROR = "Error executing query: Unknown column 'name' in 'where clause'"
 

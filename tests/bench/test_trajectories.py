@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from insula.bench.trajectories import TRUTH, Run, Source, sources
 from insula.errors import InputError
 from insula.replay.events import Call
 from insula.replay.trajectories import SPACING
+from insula_bench.trajectories import TRUTH, Run, Source, sources
 
 STEP = {"thought": "Look.", "tool": "bash", "action": "ls", "obs": "a.py"}
 

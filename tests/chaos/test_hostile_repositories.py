@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import random
 import resource
 import signal
 import socket
@@ -72,7 +73,7 @@ KINDS: dict[str, Put] = {
     "chain": lambda path: (path.with_name("next").symlink_to("/dev/zero"), path.symlink_to("next")),
     "folder": Path.mkdir,
     "sparse": _sparse,
-    "binary": _text(os.urandom(4_000)),
+    "binary": _text(random.Random(1).randbytes(4_000)),
     "utf-16": _text("max_tokens = 3".encode("utf-16")),
     "nul": _text(b"\0" * 4_000),
 }

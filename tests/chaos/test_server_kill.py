@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from insula.bench.load_client import Connection, Listener, get
-from insula.bench.load_processes import Running, serving
-from insula.bench.load_sessions import Session, people
 from insula.cli.common import DATABASE
 from insula.testing import FakeServer
+from insula_bench.load_client import Connection, Listener, get
+from insula_bench.load_processes import Running, serving
+from insula_bench.load_sessions import Session, people
 
 pytestmark = pytest.mark.anyio
 

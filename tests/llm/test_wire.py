@@ -1,7 +1,6 @@
 """What goes over the wire, and how each failure there comes back."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -16,7 +15,7 @@ from pydantic_ai.profiles import ModelProfile
 from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.client import Prompt, generate
 from insula.llm.compatible import connected
-from insula.llm.fake_server import SLOW_SECONDS, Behaviour
+from insula.llm.fake_server import Behaviour
 from insula.testing import FakeServer
 
 pytestmark = pytest.mark.anyio
@@ -139,10 +138,8 @@ async def test_each_failure_of_a_stream_is_one_of_our_errors(
 async def test_a_call_ends_at_its_timeout(connect: Connect, behaviour: Behaviour, streamed: bool) -> None:
     with FakeServer(behaviour) as server:
         async with connect(server) as model:
-            began = time.monotonic()
             with pytest.raises(ModelTimeout, match=r"within 0\.2 seconds") as caught:
                 await generate(model, ASK, purpose="r", timeout=0.2, on_delta=_ignore if streamed else None)
-    assert time.monotonic() - began < SLOW_SECONDS
     _check_sentence(str(caught.value))
 
 

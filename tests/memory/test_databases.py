@@ -9,8 +9,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from insula.memory import archive, upgrade
+from insula.memory.backend import at
 from insula.memory.cue import cue
-from insula.memory.database import at
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
 from insula.memory.schema import VERSION, metadata
@@ -48,8 +48,8 @@ async def fill(store: Store, user: str) -> None:
         place = await store.place(user, f"session {number % 4}")
         analysis = analyse(text)
         item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-        await store.say(place, item._replace(vector=embedded(embed, text)))
-        await store.consolidate(place, Controls(consolidation_threshold=0.2))
+        await store.sessions.say(place, item._replace(vector=embedded(embed, text)))
+        await store.sessions.consolidate(place, Controls(consolidation_threshold=0.2))
 
 
 async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
@@ -57,7 +57,7 @@ async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
     every: list[list[tuple[str, str, float]]] = []
     for question in ASKED:
         for vector in (None, embedded(embed, question)):
-            seen = await store.recall(place, cue(analyse(question), USER, ASSISTANT), 16, vector=vector)
+            seen = await store.memories.recall(place, cue(analyse(question), USER, ASSISTANT), 16, vector=vector)
             every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
     return every
 

@@ -136,7 +136,7 @@ async def test_a_connection_that_breaks_while_it_commits_loses_nothing_and_doubl
 
 
 def server_in(store: Store) -> Server:
-    found = store._database  # pyright: ignore[reportPrivateUsage]
+    found = store._backend  # pyright: ignore[reportPrivateUsage]
     assert isinstance(found, Server)
     return found
 
@@ -172,7 +172,7 @@ async def test_an_outage_in_the_middle_is_waited_out(database: str) -> None:
 async def test_two_at_once_on_one_user_wait_for_each_other_and_number_their_turns(database: str) -> None:
     async with await Store.open(database) as one, await Store.open(database) as other:
         place = await one.place("me", "s")
-        said = [store.say(place, item(f"Word {n}.")) for n in range(20) for store in (one, other)]
+        said = [store.sessions.say(place, item(f"Word {n}.")) for n in range(20) for store in (one, other)]
         turns = [turn for turn, _ in await asyncio.gather(*said)]
         assert sorted(turns) == list(range(1, 41))
 
@@ -181,10 +181,10 @@ async def test_one_holds_a_night_until_it_lets_go_or_is_silent_for_too_long(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with await Store.open(database) as one, await Store.open(database) as other:
-        async with one.alone(7) as mine, other.alone(7) as theirs, other.alone(8) as another:
+        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs, other.nights.alone(8) as another:
             assert (mine, theirs, another) == (True, False, True)
-        async with other.alone(7) as theirs:
+        async with other.nights.alone(7) as theirs:
             assert theirs
         monkeypatch.setattr(postgres, "LEASE", -1.0)  # who holds it has been silent
-        async with one.alone(7) as mine, other.alone(7) as theirs:
+        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
             assert (mine, theirs) == (True, True)

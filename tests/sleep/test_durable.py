@@ -78,7 +78,7 @@ async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Sto
         moved = Store.__new__(Store)
         moved.__dict__.update(store.__dict__, now=lambda later=later: store.now() + later)
         waiting = await store.run(nights.waiting, 0, moved.now() - CADENCE, 10)
-        assert [name for _, name in waiting] == [name for name in await store.users() if await due(moved, name)]
+        assert [name for _, name in waiting] == [name for name in await store.nights.users() if await due(moved, name)]
     await talk(store, "slept")
     assert [name for _, name in await store.run(nights.waiting, 0, store.now() + 1, 10)] == ["new", "slept"]
 

@@ -1,12 +1,12 @@
 """The arithmetic that a reasoning claims: found, recomputed, and held wrong only where that is certain."""
 
-import time
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth, lengthened
 from insula.solve.claims import claims, corrected
 
 RIGHT = [
@@ -289,14 +289,12 @@ def test_no_equation_is_too_odd_to_be_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    "shape",
     [
-        *(" " * 20_000, "1" * 20_000, "1." * 10_000, "1,111," * 3_000, "1" * 20_000 + ".1.1", "(1+" * 6_000 + "="),
-        *("1+1=1 " * 3_300, ("1 a+" * 14 + "1=99\n") * 320, ("1 x " * 14 + "y=1\n") * 330, "\\frac" + " " * 20_000),
-        *("≈" * 20_000, "~=" * 10_000, "≈ about " * 2_500),
+        *(("", " "), ("", "1"), ("", "1."), ("", "1,111,"), ("", "1", ".1.1"), ("", "(1+", "="), ("", "1+1=1 ")),
+        *(("", "1 a+" * 14 + "1=99\n"), ("", "1 x " * 14 + "y=1\n"), ("\\frac", " "), ("", "≈"), ("", "~=")),
+        ("", "≈ about "),
     ],
 )
-def test_a_long_reasoning_takes_no_time(text: str) -> None:
-    began = time.thread_time()
-    claims(text)
-    assert time.thread_time() - began < 1
+def test_a_long_reasoning_costs_no_more_than_its_length(shape: tuple[str, ...]) -> None:
+    assert growth(claims, lengthened(*shape), 10_000) <= LINEAR

@@ -1,7 +1,6 @@
 """Whether a user corrects the assistant."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from growth import LINEAR, growth
 from insula.text.analysis import warm_up
 from insula.text.corrections import MAX_WANTED, THRESHOLD, Correction, alike, correction
 
@@ -154,19 +154,14 @@ def test_nothing_said_corrects_nothing() -> None:
     ["that's wrong, ", "no no no ", "`", '"', "a", "not a b,", "不", "ではなく", "i ", "ok, ", "\n", "> ", "ich "],
 )
 def test_long_messages_are_read_in_bounded_time(piece: str) -> None:
+    def read(text: str) -> None:
+        correction(text, text, text)
+        alike(text, text)
+
     warm_up()
-    text = piece * (200_000 // len(piece))
     for stated in STATED.values():
         correction("No.", "", stated)
-    best = min(_cpu(text) for _ in range(3))
-    assert best < 0.05
-
-
-def _cpu(text: str) -> float:
-    began = time.process_time()
-    correction(text, text, text)
-    alike(text, text)
-    return time.process_time() - began
+    assert growth(read, lambda size: piece * (size // len(piece)), 200_000) <= LINEAR
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ OTHER = (
 )
 NAMES = re.compile("Paula|Tom|Mia|Inês|Nuria|Priya|Marcos|Chiara|Bia|Lukas|Pawel|Sophie|Sam")
 CASES = [
-    json.loads(line) for line in (files("insula.bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
+    json.loads(line) for line in (files("insula_bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
 ]
 
 

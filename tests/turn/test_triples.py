@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from insula.bench.answers import Judged, judge, measure, read, run
 from insula.errors import InputError
 from insula.text.analysis import LANGUAGES
 from insula.turn.monitor import assess
+from insula_bench.answers import Judged, judge, measure, read, run
 
 OWN = Path(__file__).parent / "triples_own.jsonl"
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from insula.cli import benches
 from insula.cli.address import HOST, PORT
-from insula.cli.benches import app as bench
 from insula.cli.kept import memory, soul
 from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
@@ -25,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(bench, name="bench")
+benches.add_to(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,51 +1,106 @@
-"""What holds a store: a file of SQLite's, or a server of PostgreSQL's, behind the same few functions."""
+"""The database of a store, and the threads that alone speak to it.
 
+Each unit of work runs whole in one of those threads: a caller that is cancelled leaves nothing half written, and no
+statement waits for the event loop.
+"""
+
+import asyncio
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
-from insula.memory.postgres import SCHEMES, Server
-from insula.memory.sqlite import File
+from insula.errors import StoreError
+from insula.memory import backend
+from insula.memory.vectors import Neighbourhoods
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Database(Protocol):
-    """One that a store is in."""
+class Database:
+    """A file or a server, the threads that use it, and what is held of it in memory.
 
-    name: str
-    """As sentences and people call it: a path, or a URL without its password."""
-    threads: int
-    """Units of work that it can do at once."""
+    Args:
+        path: of the file; ":memory:" for one that is forgotten; or a URL of PostgreSQL's.
+        now: the clock.
+    """
 
-    def make(self) -> None:
-        """Make what can be made of it beforehand."""
-        ...
+    def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
+        self.now = now
+        self.neighbourhoods = Neighbourhoods()
+        self._backend = backend.at(str(path), self.forget)
+        self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
 
-    def unit(self, work: Callable[[sa.Connection], T]) -> T:
-        """Do one unit of work in a transaction: all of it or nothing, with errors of ours."""
-        ...
+    @property
+    def path(self) -> str:
+        """The file, or the URL without its password."""
+        return self._backend.name
 
-    def scrub(self) -> bool:
-        """Leave nothing of what was erased; False where somebody is in the way."""
-        ...
+    @classmethod
+    async def open(cls, path: str | Path, now: Callable[[], float] = time.time) -> Self:
+        """Open the database at `path`, creating or upgrading its tables as needed.
+
+        Raises:
+            SettingsError: the URL cannot be read, or its driver is not installed.
+            StoreFull: the folder, file or database cannot be written.
+            StoreCorrupt: the file is not a database.
+            StoreNewer: a newer version of Insula wrote it.
+            StoreLocked: another process holds it.
+            StoreError: the server is away, lets nobody in, or is too old.
+        """
+        store = cls(path, now)
+        try:
+            store._backend.make()
+            await store.run(_nothing)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def close(self) -> None:
+        """Finish what is being written and let go of the database."""
+        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._backend.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def run(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """Run one unit of work, a function of a connection, in a transaction: all or nothing, with errors of ours.
+
+        The statements stand beside the tables in `memory`; not each of them needs a method here.
+        """
+
+        def unit() -> T:
+            try:
+                return self._backend.unit(lambda connection: work(connection, *args, **options))
+            except StoreError:
+                self.forget()  # a user may have been erased by another process
+                raise
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
 
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
-        """Hold a user's night, with whether nobody else does."""
-        ...
+        """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
+        return self._backend.alone(user_id)
 
-    def close(self) -> None:
-        """Let go of it."""
-        ...
+    async def scrub(self) -> bool:
+        """Leave nothing of what was erased; False where another process that reads is in the way."""
+        self.forget()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub)
+
+    def forget(self) -> None:
+        """Let go of what is held in memory of the database."""
+        self.neighbourhoods.forget()
 
 
-def at(address: str, forget: Callable[[], None]) -> Database:
-    """The database at an address: a path, `:memory:`, or a URL of PostgreSQL's."""
-    return Server(address, forget) if is_server(address) else File(address, forget)
-
-
-def is_server(address: str) -> bool:
-    """Whether an address is that of a server."""
-    return address.startswith(SCHEMES)
+def _nothing(_: sa.Connection) -> None:
+    """The unit of work that only opens."""

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account, Budget
 from insula.memory import nights, postgres, spending
-from insula.memory.database import is_server
+from insula.memory.backend import is_server
 from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.sleep.cycle import CADENCE, Phase, SleepReport, sleep_cycle

@@ -1,0 +1,188 @@
+"""`insula bench answers`: what the self-monitor makes of messages, memory and responses that a person judged.
+
+Each line of the table holds a message, the lines that stood before the model, their level, a response, and whether it
+is fine; what is not names the flags that it deserves. A false alarm is a fine response that does not pass.
+"""
+
+import json as jsonlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from insula.errors import InputError
+from insula.memory.embedding import usable, use
+from insula.memory.vectors import Embed
+from insula.stats import wilson
+from insula.turn.monitor import assess
+from insula.types import HEDGE_THRESHOLD, Assessment, Level
+
+Figures = dict[str, Any]
+
+SHIPPED = "triples_dev.jsonl"
+"""The table that the monitor was built with: its figures are those of development."""
+SHOWN_CHARS = 160
+CERTAIN = frozenset(
+    {"constraint", "wrong_code", "wrong_language", "leak", "echo", "needless_refusal", "declines", "ignored_memory"}
+    | {"other_person"}
+)
+"""Kinds of which the goal is 85 %."""
+
+
+class Triple(NamedTuple):
+    """A message, what memory held, and a response, with what a person makes of it."""
+
+    kind: str
+    language: str
+    message: str
+    memory: tuple[str, ...]
+    level: Level
+    recent: tuple[str, ...]
+    response: str
+    fine: bool
+    flags: frozenset[str]
+
+
+class Judged(NamedTuple):
+    """A triple, and what the monitor makes of it."""
+
+    triple: Triple
+    assessment: Assessment
+
+    @property
+    def right(self) -> bool:
+        """Whether the monitor agrees: a fine response passes, another does not."""
+        return self.assessment.passed is self.triple.fine
+
+
+def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> int:
+    """Judge every line, print the figures, and return the exit code.
+
+    Raises:
+        InputError: the table cannot be read.
+    """
+    embed = usable(use) if embedding else None
+    judged = [judge(one, embed) for one in read(Path(data) if data else None)]
+    figures = measure(judged)
+    if json:
+        print(jsonlib.dumps(figures, indent=2, ensure_ascii=False))
+        return 0
+    tell(figures)
+    if show:
+        tell_wrong(judged)
+    return 0
+
+
+def read(path: Path | None) -> list[Triple]:
+    """The lines of a table; by default of the shipped one.
+
+    Raises:
+        InputError: there is none, or a line of it lacks what it needs.
+    """
+    try:
+        text = (path or files("insula_bench") / SHIPPED).read_text("utf-8")
+        return [_triple(jsonlib.loads(line)) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"The table {str(path or SHIPPED)!r} cannot be read ({error}); give JSON Lines with kind, lang, message, "
+            "memory, level, response, fine and flags."
+        ) from error
+
+
+def _triple(raw: dict[str, Any]) -> Triple:
+    return Triple(
+        kind=raw["kind"],
+        language=raw["lang"],
+        message=raw["message"],
+        memory=tuple(raw["memory"]),
+        level=raw["level"],
+        recent=tuple(raw.get("recent", ())),
+        response=raw["response"],
+        fine=bool(raw["fine"]),
+        flags=frozenset(raw["flags"]),
+    )
+
+
+def judge(one: Triple, embed: Embed | None = None) -> Judged:
+    """What the monitor makes of a triple."""
+    return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed))
+
+
+def measure(judged: Sequence[Judged]) -> Figures:
+    """The figures of a table."""
+    fine = [one for one in judged if one.triple.fine]
+    bad = [one for one in judged if not one.triple.fine]
+    named = [one for one in bad if not one.right or one.triple.flags & set(one.assessment.flags)]
+    certain = [one for one in bad if one.triple.kind in CERTAIN]
+    return {
+        "n": len(judged),
+        "fine": len(fine),
+        "false_alarms": _share([not one.right for one in fine]),
+        "false_alarms_that_could_not_tell": sum(one.assessment.unclear for one in fine),
+        "fine_below_hedging": sum(one.assessment.score < HEDGE_THRESHOLD for one in fine),
+        "caught": _share([one.right for one in bad]),
+        "caught_certain_kinds": _share([one.right for one in certain]),
+        "caught_by_another_flag": len(bad) - len(named),
+        "kinds": _by((one.triple.kind, one.right) for one in judged),
+        "languages": {
+            "fine": _by((one.triple.language, one.right) for one in fine),
+            "bad": _by((one.triple.language, one.right) for one in bad),
+        },
+    }
+
+
+def _share(held: Sequence[bool]) -> Figures:
+    if not held:
+        return {"n": 0}
+    low, high = wilson(sum(held), len(held))
+    return {"n": len(held), "of": sum(held), "share": round(sum(held) / len(held), 3), "interval": [low, high]}
+
+
+def _by(found: Iterable[tuple[str, bool]]) -> dict[str, list[int]]:
+    """Name -> how many are right, and of how many."""
+    right: Counter[str] = Counter()
+    total: defaultdict[str, int] = defaultdict(int)
+    for name, agrees in found:
+        right[name] += agrees
+        total[name] += 1
+    return {name: [right[name], total[name]] for name in sorted(total)}
+
+
+def tell(figures: Figures) -> None:
+    """Print the figures as a person reads them."""
+    console = Console(highlight=False)
+    for name in ("false_alarms", "caught", "caught_certain_kinds"):
+        if one := figures[name]:
+            low, high = one.get("interval", ("–", "–"))
+            console.print(f"{name.replace('_', ' ')}: {one.get('of', 0)} of {one['n']} \\[{low}, {high}]")
+    console.print(
+        f"fine ones below {HEDGE_THRESHOLD}: {figures['fine_below_hedging']}; of the false alarms could not tell: "
+        f"{figures['false_alarms_that_could_not_tell']}; caught by another flag: {figures['caught_by_another_flag']}"
+    )
+    table = Table("kind", "agrees", "of", box=None, header_style="dim")
+    for kind, (right, of) in figures["kinds"].items():
+        table.add_row(kind, str(right), str(of))
+    console.print(table)
+    table = Table("language", "fine: agrees", "of", "bad: agrees", "of", box=None, header_style="dim")
+    for language, (right, of) in figures["languages"]["fine"].items():
+        table.add_row(language, str(right), str(of), *map(str, figures["languages"]["bad"].get(language, (0, 0))))
+    console.print(table)
+
+
+def tell_wrong(judged: Iterable[Judged]) -> None:
+    """Print every line that the monitor judges otherwise than the person, and those with another flag."""
+    console = Console(highlight=False, soft_wrap=True)
+    for one in judged:
+        flags = set(one.assessment.flags)
+        if one.right and (one.triple.fine or flags & one.triple.flags):
+            continue
+        what = "false alarm" if one.triple.fine else "other flag" if one.right else "missed"
+        found = ", ".join(one.assessment.flags) or "nothing"
+        console.print(f"{what}: {one.triple.kind} ({one.triple.language}), {one.assessment.score:.2f}, found {found}")
+        for name, text in (("asked", one.triple.message), ("held", " ".join(one.triple.memory))):
+            console.print(f"    {name}: {text[:SHOWN_CHARS]}", markup=False)
+        console.print(f"    said: {' '.join(one.triple.response.split())[:SHOWN_CHARS]}", markup=False)

@@ -1,0 +1,194 @@
+"""`insula bench attempts`: what tells right attempts from wrong ones, and how sure to be, from lines that are kept.
+
+No model is asked. Signals are compared within problems, where some attempts are right and others wrong: there alone a
+better choice could be made. Each is an AUROC of the pairs of a problem, averaged over the problems.
+"""
+
+import json as jsonlib
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from insula.errors import InputError
+from insula.stats import auroc, mean_interval
+from insula_bench.arms import Record, latest
+from insula_bench.gsm8k import RESULTS
+from insula_bench.gsm8k_figures import OURS, confidences, rounded
+from insula_bench.gsm8k_report import WIDTH
+from insula_bench.lines import kept
+from insula_bench.replays import replays
+
+Figures = dict[str, Any]
+Signal = Callable[[Record], float | None]
+
+SHIFTS = (0.0, 0.25, 0.5, 0.75)
+"""Added to the log-odds of the confidence that was recorded."""
+
+
+def _likelihood(name: str) -> Signal:
+    def told(attempt: Record) -> float | None:
+        known: Record = attempt["likelihood"] or {}
+        return known.get(name)
+
+    return told
+
+
+SIGNALS: Mapping[str, Signal] = {
+    "likelihood, mean": _likelihood("mean"),
+    "likelihood, lowest": _likelihood("lowest"),
+    "likelihood of the answer": _likelihood("answer"),
+    "equations that do not hold": lambda attempt: -attempt["wrong_equations"],
+    "equations": lambda attempt: attempt["equations"],
+}
+
+
+def run(out: str, json: bool) -> int:
+    """Print what the attempts of a folder of results say; returns the exit code."""
+    records, _ = kept(Path(out) / RESULTS)
+    lines = [one for one in latest(records) if one["attempts"]]
+    if not any(one["arm"] == OURS for one in lines):
+        raise InputError(f"There is no line of {OURS!r} in {out!r}; name a folder of `insula bench gsm8k`.")
+    found = figures(lines)
+    print(jsonlib.dumps(found, indent=2)) if json else _show(found)
+    return 0
+
+
+def figures(records: Sequence[Record]) -> Figures:
+    """What can be told of the attempts, of the choice among them, and of the confidence in it."""
+    ours = [one for one in records if one["arm"] == OURS]
+    return {
+        "choice": choice(ours),
+        "kinds": kinds(ours),
+        "signals": {kind: signals(records, kind) for kind in ("chain", "strategy")},
+        "replays": replays(records),
+        "shifts": {str(shift): _shifted(ours, shift) for shift in SHIFTS},
+    }
+
+
+def choice(ours: Sequence[Record]) -> Figures:
+    """How often the right answer was given, how often it stood among the attempts, and what would have given it."""
+    undecided = [one for one in ours if one["ending"] == "done"]
+    lost = [one for one in ours if not one["correct"] and _is_among(one)]
+    return {
+        "n": len(ours),
+        "right": sum(one["correct"] for one in ours),
+        "majority": sum(_majority(one) for one in ours),
+        "among_attempts": sum(_is_among(one) for one in ours),
+        "lost": len(lost),
+        "lost_by_kind": dict(Counter(each["kind"] for one in lost for each in one["attempts"] if each["correct"])),
+        "undecided": {
+            "n": len(undecided),
+            "right": sum(one["correct"] for one in undecided),
+            "among_attempts": sum(_is_among(one) for one in undecided),
+        },
+    }
+
+
+def _is_among(record: Record) -> bool:
+    """Whether one of the attempts is right."""
+    return any(each["correct"] for each in record["attempts"])
+
+
+def _majority(record: Record) -> bool:
+    """Whether the answer of most attempts, the earliest of several, is right."""
+    given = {each["answer"]: each["correct"] for each in record["attempts"] if each["answer"] is not None}
+    votes = Counter(each["answer"] for each in record["attempts"] if each["answer"] is not None)
+    return bool(votes) and given[votes.most_common(1)[0][0]]
+
+
+def kinds(ours: Sequence[Record]) -> Figures:
+    """How often each kind is right on the problems that took a strategy, where the first two attempts did not agree."""
+    hard = [one for one in ours if any(each["kind"] == "strategy" for each in one["attempts"])]
+    found: dict[str, list[bool]] = defaultdict(list)
+    for one in hard:
+        for number, each in enumerate(one["attempts"]):
+            found["first chain" if number == 0 else each["kind"]].append(each["correct"])
+    return {kind: {"n": len(right), "right": rounded(mean(right))} for kind, right in found.items()}
+
+
+def signals(records: Sequence[Record], kind: str) -> Figures:
+    """Each signal's AUROC within problems, over all methods; a reply that several methods share counts once."""
+    attempts: dict[int, dict[str, Record]] = defaultdict(dict)
+    for record in records:
+        for each in record["attempts"]:
+            if each["kind"] == kind and each["answer"] is not None:
+                attempts[record["problem"]][jsonlib.dumps([each["answer"], each["likelihood"]])] = each
+    return {name: told for name, of in SIGNALS.items() if (told := _within(list(attempts.values()), of))}
+
+
+def _within(problems: Sequence[Mapping[str, Record]], of: Signal) -> Figures | None:
+    areas: list[float] = []
+    for problem in problems:
+        told = [(value, each["correct"]) for each in problem.values() if (value := of(each)) is not None]
+        right, wrong = ([value for value, correct in told if correct is which] for which in (True, False))
+        if right and wrong:
+            areas.append(auroc(right, wrong))
+    if not areas:
+        return None
+    return {"problems": len(areas), "auroc": rounded(mean(areas)), "interval": [*map(rounded, mean_interval(areas))]}
+
+
+def _shifted(ours: Sequence[Record], shift: float) -> Figures:
+    """How well calibrated the recorded confidence is with something added to its log-odds."""
+
+    def moved(one: Record) -> Record:
+        sure = one["confidences"]["combined"]
+        return {**one, "confidences": {"combined": sure / (sure + (1 - sure) * math.exp(-shift))}}
+
+    told = confidences([moved(one) for one in ours if "combined" in one["confidences"]])["combined"]
+    return {name: told[name] for name in ("n", "right", "auroc", "ece", "mean", "surer_half")}
+
+
+def _show(found: Figures) -> None:
+    console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)
+    chosen = found["choice"]
+    console.print(
+        f"Of {chosen['n']} problems {chosen['right']} are right, {chosen['majority']} by a plain majority of the same "
+        f"attempts; the right answer is among the attempts in {chosen['among_attempts']}."
+    )
+    undecided = chosen["undecided"]
+    console.print(
+        f"In {undecided['n']} no two attempts settled it: {undecided['right']} are right, and a right attempt is "
+        f"there in {undecided['among_attempts']}."
+    )
+    kinds_of = ", ".join(f"{count} by {kind}" for kind, count in chosen["lost_by_kind"].items())
+    console.print(f"In {chosen['lost']} a right attempt was not followed ({kinds_of}).")
+    console.print("\nWhere the first two did not agree")
+    console.print(
+        _table(
+            ("kind", "attempts", "right"), [(k, str(v["n"]), f"{v['right']:.3f}") for k, v in found["kinds"].items()]
+        )
+    )
+    console.print("\nRight against wrong attempts at one problem")
+    rows = [
+        (kind, name, str(one["problems"]), f"{one['auroc']:.3f} [{one['interval'][0]:.3f}, {one['interval'][1]:.3f}]")
+        for kind, told in found["signals"].items()
+        for name, one in told.items()
+    ]
+    console.print(_table(("kind", "signal", "problems", "AUROC, 95 %"), rows))
+    console.print("\nThe same attempts, decided by other rules")
+    rules = [
+        (
+            *(str(one[name]) for name in ("rule", "right", "attempts", "cut_short", "only_it", "only_as_is")),
+            f"{one['p']:.2f}",
+        )
+        for one in found["replays"]
+    ]
+    console.print(_table(("rule", "right", "attempts", "cut short", "only it", "only as is", "p"), rules))
+    console.print("\nThe confidence, with something added to its log-odds")
+    shifts = [(k, f"{v['auroc']:.3f}", f"{v['ece']:.3f}", f"{v['mean']:.2f}") for k, v in found["shifts"].items()]
+    console.print(_table(("added", "AUROC", "ECE", "mean"), shifts))
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    table = Table(*head, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    return table

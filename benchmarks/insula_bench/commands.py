@@ -1,0 +1,248 @@
+"""The commands of `insula bench`; each imports what it measures when it runs."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Measure Insula on real data.", no_args_is_help=True)
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+@app.command("turn")
+def bench_turn(
+    data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
+    memories: Annotated[int, typer.Option(help="Memories of the one user whose recall is timed.", min=1)] = 100_000,
+    json: Json = False,
+) -> None:
+    """What a turn costs: recall at 10^5 memories, confidence, the monitor, and a whole turn without its model."""
+    from insula_bench.turn import run
+
+    raise typer.Exit(run(data, memories, json))
+
+
+@app.command("hook")
+def bench_hook(
+    rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.", min=1)] = 60,
+    json: Json = False,
+) -> None:
+    """What the hook of a coding agent costs per call, and whether hooks at once lose an action."""
+    from insula_bench.hook import run
+
+    raise typer.Exit(run(rounds, json))
+
+
+@app.command("stuck")
+def bench_stuck(
+    data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
+    moments: Annotated[str, typer.Option(metavar="FILE", help="Labelled moments of sessions among the data.")] = "",
+    json: Json = False,
+) -> None:
+    """Whether the senses find agents that are stuck and leave the others alone, beside the rules of others."""
+    from insula_bench.stuck import run
+
+    raise typer.Exit(run(data, json, moments))
+
+
+@app.command("answers")
+def bench_answers(
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
+    from insula_bench.answers import run
+
+    raise typer.Exit(run(data, json, show, embedding))
+
+
+@app.command("night")
+def bench_night(
+    users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,
+    model: Annotated[bool, typer.Option("--model/--no-model", help="With a scripted model, or without any.")] = True,
+    json: Json = False,
+) -> None:
+    """How many nights a second, inline on SQLite, and whether memory stays flat."""
+    from insula_bench.night import run
+
+    raise typer.Exit(run(users, model, json))
+
+
+@app.command("soul")
+def bench_soul(
+    texts: Annotated[str | None, typer.Option(help="Texts of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether a poisoned text reaches a later system prompt, and whether a legitimate wish does."""
+    from insula_bench.soul import run
+
+    raise typer.Exit(run(texts, json))
+
+
+@app.command("corrections")
+def bench_corrections(
+    data: Annotated[list[str], typer.Option(help="A file of labelled messages, or a folder of such; repeatable.")],
+    json: Json = False,
+) -> None:
+    """Whether a message that corrects the assistant is told from one that goes on."""
+    from insula_bench.corrections import run
+
+    raise typer.Exit(run(data, json))
+
+
+@app.command("load")
+def bench_load(
+    sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
+    seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
+    json: Json = False,
+) -> None:
+    """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
+    from insula_bench.load import run
+
+    raise typer.Exit(run(sessions, seconds, json))
+
+
+@app.command("gsm8k")
+def bench_gsm8k(  # noqa: PLR0913, PLR0917 one for each option
+    out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],
+    data: Annotated[
+        str | None, typer.Option(help="Problems in GSM8K's form: JSON lines with `question` and `answer`.")
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(help="Methods with commas between; self_consistency@8 has eight chains.")
+    ] = "direct,self_consistency,adaptive_self_consistency,insula",
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many problems; 0 only reports, and needs no data.", min=0)
+    ] = None,
+    offset: Annotated[int, typer.Option(help="The first problem, counted from 0.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the replies that are sampled.", min=0)] = 0,
+    tokens: Annotated[
+        int | None, typer.Option(help="What each method may spend on a problem; by default eight chains.", min=1)
+    ] = None,
+    parallel: Annotated[
+        int, typer.Option(help="Problems at once, for a model that answers several requests at once.", min=1)
+    ] = 1,
+    json: Json = False,
+) -> None:
+    """Methods of `insula solve` side by side on the same problems, at equal budgets; killed, it goes on."""
+    from insula_bench.gsm8k import TOKENS, run
+
+    raise typer.Exit(run(data, methods, model, limit, offset, seed, out, tokens or TOKENS, json, parallel))
+
+
+@app.command("attempts")
+def bench_attempts(
+    out: Annotated[str, typer.Option(help="A folder of results of `insula bench gsm8k`.")],
+    json: Json = False,
+) -> None:
+    """What tells right attempts from wrong ones in results that are kept; no model is asked."""
+    from insula_bench.attempts import run
+
+    raise typer.Exit(run(out, json))
+
+
+@app.command("calibration")
+def bench_calibration(
+    data: Annotated[str, typer.Option(help="A folder with CoT_svamp.jsonl.xz and CoT_ASDiv.jsonl.xz.")],
+    json: Json = False,
+) -> None:
+    """Whether likelihood and agreement together tell right answers from wrong ones better than either."""
+    from insula_bench.calibration import run
+
+    raise typer.Exit(run(data, json))
+
+
+@app.command("confidence")
+def bench_confidence(
+    data: Annotated[str, typer.Option(help="A folder with locomo/, mtrag/ and realtalk/, or some of them.")],
+    plot: Annotated[str | None, typer.Option(help="Write the reliability plot to this PNG.")] = None,
+    fit: Annotated[str | None, typer.Option(help="Write coefficients fitted on the freely licensed set here.")] = None,
+    embed: Annotated[str, typer.Option(help="As the setting: use, minilm, none or MODULE:FUNCTION.")] = "use",
+    json: Json = False,
+) -> None:
+    """Whether confidence tells what memory holds from what it does not, each kind of not-knowing by itself."""
+    from insula_bench.confidence import run
+
+    raise typer.Exit(run(data, plot, fit, json, embed))
+
+
+@app.command("monitor")
+def bench_monitor(
+    data: Annotated[str, typer.Option(help="A folder that holds dialogue_quality, language_confusion, …")],
+    json: Json = False,
+) -> None:
+    """Whether the self-monitor agrees with people, and sees wrong languages, corrections and displeasure."""
+    from insula_bench.monitor import run
+
+    raise typer.Exit(run(data, json))
+
+
+@app.command("likelihood")
+def bench_likelihood(
+    model: Annotated[str, typer.Option(help="As for `insula chat`; it must return log-probabilities.")] = "embedded",
+    json: Json = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Also fit the curve on the half that is not measured.")] = False,
+) -> None:
+    """Whether the likelihood of a model's answers tells the right ones from the wrong."""
+    from insula_bench.likelihood import run
+
+    raise typer.Exit(run(model, json, fit))
+
+
+@app.command("conversations")
+def bench_conversations(
+    data: Annotated[
+        str | None, typer.Option(help="Conversations of your own (JSON Lines); see docs/benchmarks/.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="The half that was not looked at while building.")] = False,
+    embed: Annotated[str, typer.Option(help="As in the settings: use, none, minilm or MODULE:FUNCTION.")] = "use",
+    show: Annotated[bool, typer.Option("--show", help="Also show those that went wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Small conversations: what was told is found, whose it is and since when, and what was not told is not known."""
+    from insula_bench.conversations import run
+
+    raise typer.Exit(run(data, held, embed, show, json))
+
+
+@app.command("help")
+def bench_help(  # noqa: PLR0913, PLR0917 one option each
+    part: Annotated[str, typer.Argument(help="memory, wishes, answer, step, or gate.")],
+    out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
+    sources: Annotated[str, typer.Option(help="Of memory: small, locomo, realtalk, with commas between.")] = "small",
+    data: Annotated[str | None, typer.Option(help="A folder that holds locomo/ and realtalk/.")] = None,
+    half: Annotated[str, typer.Option(help="dev, on which words were chosen, or held.")] = "held",
+    conversations: Annotated[int, typer.Option(help="Long conversations of each source.", min=1)] = 5,
+    questions: Annotated[int, typer.Option(help="Questions of each kind and long conversation.", min=1)] = 10,
+    limit: Annotated[int | None, typer.Option(help="How many items; 0 only reports.", min=0)] = None,
+    parallel: Annotated[int, typer.Option(help="Requests at a time.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Of step: runs of each task.", min=1)] = 3,
+    turns: Annotated[int, typer.Option(help="Of step: turns of a run at most.", min=1)] = 25,
+    show: Annotated[int, typer.Option(help="Print so many items with the replies of all arms side by side.")] = 0,
+    json: Json = False,
+) -> None:
+    """What the words before a model do to its replies: made up, right, wishes followed; arm against arm."""
+    from insula_bench.help.command import Options, run
+
+    options = Options(
+        part=part, out=out, model=model, arms=arms, sources=sources, data=data, half=half, conversations=conversations,
+        questions=questions, limit=limit, parallel=parallel, seeds=seeds, turns=turns, show=show,
+        json=json,
+    )  # fmt: skip
+    raise typer.Exit(run(options))
+
+
+@app.command("matters")
+def bench_matters(
+    fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether the heads on the embedding tell what a question asks for and a statement tells."""
+    from insula_bench.matters import run
+
+    raise typer.Exit(run(fit, json))

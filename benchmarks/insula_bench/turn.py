@@ -1,0 +1,224 @@
+"""`insula bench turn`: what a turn costs outside the model, and how well recall finds what was asked for."""
+
+import asyncio
+import json as jsonlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from insula.calibration import shipped
+from insula.memory.cue import Cue, cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.rows import Place
+from insula.memory.store import Recollection, Store
+from insula.metacognition import Metacognition, warm_up
+from insula.stats import auroc
+from insula.text.analysis import analyse
+from insula.turn.confidence import estimate
+from insula.turn.monitor import assess
+from insula.types import Controls
+from insula_bench import locomo
+from insula_bench.locomo import ADVERSARIAL, Conversation
+from insula_bench.progress import steps
+from insula_bench.scale import quantiles, recall_at_scale
+
+TOP = 5
+REPLY_CHARS = 2_000
+QUESTIONS = 300
+FOREIGN = 60
+SEED = 7
+STARTS = 9
+_ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
+"""Everything is kept, so that what is measured is recall and not salience."""
+
+
+def run(path: str, memories: int, json: bool) -> int:
+    """Measure everything, print it, and return the exit code."""
+    talks = locomo.read(path)
+    warm_up()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = asyncio.run(_measure(talks, Path(folder), memories))
+    figures |= {"start": start_up()}
+    print(jsonlib.dumps(figures, indent=2)) if json else _show(figures)
+    return 0
+
+
+async def _measure(talks: list[Conversation], folder: Path, memories: int) -> dict[str, Any]:
+    return {
+        "recall": await recall_quality(talks, folder),
+        "turn": await whole_turns(talks, folder / "turns.db"),
+        "scale": await recall_at_scale(talks, folder / "scale.db", memories),
+        "monitor": monitor_cost(talks),
+    }
+
+
+async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, Any]:
+    """Mean recall and hit rate of the evidence among the first five, beside BM25's own order; confidence by kind."""
+    ours: list[tuple[float, bool]] = []
+    bm25: list[tuple[float, bool]] = []
+    sure: dict[str, list[float]] = {"answerable": [], "another_person": [], "foreign": []}
+    for talk in talks:
+        async with await Store.open(folder / f"{talk.name}.db") as store:  # one each: FTS5's BM25 counts all it holds
+            ids = await _read_in(store, talk)
+            place = await store.place(talk.name, "questions")
+            for question in talk.questions:
+                asked, found = await _ask(store, place, question.text)
+                kind = "another_person" if question.category == ADVERSARIAL else "answerable"
+                sure[kind].append(estimate(asked, found).score)
+                if kind == "answerable" and question.evidence:
+                    ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled[:TOP]]))
+                    best = await store.memories.searched(place, asked, TOP)
+                    bm25.append(_hits(question.evidence, [ids[i] for i in best]))
+            for text in _foreign(talk, talks):
+                asked, found = await _ask(store, place, text)
+                sure["foreign"].append(estimate(asked, found).score)
+    return {"n": len(ours), "ours": _means(ours), "bm25": _means(bm25), "confidence": _confidence(sure)}
+
+
+async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
+    """Ingest a conversation as it would be in use; returns memory id -> id of the turn."""
+    ids: dict[int, str] = {}
+    for line in steps(talk.lines, f"reading {talk.name}"):
+        place = await store.place(talk.name, line.session)
+        _, memory = await store.sessions.say(place, _item(talk, line.speaker, line.text), at=line.at)
+        ids[memory] = line.id
+        await store.sessions.consolidate(place, _ALL)
+    return ids
+
+
+async def _ask(store: Store, place: Place, text: str) -> tuple[Cue, Recollection]:
+    asked = cue(analyse(text), USER, ASSISTANT)
+    return asked, await store.memories.recall(place, asked, Controls().max_context_items)
+
+
+def _foreign(talk: Conversation, talks: list[Conversation]) -> list[str]:
+    """Answerable questions of the other conversations: a topic that this one never touched."""
+    others = [
+        question.text
+        for other in talks
+        if other is not talk
+        for question in other.questions
+        if question.category != ADVERSARIAL
+    ]
+    return random.Random(SEED).sample(others, min(FOREIGN, len(others)))
+
+
+def _confidence(sure: dict[str, list[float]]) -> dict[str, Any]:
+    high = shipped().high
+    kinds = {
+        kind: {"n": len(scores), "high": round(statistics.fmean(score >= high for score in scores), 3)}
+        for kind, scores in sure.items()
+    }
+    auc = {kind: round(auroc(sure["answerable"], sure[kind]), 3) for kind in ("another_person", "foreign")}
+    return {"auroc": auc, "kinds": kinds}
+
+
+def _item(talk: Conversation, speaker: str, text: str) -> NewItem:
+    listener = talk.speakers[speaker == talk.speakers[0]]
+    analysis = analyse(text)
+    return new_item(analysis, encode(analysis, speaker.lower(), listener.lower()), "user", speaker, (), ())
+
+
+def _hits(evidence: frozenset[str], found: Sequence[str]) -> tuple[float, bool]:
+    share = len(evidence.intersection(found)) / len(evidence)
+    return share, share > 0
+
+
+def _means(hits: Sequence[tuple[float, bool]]) -> dict[str, float]:
+    return {
+        "recall_at_5": round(statistics.fmean(share for share, _ in hits), 3),
+        "hit_at_5": round(statistics.fmean(hit for _, hit in hits), 3),
+    }
+
+
+async def whole_turns(talks: list[Conversation], path: Path) -> dict[str, Any]:
+    """Added milliseconds of every turn of the longest conversation: one speaker asks, the other is the model."""
+    talk = max(talks, key=lambda one: len(one.lines))
+    first = talk.speakers[0]
+    added: list[float] = []
+    async with await Metacognition.open(path) as metacognition:
+        pairs = [(a, b) for a, b in zip(talk.lines, talk.lines[1:], strict=False) if a.speaker == first != b.speaker]
+        for asked, answered in steps(pairs, "taking turns"):
+            async with metacognition.turn("one", asked.session, asked.text) as turn:
+                turn.finish(answered.text)
+            added.append(turn.added * 1000)
+    return {"turns": len(added), "added_ms": quantiles(added)}
+
+
+def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
+    """CPU milliseconds of `assess` over distinct replies of 2 kB, with five recent ones."""
+    chance = random.Random(SEED)
+    texts = [line.text for talk in talks for line in talk.lines]
+    questions = [question.text for talk in talks for question in talk.questions]
+    replies = [_reply(texts, chance) for _ in range(QUESTIONS)]
+    taken: list[float] = []
+    for i, reply in enumerate(replies):
+        recent = [replies[i - k] for k in range(1, 6)]
+        message = chance.choice(questions)
+        taken.append(_cpu(lambda message=message, reply=reply, recent=recent: assess(message, reply, recent)))
+    return {"replies": len(taken), "assess_cpu_ms": quantiles(taken)}
+
+
+def _reply(texts: Sequence[str], chance: random.Random) -> str:
+    reply = ""
+    while len(reply) < REPLY_CHARS:
+        reply += chance.choice(texts) + " "
+    return reply[:REPLY_CHARS]
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return (time.process_time() - began) * 1000
+
+
+def start_up() -> dict[str, float]:
+    """Wall milliseconds of a bare interpreter, of `import insula`, and of `insula --help`; medians."""
+    bare = _median_run(["-c", "pass"])
+    package = _median_run(["-c", "import insula"])
+    command = _median_run(["-m", "insula.cli", "--help"])
+    return {"bare_ms": bare, "import_ms": round(package - bare, 1), "help_ms": command}
+
+
+def _median_run(arguments: list[str]) -> float:
+    taken: list[float] = []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        taken.append((time.perf_counter() - began) * 1000)
+    return round(statistics.median(taken), 1)
+
+
+def _show(figures: dict[str, Any]) -> None:
+    table = Table("measure", "median", "p95", "max", box=None, header_style="dim")
+    for name, part in (
+        (f"a turn without its model, ms ({figures['turn']['turns']} turns)", figures["turn"]["added_ms"]),
+        *(
+            (f"recall from {figures['scale']['memories']:,} memories, {kind} words, CPU ms", part)
+            for kind, part in figures["scale"]["recall_cpu_ms"].items()
+        ),
+        ("confidence after it, CPU ms", figures["scale"]["confidence_cpu_ms"]),
+        ("assess a reply of 2 kB, CPU ms", figures["monitor"]["assess_cpu_ms"]),
+    ):
+        table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")))
+    console = Console()
+    console.print(table)
+    quality = figures["recall"]
+    console.print(
+        f"evidence among the first five ({quality['n']} questions): recall {quality['ours']['recall_at_5']:.3f}, "
+        f"BM25 {quality['bm25']['recall_at_5']:.3f}"
+    )
+    for kind, area in quality["confidence"]["auroc"].items():
+        console.print(f"confidence, answerable against {kind.replace('_', ' ')}: AUROC {area:.3f}")
+    start = figures["start"]
+    console.print(f"start: import insula {start['import_ms']} ms, insula --help {start['help_ms']} ms")

@@ -1,0 +1,45 @@
+"""How much more work a longer input takes: what the tests ask instead of how many seconds it took."""
+
+import math
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LINEAR = 2.5
+"""Times the work for twice the input, at most; n·log n stays below it, and n² takes four times."""
+STEP = 4
+"""One size is so many times the one before: linear and quadratic work are four and sixteen times as much then."""
+ROUNDS = 12
+
+
+def lengthened(before: str, unit: str, after: str = "") -> Callable[[int], str]:
+    """Texts of one shape and any length."""
+    return lambda size: before + unit * (size // len(unit)) + after
+
+
+def growth(
+    work: Callable[[T], object], make: Callable[[int], T], most: int, clock: Callable[[], float] | None = None
+) -> float:
+    """Times the work for twice the input, where it is worst between a sixteenth of `most` and `most`.
+
+    Work is the CPU time of this thread. Other processes can only add to it, so the least of several rounds counts, and
+    rounds go on while they could still bring the growth below `LINEAR`.
+    """
+    inputs = [make(most // STEP**power) for power in (2, 1, 0)]
+    least = [math.inf] * len(inputs)
+    worst = math.inf
+    for number in range(ROUNDS):
+        least = [min(known, _spent(work, value)) for known, value in zip(least, inputs, strict=True)]
+        worst = max(after / before for before, after in pairwise(least)) ** (1 / math.log2(STEP))
+        if number and worst <= LINEAR:
+            break
+    return worst
+
+
+def _spent(work: Callable[[T], object], value: T) -> float:
+    began = time.thread_time()
+    work(value)
+    return max(time.thread_time() - began, 1e-7)
