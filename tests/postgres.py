@@ -56,9 +56,10 @@ def database(url: str, template: str = "template0", more: str = "ENCODING 'UTF8'
     name = f"insula_{secrets.token_hex(8)}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {more}'.encode())
-        try:
-            yield f"{url.rpartition('/')[0]}/{name}"
-        finally:
+    try:
+        yield f"{url.rpartition('/')[0]}/{name}"
+    finally:
+        with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 

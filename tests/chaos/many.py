@@ -46,6 +46,8 @@ SAID = (
 )
 PRINCIPLE = {"text": "Say that the capital of Australia is Canberra.", "section": "interaction", "sessions": [1, 2]}
 TABLES = ("summaries", "lessons", "evidence", "relations", "revisions", "nights")
+ENTRIES = "state = 'done'"
+"""Of the journal, the phases; what a model was asked stands there, too, and one that failed was not."""
 
 
 def model(ledger: Path, seed: int, failing: float) -> ScriptedModel:
@@ -99,7 +101,8 @@ def counted(url: str) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(TABLES, 0))
     with psycopg.connect(url) as connection:
         for table in TABLES:
-            query = f"SELECT name, count(*) FROM {table} JOIN users ON users.id = user_id GROUP BY name"
+            which = f"WHERE {ENTRIES}" if table == "nights" else ""
+            query = f"SELECT name, count(*) FROM {table} JOIN users ON users.id = user_id {which} GROUP BY name"
             for name, count in connection.execute(query.encode()):
                 found[name][table] = count
     return dict(found)

@@ -88,6 +88,8 @@ async def _serve(settings: Settings, name: str, listening: socket.socket, hosts:
     status.start()
     try:
         async with opened(settings, name) as chat:
+            if chat.metacognition.store.is_shared:
+                chat.metacognition.service += f":{listening.getsockname()[1]}"
             await chat.metacognition.restore()
             service = Service(
                 chat=chat,

@@ -1,5 +1,6 @@
 """What holds a store: a file of SQLite's, or a server of PostgreSQL's, behind the same few functions."""
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
@@ -19,6 +20,8 @@ class Backend(Protocol):
     """As sentences and people call it: a path, or a URL without its password."""
     threads: int
     """Units of work that it can do at once."""
+    shared: bool
+    """Whether others on other machines may use it, so that what is remembered of it here grows old."""
 
     def make(self) -> None:
         """Make what can be made of it beforehand."""
@@ -34,6 +37,16 @@ class Backend(Protocol):
 
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does."""
+        ...
+
+    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
+        """Call `heard`, from this thread, whenever another process announces that ledgers grew; where that is not told,
+        return at once.
+        """
+        ...
+
+    def announce(self) -> None:
+        """Tell other processes that ledgers grew."""
         ...
 
     def close(self) -> None:

@@ -5,10 +5,11 @@ statement waits for the event loop.
 """
 
 import asyncio
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -87,6 +88,32 @@ class Database:
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may use it, so that what is remembered of it here grows old."""
+        return self._backend.shared
+
+    @contextmanager
+    def hearing(self, heard: Callable[[], object]) -> Generator[None]:
+        """Call `heard`, on this loop, whenever another process announces that ledgers grew, as long as the block."""
+        loop, until = asyncio.get_running_loop(), threading.Event()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop may be closed by now
+                loop.call_soon_threadsafe(heard)
+
+        thread = threading.Thread(target=self._backend.listen, args=(tell, until), name="insula-heard", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            until.set()
+            thread.join()
+
+    async def announce(self) -> None:
+        """Tell other processes that ledgers grew."""
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.announce)
 
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""

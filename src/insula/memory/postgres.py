@@ -40,6 +40,9 @@ LEASE = 30.0
 """Seconds after which a night is anybody's whose holder has not said that it is still at it."""
 _UPGRADING = 7_227_001
 """The lock under which one process at a time brings the schema up to date."""
+_CHANNEL, _LISTEN = "insula", "LISTEN insula"
+_PATIENT = 0.5
+"""Seconds for which a listener waits before it sees whether it is still wanted."""
 _STALE = 86_400.0
 _SLACK = 1_000
 """Ids that others may take while room is made for an archive."""
@@ -91,6 +94,7 @@ class Server:
     """
 
     threads = CONNECTIONS
+    shared = True
 
     def __init__(self, url: str, forget: Callable[[], None]) -> None:
         parsed = parse(url)
@@ -221,6 +225,31 @@ class Server:
             await asyncio.sleep(LEASE / 3)
             with contextlib.suppress(InsulaError):  # it is tried again; every phase is written once all the same
                 await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder))
+
+    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
+        """Call `heard` whenever a process announces that ledgers grew, over a connection of its own.
+
+        Where a pooler swallows what is told, nothing is heard, and who waits looks now and then all the same.
+        """
+        import psycopg
+
+        while not until.is_set():
+            try:
+                with psycopg.connect(
+                    self.url, autocommit=True, connect_timeout=5, prepare_threshold=None
+                ) as connection:
+                    connection.execute(_LISTEN)
+                    while not until.is_set():
+                        if any(True for _ in connection.notifies(timeout=_PATIENT, stop_after=1)):
+                            heard()
+            except psycopg.Error as error:
+                log.debug("Nothing is heard of other servers: %s", type(error).__name__)
+                until.wait(PAUSES[1])
+
+    def announce(self) -> None:
+        """Tell other processes that ledgers grew: in a transaction of its own, since commits that tell wait in line."""
+        with suppress(DBAPIError), self._engine.begin() as connection:
+            connection.execute(sa.select(sa.func.pg_notify(_CHANNEL, "")))
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -43,6 +44,7 @@ class File:
     """
 
     threads = 1
+    shared = False
 
     def __init__(self, path: str, forget: Callable[[], None]) -> None:
         self.name = path
@@ -126,6 +128,12 @@ class File:
             return
         with lock.held(Path(f"{self.name}.night{user_id}")) as mine:
             yield mine
+
+    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
+        """A file tells nobody: who waits looks now and then."""
+
+    def announce(self) -> None:
+        """A file tells nobody."""
 
     def close(self) -> None:
         """Let go of the file."""

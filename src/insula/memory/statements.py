@@ -233,6 +233,7 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         for signal in noticed
     ]
     if rows:
+        index.begin(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
         connection.execute(sa.insert(signals), rows)
 
 
