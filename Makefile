@@ -69,7 +69,7 @@ load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listener
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock
-	$(COMPILE) pyproject.toml --extra local --extra bench --group dev -c requirements.lock -o locks/dev.lock
+	$(COMPILE) pyproject.toml --extra local --extra bench --extra scale --group dev -c requirements.lock -o locks/dev.lock
 
 clean: ## remove the environment
 	rm -rf $(VENV)
