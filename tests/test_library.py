@@ -143,7 +143,7 @@ async def test_a_turn_is_finished_by_another_process_once(tmp_path: Path) -> Non
         result = await there.finish(kept, "I have no idea.")
         again = await there.finish(kept, "I have no idea.")
         place = await there.store.place("ana", "t")
-        lines = [line.content for line in await there.store.transcript(place, 10)]
+        lines = [line.content for line in await there.store.sessions.transcript(place, 10)]
     assert result.assessment is not None
     assert "ignored_memory" in result.assessment.flags or "declined" in result.assessment.flags
     assert result.troubles == ()
@@ -162,7 +162,7 @@ async def test_a_turn_that_is_never_finished_leaves_its_message_and_the_next_one
 async def test_what_was_erased_while_a_turn_waited_is_gone_from_it(mind: Metacognition) -> None:
     number = await mind.observe("ana", "s", "My sister lives in Lisbon.")
     kept = (await mind.begin("ana", "t", "Where does my sister live?")).to_json()
-    await mind.store.erase((await mind.store.place("ana", "s")).user_id, number)
+    await mind.store.memories.erase((await mind.store.place("ana", "s")).user_id, number)
     result = await mind.finish(kept, "I have no idea.")
     assert "Lisbon" not in repr(result.signals)
 

@@ -106,6 +106,7 @@ def test_a_file_outside_the_folder_is_neither_read_nor_written(tmp_path: Path) -
         ("It works now. <done/>", Act("done")),
         ("I cannot help with that.", Act("")),
         ('<edit path="a.py">x = 1', Act("edit", "a.py", "x = 1\n")),
+        ("<edit a.py>x = 1</edit>", Act("edit", "a.py", "x = 1\n")),
     ],
 )
 def test_the_first_action_of_a_reply_is_read(reply: str, act: Act) -> None:

@@ -14,6 +14,7 @@ from api_service import MakeService, Serve, say
 from starlette.types import Message, Scope
 
 from insula.memory import statements, views
+from insula.memory.rows import Entry
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live

@@ -14,6 +14,7 @@ from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import CADENCE, Night, Phase, Result, due
 from insula.sleep.durable import House, Limits, Progress, Worker, tenant_of, working
+from insula.sleep.names import PhaseName
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +29,7 @@ async def talk(store: Store, *users: str) -> None:
                 turn.finish("Noted.")
 
 
-def phase(calls: list[str], fails: int = 0) -> tuple[tuple[str, Phase], ...]:
+def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ...]:
     """One phase, which fails so many times for each user."""
 
     async def run(night: Night) -> Result:
@@ -38,7 +39,7 @@ def phase(calls: list[str], fails: int = 0) -> tuple[tuple[str, Phase], ...]:
         night.account.charge(night.account.allow("night", 10), Usage(calls=1, output_tokens=10))
         return Result({})
 
-    return (("one", run),)
+    return ((PhaseName.TRENDS, run),)
 
 
 async def over(worker: Worker) -> Progress:
@@ -133,7 +134,7 @@ async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) 
         await asyncio.sleep(3_600)
         return Result({})
 
-    dying = replace(on_server, executor="dying", phases=(("one", hangs),))
+    dying = replace(on_server, executor="dying", phases=((PhaseName.TRENDS, hangs),))
     async with working(dying) as worker:
         await worker.evening(date="d")
         while not (await worker.progress()).running:

@@ -19,6 +19,9 @@ then give exactly one action, in one of these forms:
 <edit path="path of a file">the whole new text of the file</edit>
 <done/>
 
+For example: I look at the code.
+<read>app.py</read>
+
 You see the result of the action, and go on. Look before you change; run what was asked for after a change; when it \
 works, reply <done/>."""
 UNREADABLE = (
@@ -26,7 +29,7 @@ UNREADABLE = (
 )
 _SHELL = re.compile(r"<shell>(.*?)</shell>", re.S)
 _READ = re.compile(r"<read>(.*?)</read>", re.S)
-_EDIT = re.compile(r"<edit\s+path=[\"']?([^\"'>]+)[\"']?\s*>\n?(.*?)(?:</edit>|\Z)", re.S)
+_EDIT = re.compile(r"<edit\s+(?:path\s*=\s*)?[\"']?([^\"'>]+)[\"']?\s*>\n?(.*?)(?:</edit>|\Z)", re.S)
 _DONE = re.compile(r"<done\s*/?>")
 _FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
 _BASH = re.compile(r"```(?:sh|bash|shell)\n(.*?)```", re.S)

@@ -39,7 +39,7 @@ def move(connection: sa.Connection, name: str, found: str | None, to: str = "hea
     if found is not None and found not in known:
         raise StoreNewer(
             f"The memory at {name!r} was written by a newer version of Insula (schema {found}, this one knows "
-            f"{VERSION}); upgrade with: pip install --upgrade insula"
+            f"{VERSION}); upgrade Insula where you have it from"
         )
     config.attributes["connection"] = connection
     (command.upgrade if to == "head" else command.downgrade)(config, to)

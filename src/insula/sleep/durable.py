@@ -23,6 +23,7 @@ from insula.memory.backend import is_server
 from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.sleep.cycle import CADENCE, Phase, SleepReport, sleep_cycle
+from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
 from insula.types import Calibration, Identity
 
@@ -100,7 +101,7 @@ class House:
     identity: Identity | None = None
     calibration: Calibration | None = None
     limits: Limits = field(default_factory=Limits)
-    phases: tuple[tuple[str, Phase], ...] = PHASES
+    phases: tuple[tuple[PhaseName, Phase], ...] = PHASES
     executor: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
 
 
