@@ -182,7 +182,7 @@ class Storm:
         return ended
 
 
-def judged(lines: list[list[Any]], killed: dict[int, float]) -> dict[str, Any]:
+def judged(lines: list[list[Any]], killed: dict[int, float]) -> dict[str, int]:
     """How often a model call was paid, and which of the second times nothing explains.
 
     One is explained where the process that had made the first was killed with it in flight: it was the last that this
@@ -227,6 +227,7 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
         found = counted(url)
         lines = [json.loads(line) for line in ledger.read_text("utf-8").splitlines()]
         differ = {name: found.get(name) for name in (f"u{n}" for n in range(users)) if found.get(name) != expected}
+        paid = judged(lines, storm.killed)
         report = {
             "users": users,
             "workers": workers,
@@ -238,7 +239,7 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
             "server_restarts": len(storm.restarts),
             "seconds": round(seconds, 1),
             "seconds_in_all": round(time.monotonic() - began, 1),
-            **judged(lines, storm.killed),
+            **paid,
             "calls_without_a_user": sum(not line[0] for line in lines),
         }
         if differ:
@@ -249,7 +250,7 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
     if out:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(report, indent=2) + "\n")
-    return int(ended < users or bool(differ) or report["paid_twice"] > 0)
+    return int(ended < users or bool(differ) or paid["paid_twice"] > 0)
 
 
 if __name__ == "__main__":

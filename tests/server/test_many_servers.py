@@ -24,6 +24,10 @@ async def stores(anyio_backend: str, database: str) -> AsyncGenerator[tuple[Stor
         yield one, other
 
 
+def hears_nothing(*_: object) -> None:
+    """As behind a pooler."""
+
+
 async def woken(here: Store, there: Store, *, told: bool) -> bool:
     """Whether who listens at one server is woken by a signal that another writes, within two looks."""
     listening, telling = Live(), Live()
@@ -58,7 +62,7 @@ async def test_where_a_pooler_swallows_what_is_told_it_is_seen_at_the_next_look(
     stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "POLL_SECONDS", 0.2)
-    monkeypatch.setattr(Server, "listen", lambda *_: None)
+    monkeypatch.setattr(Server, "listen", hears_nothing)
     assert await woken(*stores, told=False)
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from insula import settings as settings_module
@@ -65,18 +66,19 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
         called = await worker.evening()
         now = await _over(worker, quiet=json)
         spent = await house.store.run(spending.spent, worker.date())
+    failed = now.failed - before.failed
     found = {
         "called": called,
         "done": now.done - before.done,
-        "failed": now.failed - before.failed,
+        "failed": failed,
         "seconds": round(time.monotonic() - began, 1),
         "spent": spent._asdict(),
     }
     if json:
         print(jsonlib.dumps(found))
     else:
-        print(f"{counted(called, 'night')}: {found['done']} done, {found['failed']} failed, {found['seconds']} s")
-    return int(found["failed"] > 0)
+        print(f"{counted(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
+    return int(failed > 0)
 
 
 async def _over(worker: "Worker", quiet: bool) -> "Progress":
@@ -111,8 +113,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(url))
         llm = await stack.enter_async_context(resolve(chosen, settings.weights)) if understands(chosen) else None
-        named = {"executor": name} if name else {}
-        yield House(
+        house = House(
             store=store,
             url=url,
             model=llm,
@@ -123,8 +124,8 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             provider=chosen.partition(":")[0] if llm is not None and "://" not in chosen else "",
             identity=who,
             limits=limits,
-            **named,
         )
+        yield replace(house, executor=name) if name else house
 
 
 def cap(calls: int | None, tokens: int | None, cost: float | None) -> Sum:
