@@ -1,5 +1,7 @@
 """Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
 
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +27,8 @@ after the last."""
 
 HELD_BYTES = 128 * 2**20
 """What may be held of all users: the signs of 1.8 million vectors. Beyond that go those who were not asked longest."""
+STALE_SECONDS = 600.0
+"""For so long what another process makes of old memories may be missed; then all is read anew."""
 NOTHING = b""
 """The vector of a text of which nothing is remembered."""
 UNRELATED = 0.1
@@ -84,8 +88,10 @@ class Neighbourhoods:
     forgotten here with `forget`.
     """
 
-    def __init__(self, held_bytes: int = HELD_BYTES) -> None:
+    def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._held_bytes = held_bytes
+        self._clock = clock
+        self._one_at_a_time = threading.Lock()
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
 
@@ -95,42 +101,59 @@ class Neighbourhoods:
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
-        if user_id in self._too_many:
-            return
-        here = self._users.pop(user_id, None)
-        if here is None or here.dimensions != vector.size:
-            here = _Neighbourhood(vector.size)
+        with self._one_at_a_time:
+            here = None if user_id in self._too_many else self._known(user_id, vector.size)
+            if here is None or not self._read(user_id, here, read):
+                return
+            batches = here.nearest(vector)
+            first = next(batches)
+        yield first
+        yield from batches
+
+    def _known(self, user_id: int, dimensions: int) -> "_Neighbourhood":
+        """What is held of a user, unless it is of other vectors, or too old."""
+        here, now = self._users.pop(user_id, None), self._clock()
+        if here is None or here.dimensions != dimensions or now - here.begun > STALE_SECONDS:
+            return _Neighbourhood(dimensions, now)
+        return here
+
+    def _read(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
+        """Read what is new of a user; False where it is too much to be held."""
         while new := list(read(here.last, here.row_bytes)):
             here.add(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
-                return
+                return False
         self._users[user_id] = here
         while sum(one.size for one in self._users.values()) > self._held_bytes:
             del self._users[next(iter(self._users))]
-        yield from here.nearest(vector)
+        return True
 
     def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
-        here = self._users.get(user_id)
-        if here is not None:
+        with self._one_at_a_time:
+            here = self._users.get(user_id)
+            if here is None:
+                return
             here.add([(number, one) for number, one in found if number <= here.last and len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
-        if user_id is None:
-            self._users.clear()
-            self._too_many.clear()
-        else:
-            self._users.pop(user_id, None)
-            self._too_many.discard(user_id)
+        with self._one_at_a_time:
+            if user_id is None:
+                self._users.clear()
+                self._too_many.clear()
+            else:
+                self._users.pop(user_id, None)
+                self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
     """The signs of one user's vectors, 64 to a word, a column for each, in an array that grows by half when full."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, begun: float) -> None:
+        self.begun = begun
         self.dimensions = dimensions
         self.row_bytes = dimensions * _BYTES
         self.last = 0
@@ -156,15 +179,16 @@ class _Neighbourhood:
         self._count = count
 
     def nearest(self, vector: Vector) -> Iterator[list[int]]:
-        differ = np.zeros(self._count, np.uint16)
+        ids, count = self._ids, self._count  # more may be added while somebody reads what is nearest
+        differ = np.zeros(count, np.uint16)
         for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True):
-            differ += np.bitwise_count(held[: self._count] ^ asked)
-        best = np.argpartition(differ, BATCH)[:BATCH] if self._count > BATCH else np.arange(self._count)
-        yield self._ids[best[np.argsort(differ[best], kind="stable")]].tolist()
+            differ += np.bitwise_count(held[:count] ^ asked)
+        best = np.argpartition(differ, BATCH)[:BATCH] if count > BATCH else np.arange(count)
+        yield ids[best[np.argsort(differ[best], kind="stable")]].tolist()
         differ[best] = _LAST
-        rest = np.argsort(differ, kind="stable")[: self._count - len(best)]
+        rest = np.argsort(differ, kind="stable")[: count - len(best)]
         for at in range(0, len(rest), _MORE):
-            yield self._ids[rest[at : at + _MORE]].tolist()
+            yield ids[rest[at : at + _MORE]].tolist()
 
 
 def _signs(rows: Array) -> Signs:
