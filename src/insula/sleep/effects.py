@@ -28,8 +28,9 @@ def weighed(turns: Iterable[Noticed]) -> list[Weighed]:
     """
     cases: dict[tuple[int, int], tuple[str, float]] = {}
     for turn in turns:
-        short = _shortfall(turn.data)
-        for number, arm in _arms(turn.data) if short is not None else ():
+        if (short := _shortfall(turn.data)) is None:
+            continue
+        for number, arm in _arms(turn.data):
             cases.setdefault((number, turn.session_id), (arm, short))
     ids = sorted({number for number, _ in cases})
     return [_of(number, [case for (one, _), case in cases.items() if one == number]) for number in ids]
