@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.store import Said
-from insula.metacognition.mind import TURN
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.adaptation import Stage

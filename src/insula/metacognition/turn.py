@@ -24,7 +24,7 @@ from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
-from insula.metacognition.mind import IMPASSE, TURN, Mind
+from insula.metacognition.mind import IMPASSE, Mind
 from insula.metacognition.reading import (
     analysed,
     chosen,
