@@ -108,7 +108,7 @@ async def test_whether_it_was_mended_is_on_the_ledger_with_the_lot(store: Store)
     place = await store.place("me", "s")
     latest, first = await store.sessions.ledger(place, kinds=["meta:turn"])
     assert "mend" not in first.data
-    assert latest.data["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
+    assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
 
 
 async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> None:
@@ -117,7 +117,7 @@ async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> Non
         await chat.reply("me", "s", "Thanks!")
     assert model.requests[-1].prompt == "Thanks!"
     latest = (await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"]))[0]
-    assert latest.data["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
+    assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
 
 
 async def test_a_demand_that_reads_like_an_order_to_the_model_is_not_told_on(store: Store) -> None:

@@ -25,34 +25,18 @@ GROUPS = {
     "child": {"son", "daughter"},
     "sibling": {"sister", "brother", "twin"},
     "grandparent": {"grandmother", "grandfather"},
-    "pet": {"dog", "cat", "horse", "bird", "rabbit", "hamster"},
-    "family": {"wife", "husband", "mother", "father", "son", "daughter", "sister", "brother", "child", "parent"},
+    "pet": {"dog", "cat", "horse", "bird", "rabbit", "hamster", "fish"},
+    "family": {
+        *("wife", "husband", "mother", "father", "son", "daughter", "sister", "brother", "child", "parent", "aunt"),
+        *("uncle", "cousin", "niece", "nephew", "grandmother", "grandfather", "grandchild", "inlaw", "sibling", "twin"),
+    },
 }
 """Who may be meant by a word that says less."""
 
+_INVERTED = re.compile(r"-(?:t-)?(je|tu|il|elle|on|nous|vous|ils|elles|moi|toi)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
-CALLINGS = frozenset(
-    [
-        "teacher",
-        "doctor",
-        "dentist",
-        "coach",
-        "student",
-        "client",
-        "boss",
-        "tradesman",
-        "shopkeeper",
-        "driver",
-        "lawyer",
-        "officer",
-        "apprentice",
-        "hairdresser",
-        "cleaner",
-        "caretaker",
-        "nanny",
-        "tenant",
-    ]
-)
+CALLINGS = frozenset({"teacher", "doctor", "dentist", "coach", "student", "client", "boss", "tradesman", "shopkeeper"})
+CALLINGS |= {"driver", "lawyer", "officer", "apprentice", "hairdresser", "cleaner", "caretaker", "nanny", "tenant"}
 """Beings that are also what somebody does: "我是老师" speaks of me."""
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
 _IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})
@@ -78,7 +62,9 @@ class People(NamedTuple):
         known = self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
         if known or "-" not in word:
             return known
-        return "ex" if word.startswith("ex-") and self.being(word[3:]) else self.being(word.replace("-", ""))
+        prefix, _, rest = word.partition("-")
+        kind = {"ex": "ex", "great": "greatparent"}.get(prefix)
+        return kind if kind and self.being(rest) else self.being(word.replace("-", ""))
 
 
 class Mention(NamedTuple):
@@ -144,6 +130,7 @@ def whose(text: str, language: str, speaker: str, listener: str, before: Sequenc
     """
     me, you = called(speaker), called(listener)
     read = _unspaced if language in UNSPACED else _spaced
+    text = _INVERTED.sub(r" \1", text) if language == "fr" else text
     found, subjects = read(text, people(language), me, you, next((one for one in before if one != me), SOMEBODY))
     return Whose(frozenset(subjects), frozenset(path for one in found for path in (one.path, one.named) if path))
 
@@ -392,7 +379,12 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
             and at + 1 < len(tokens)
             and after in words["that"]
         )
+    if before in words.get("first_verbs", ()):
+        return False  # "tomo Naramig e deito-me"
     joins = not at or before in words["and"] or before in words["that"]
+    clitic = words["first"] | words["second"] | words["third"]
+    if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
+        return len(written) > 1  # "Giorgia mi ha confidato che"
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))
 
 

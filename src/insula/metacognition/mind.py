@@ -11,7 +11,6 @@ from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
 from insula.memory.rows import Place
-from insula.memory.statements import TURN
 from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed
 from insula.metacognition.meaning import Backlog
@@ -19,11 +18,11 @@ from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.prompts import FORMS
-from insula.sleep.told import prompt_text
+from insula.sleep.soul.render import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
 from insula.turn import confidence, impasse, insights, lessons, mending, monitor, wishes
-from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
+from insula.types import IMPASSE, TURN, Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +51,6 @@ class Estimate(Protocol):
 
 Subscriber = Callable[[Signal], object]
 
-IMPASSE = "meta:impasse"
 INSIGHTS = 100
 """Insights that a turn may be told of, the latest."""
 SOUL = "soul"

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
-from insula.server.api import gauges, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
+from insula.server.api import gauges, guests, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
 from insula.server.api.gauges import Prepared
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
@@ -41,7 +41,7 @@ ROUTERS = (
         lessons.router,
         night.router,
     ),
-    *(ledger.router, sign_in.router, routes.router),
+    *(guests.router, ledger.router, sign_in.router, routes.router),
 )
 ABOUT = """The agent over HTTP, with its metacognition visible, measurable and adaptive.
 

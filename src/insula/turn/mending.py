@@ -18,7 +18,7 @@ from insula.text.analysis import LANGUAGES, analyse, content_words
 from insula.text.compliance import broken
 from insula.text.constraints import constraints
 from insula.text.coverage import Reply
-from insula.types import Assessment, Flag
+from insula.types import Assessment, Flag, Mended
 
 WHAT_CHARS = 160
 """Characters of what was left out that are named."""
@@ -138,7 +138,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
     return bool(words) and held >= HELD * len(words)
 
 
-def record(told: Mend, mended: bool) -> dict[str, object]:
+def record(told: Mend, mended: bool) -> Mended:
     """What the ledger holds of it, without a word of what it was: evidence for what the sentence is worth."""
     return {"flag": told.shortfall.flag, "arm": told.arm, "mended": mended}
 

@@ -32,6 +32,7 @@ from insula.server.service import Service
 from insula.server.users import service_of
 from insula.sleep import desk
 from insula.step import digest
+from insula.types import TURN
 
 TURNS = 50
 """Turns of a session that its page shows."""
@@ -159,7 +160,7 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.regulator.ring
-    recent = await metacognition.store.run(looks.latest, user, [turns.TURN], CHARTED)
+    recent = await metacognition.store.run(looks.latest, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
     performance = metacognition.regulator.performance(name, metacognition.store.now())
     return {

@@ -23,7 +23,7 @@ from insula.step.senses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from insula.step.senses.protocol import Last, Sense, Worded
+    from insula.step.senses.protocol import Foreseeing, Last, Sense, Worded
 
 
 SENSES: "tuple[Sense, ...]" = (
@@ -41,6 +41,8 @@ SENSES: "tuple[Sense, ...]" = (
     chronos,
 )
 """Those that feel after each call; of several that feel something at once, the first speaks."""
+FORESEEING: "tuple[Foreseeing, ...]" = (against_words, at_risk, bypass, delivery)
+"""Those that feel before a call where the host asks; what they tell then is not told again after it."""
 AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
 """Those that feel when the agent stops, in that order too."""
 ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*SENSES, *AT_THE_END)}
