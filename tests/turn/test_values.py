@@ -76,3 +76,10 @@ def test_what_contradicts_memory_is_doubted_and_never_called_poor() -> None:
 def test_the_agents_own_doings_are_no_question_to_memory() -> None:
     line = "Cool, sounds like a fun game!"
     assert assess("What game were you playing?", "Chess, as always.", memory=[line], level="high").passed
+
+
+def test_the_words_of_a_line_about_another_name_are_doubted() -> None:
+    memory = ["I moved to Aveiro last weekend.", "I live in Porto."]
+    judged = assess("Where do I live now?", "You moved to Porto last weekend.", memory=memory, level="high")
+    assert "ignored_memory" in judged.flags
+    assert assess("Where do I live now?", "You moved to Aveiro last weekend.", memory=memory, level="high").passed

@@ -197,7 +197,7 @@ class _Judged(Question):
 
     def _other_name(self) -> Fault | None:
         """Words of the line about another name than the line's ("You moved to Porto last weekend")."""
-        if self.ask.kind not in _NAMED or len(self.own) != 1 or self.own[0].language != self.language:
+        if self.ask.kind not in _NAMED or not self.carried(self.own[0]) or self.own[0].language != self.language:
             return None
         mine = names(self.own[0].text, self.language) - frozenset(map(fold, self.whole))
         rivals = bool(mine and self.names) and mine.isdisjoint(self.names) and not self._quotes(self.own[0])
