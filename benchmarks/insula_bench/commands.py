@@ -204,6 +204,18 @@ def bench_likelihood(
     raise typer.Exit(run(model, json, fit))
 
 
+@app.command("newcomer")
+def bench_newcomer(
+    model: Annotated[str, typer.Option(help="As for `insula chat`.")] = "embedded",
+    show: Annotated[bool, typer.Option("--show", help="Show each turn.")] = False,
+    json: Json = False,
+) -> None:
+    """A newcomer's first 61 turns: what is remembered, and whether the verdict says so where it is not."""
+    from insula_bench.newcomer import run
+
+    raise typer.Exit(run(model, json, show))
+
+
 @app.command("conversations")
 def bench_conversations(
     data: Annotated[
