@@ -83,7 +83,7 @@ class _Judged(Question):
     def fault(self) -> Fault | None:
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
-        if self.owners - {"?"} == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
+        if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
             return self._stale() or self._denied() or self._opposed() or self._other_name()
