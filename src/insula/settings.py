@@ -36,7 +36,7 @@ MOST_AT_HOME = 1_000_000
 QUOTED = 100
 """Characters of what stands in a file that a sentence repeats."""
 TOKEN_CHARS = 16
-"""The fewest characters of a token; `insula serve --new-token` makes longer ones."""
+"""The fewest characters of a token; `insula token new` makes longer ones."""
 ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
@@ -74,7 +74,7 @@ def _token(token: SecretStr) -> SecretStr:
     text = token.get_secret_value()
     if len(text) < TOKEN_CHARS or not all("!" <= char <= "~" for char in text):
         raise ValueError(
-            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; make one with: insula serve --new-token"
+            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; let `insula token new NAME` make one"
         )
     return token
 

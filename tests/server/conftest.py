@@ -11,7 +11,14 @@ from insula.agent.chat import Chat
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
 from insula.server.service import Service
+from insula.server.tokens import FILE, Keys
 from insula.testing import ScriptedModel
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong token is answered at once; how long it waits has tests of its own."""
+    monkeypatch.setattr("insula.server.door.attempts.FIRST_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -36,7 +43,8 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
             chat=Chat(metacognition, ScriptedModel(replies, delay=delay)),
             model="scripted",
             soul_of=lambda user: tmp_path / user / "SOUL.md",
-            tokens=tokens or {},
+            keys=Keys(tokens or {}, tmp_path / FILE),
+            home=tmp_path,
         )
 
     return make

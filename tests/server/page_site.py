@@ -18,6 +18,7 @@ from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
 from insula.server.service import Service
 from insula.server.serving import Server, server
+from insula.server.tokens import Keys
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def site(
                 chat=Chat(metacognition, model or ScriptedModel(answer)),
                 model="scripted",
                 soul_of=lambda user: home / "users" / user / "SOUL.md",
-                tokens=tokens or {},
+                keys=Keys(tokens or {}),
             )
             app = create_app(service)
             app.state.lookback = Lookback(lambda: find([transcripts or home / "none"]))

@@ -16,10 +16,12 @@ from insula.errors import StoreError
 from insula.server import problems
 from insula.server.api import gauges, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
 from insula.server.api.gauges import Prepared
+from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
 from insula.server.door.gate import Gate
 from insula.server.door.headers import Armoured
+from insula.server.door.witness import Witness
 from insula.server.live import Live
 from insula.server.page import routes
 from insula.server.service import Service
@@ -74,7 +76,7 @@ def create_app(service: Service) -> FastAPI:
         except StoreError as error:
             log.warning("The snapshots of before cannot be read: %s", error)
         unsubscribe = metacognition.subscribe(live.notice)
-        watch = asyncio.create_task(live.watch(metacognition.store))
+        watch = asyncio.create_task(live.watch(metacognition.store, service.keys.stamp))
         try:
             async with running(service):
                 yield
@@ -98,6 +100,7 @@ def create_app(service: Service) -> FastAPI:
         responses=problems.documented(400, 500, 503),
     )
     app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
+    app.state.attempts = Attempts()
     problems.install(app)
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])
@@ -107,6 +110,7 @@ def create_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", Files(directory=STATIC), name="static")
+    app.add_middleware(Witness, service=service)
     app.add_middleware(Bodies)  # the last that is added is the outermost
     app.add_middleware(Gate, hosts=service.hosts)
     app.add_middleware(Crowd)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,11 +73,14 @@ class Live:
         for user in list(self._rooms):
             self._wake(user)
 
-    async def watch(self, store: Store) -> None:
-        """Look again and again, as long as anybody listens, for what other processes wrote."""
+    async def watch(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
+        """Look again and again, as long as anybody listens, for what other processes wrote, and for other tokens."""
         last: int | None = None
+        known = tokens()
         while True:
             await asyncio.sleep(POLL_SECONDS)
+            if known != (known := tokens()):
+                last = None  # wakes all: whose token is gone goes
             if not self._rooms:
                 last = None
                 continue

@@ -20,7 +20,7 @@ from insula.errors import InputError, StoreFull
 from insula.memory import archive, departure, nights
 from insula.memory.archive import Archive
 from insula.memory.store import Store
-from insula.sleep import soul_file
+from insula.sleep import audit, soul_file
 
 BACKUPS = "backups"
 KEPT = 10
@@ -173,6 +173,7 @@ async def resume(store: Store, user: str, house: House) -> str:
     shutil.rmtree(house.soul.parent, ignore_errors=True)
     with suppress(OSError):
         os.truncate(house.log, 0)  # what failed may have named what is erased
+    audit.forget(house.home, user)
     if not await store.scrub():
         return LEFT
     (house.home / ERASING).unlink(missing_ok=True)

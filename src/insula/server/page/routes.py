@@ -203,7 +203,7 @@ async def lessons(request: Request, who: Visitor, said: Annotated[str, Query(max
     user_id = await store.sleeper(who.name)
     quoted: list[Cited] = await store.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
     found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
-    rules = None if service.tokens else learned.rules(await run_in_threadpool(_rules))
+    rules = None if service.keys else learned.rules(await run_in_threadpool(_rules))
     done = {str(do): f"The lesson {text}" for do, text in desk.DONE.items()}.get(said, "")
     return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules, said=done)
 
@@ -231,14 +231,14 @@ def _rules() -> list[digest.Rule]:
 @router.get("/agents")
 async def agents(request: Request, who: Visitor) -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
-    looked = _lookback(request).look() if not service_of(request).tokens else None
+    looked = _lookback(request).look() if not service_of(request).keys else None
     return page("agents.html", who.link, who=who, here="agents", looked=looked)
 
 
 @router.get("/agents/{name}")
 async def agent(request: Request, who: Visitor, name: str) -> Response:
     """The timeline of one of them."""
-    view = _lookback(request).look().view if not service_of(request).tokens else None
+    view = _lookback(request).look().view if not service_of(request).keys else None
     chapter = next((one for one in view.chapters if one.id == name), None) if view else None
     return page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
 
@@ -265,6 +265,6 @@ async def shared(name: str) -> Response:
 @router.get("/sign-in")
 async def sign_in(request: Request, wrong: bool = False) -> Response:
     """The form that asks for a token; where there are none, there is nothing to sign in to."""
-    if not service_of(request).tokens:
+    if not service_of(request).keys:
         return RedirectResponse("/", 303)
     return page("sign_in.html", "", wrong=wrong)
