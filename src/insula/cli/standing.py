@@ -33,7 +33,7 @@ WAIT_SECONDS = 2.0
 """How long a server may take to answer: the figures are at hand, and a person waits."""
 ANSWER_BYTES = 1_000_000
 """An answer that is longer is none of Insula's."""
-TOKEN = "INSULA_TOKEN"
+VARIABLE = "INSULA_TOKEN"
 """The variable that holds the token with which a server is asked."""
 STATUS, PERFORMANCE = f"/agent/chat/metacog/status?history={SHOWN}", "/agent/chat/performance"
 
@@ -166,15 +166,13 @@ def _standing(url: str, status: Object, performance: Object) -> Standing:
 
 def _answer(address: str) -> Object:
     proxies: dict[str, str] | None = {} if urlsplit(address).hostname == HOST else None
-    with build_opener(ProxyHandler(proxies)).open(Request(address, headers=_bearer()), timeout=WAIT_SECONDS) as answer:
+    request = Request(address)  # noqa: S310 the scheme was checked
+    if token := os.environ.get(VARIABLE):
+        request.add_unredirected_header("Authorization", f"Bearer {token}")  # it goes to nobody else
+    with build_opener(ProxyHandler(proxies)).open(request, timeout=WAIT_SECONDS) as answer:
         return TypeAdapter(Object).validate_json(answer.read(ANSWER_BYTES))
 
 
 def _closed(address: str) -> str:
-    told = "does not know the token in" if os.environ.get(TOKEN) else "asks for a token; put one into"
-    return f"The server at {address!r} {told} the variable {TOKEN} (insula token new NAME makes one)."
-
-
-def _bearer() -> dict[str, str]:
-    token = os.environ.get(TOKEN)
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    told = "does not know the token in" if os.environ.get(VARIABLE) else "asks for a token; put one into"
+    return f"The server at {address!r} {told} the variable {VARIABLE} (insula token new NAME makes one)."
