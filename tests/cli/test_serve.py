@@ -19,6 +19,7 @@ import pytest
 
 from insula.cli import common, serve
 from insula.cli.main import main
+from insula.settings import load
 from insula.testing import FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -221,3 +222,21 @@ def test_where_no_log_can_be_written_nothing_else_fails(home: Path, capfd: pytes
         logging.getLogger("insula.server").error("Lost, too.")
         common.log_to(home / "another.log")  # which closes the one before
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_written_is_for_its_owners_eyes_alone(home: Path) -> None:
+    (home / "users").mkdir(mode=0o755)
+    (home / common.LOG_FILE).touch(mode=0o644)
+    (home / common.LOG_FILE).chmod(0o644)
+    common.log_to(home / common.LOG_FILE)
+    logging.getLogger("insula").warning("The model could not be reached.")
+    logging.shutdown()
+    assert [(home / name).stat().st_mode & 0o777 for name in ("users", common.LOG_FILE)] == [0o700, 0o600]
+
+
+def test_a_folder_into_which_others_may_write_is_said(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    load()
+    assert not caplog.records
+    home.chmod(0o777)
+    load()
+    assert f"Others on this machine may write into {str(home)!r}" in caplog.text

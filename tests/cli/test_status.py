@@ -67,7 +67,7 @@ def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:  # noqa: A002 the name is the base class's
+        def log_message(self, *_: object) -> None:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -1,5 +1,6 @@
 """The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ MESSAGE_CHARS = 200_000
 
 Assessor = Callable[[str, str, Sequence[str], Identity], Awaitable[Assessment]]
 """A model's judgement of a response, in place of the self-monitor's (K10)."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +168,7 @@ class Chat:
                 usage = await self._answer(turn, on_delta)
             except (ModelError, BudgetExceeded) as error:
                 failure = error
+                log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:

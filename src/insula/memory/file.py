@@ -1,5 +1,7 @@
 """The file that a store lives in: made for its owner's eyes alone, told from any other, opened, brought up to date."""
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -7,6 +9,9 @@ import sqlalchemy as sa
 from insula.errors import StoreFull, StoreNewer
 from insula.memory import index
 from insula.memory.schema import VERSION
+
+ROOM_BYTES = 4_000_000
+"""What is left on a disk that counts as full: the log of a busy minute."""
 
 
 def make(path: Path) -> None:
@@ -19,6 +24,20 @@ def make(path: Path) -> None:
             f"The folder {str(path.parent)!r} for the memory cannot be made ({error.strerror}); "
             f"make it, or point INSULA_HOME elsewhere."
         ) from error
+
+
+def check_room(path: str) -> None:
+    """See whether the disk has room for a turn: what is written goes into the log first, so SQLite would say it late.
+
+    Raises:
+        StoreFull: it has not.
+    """
+    if path == ":memory:":
+        return
+    folder = Path(path).parent
+    with suppress(OSError):  # of a folder that is gone the store itself says so
+        if shutil.disk_usage(folder).free < ROOM_BYTES:
+            raise StoreFull(f"The disk that holds {path!r} is full; free some space: what is said now cannot be kept.")
 
 
 def identity(path: str) -> tuple[int, int] | None:

@@ -35,6 +35,9 @@ POSTINGS = 2_500
 
 BUSY_MS = 4_000
 
+ROOM_BYTES = 65_536
+"""What a turn may add to the file, and then some: the longest message and its index."""
+
 _BEST = sa.text("SELECT rowid FROM memory_index WHERE memory_index MATCH :match ORDER BY rank LIMIT :limit")
 _LATEST = sa.text("SELECT rowid FROM memory_index WHERE memory_index MATCH :match ORDER BY rowid DESC LIMIT :limit")
 _LONG_TERM = sa.text("""
@@ -115,6 +118,15 @@ def begin(connection: sa.Connection) -> None:
 def snapshot(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
     connection.exec_driver_sql("BEGIN")
+
+
+def check_room(connection: sa.Connection) -> None:
+    """See, within a transaction, whether the file may grow; what was tried is taken back."""
+    connection.exec_driver_sql("SAVEPOINT room")
+    connection.exec_driver_sql("CREATE TABLE room (x)")
+    connection.exec_driver_sql("INSERT INTO room VALUES (zeroblob(?))", (ROOM_BYTES,))
+    connection.exec_driver_sql("ROLLBACK TO room")
+    connection.exec_driver_sql("RELEASE room")
 
 
 def settle(connection: sa.Connection) -> None:

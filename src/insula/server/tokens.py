@@ -112,7 +112,7 @@ def write(path: Path, tokens: Sequence[Token]) -> None:
         SettingsError: it cannot be written.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign.private(path.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(_TOKENS.dump_json(tuple(tokens), indent=1))

@@ -71,7 +71,7 @@ def _files(house: House) -> dict[str, str]:
 def _write(target: Path, lines: Iterable[str]) -> int:
     handle = temporary = None
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign.private(target.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
             file.writelines(lines)
