@@ -105,7 +105,7 @@ async def test_whether_it_was_mended_is_on_the_ledger_with_the_lot(store: Store)
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Well?")
     place = await store.place("me", "s")
-    latest, first = await store.ledger(place, kinds=["meta:turn"])
+    latest, first = await store.sessions.ledger(place, kinds=["meta:turn"])
     assert "mend" not in first.data
     assert latest.data["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
 
@@ -115,7 +115,7 @@ async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> Non
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Thanks!")
     assert model.requests[-1].prompt == "Thanks!"
-    latest = (await store.ledger(await store.place("me", "s"), kinds=["meta:turn"]))[0]
+    latest = (await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"]))[0]
     assert latest.data["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
 
 
@@ -208,9 +208,9 @@ async def test_what_the_ledger_quotes_goes_with_the_memory_that_it_quotes(store:
         await chat.reply("me", "before", "My sister Ana lives in Lisbon.")
         await chat.reply("me", "s", "Where does Ana live?")
     place = await store.place("me", "s")
-    latest = (await store.ledger(place, kinds=["meta:turn"]))[0]
+    latest = (await store.sessions.ledger(place, kinds=["meta:turn"]))[0]
     assert "Lisbon" in str(latest.data)
-    memory = next(m for m, _ in await store.remembered("me", 10) if "Lisbon" in m.content)
-    await store.erase(place.user_id, memory.id)
-    latest = (await store.ledger(place, kinds=["meta:turn"]))[0]
+    memory = next(m for m, _ in await store.memories.remembered("me", 10) if "Lisbon" in m.content)
+    await store.memories.erase(place.user_id, memory.id)
+    latest = (await store.sessions.ledger(place, kinds=["meta:turn"]))[0]
     assert "Lisbon" not in str(latest.data)

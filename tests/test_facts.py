@@ -155,7 +155,7 @@ async def test_what_is_erased_is_stated_no_more() -> None:
         number = await mind.observe("me", "one", "I live in Porto.")
         await mind.observe("me", "one", "No, sorry, I meant Braga.")
         place = await store.place("me", "one")
-        await store.erase(place.user_id, number)
+        await store.memories.erase(place.user_id, number)
         left = await store.run(facts.about, place.user_id, ["user"])
         assert number not in left
         texts: Callable[[sa.Connection], str] = lambda connection: " ".join(  # noqa: E731 read once

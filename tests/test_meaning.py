@@ -176,9 +176,9 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
     metacognition = Metacognition(store, embed=bag)
     await talk(metacognition, ("Zanzibar.", "Fine."), ("I like it.", "Good."))
     place = await store.place("ana", "monday")
-    first = (await store.remembered("ana", 10))[-1][0]
+    first = (await store.memories.remembered("ana", 10))[-1][0]
     before = await vectors(store)
-    assert await store.erase(place.user_id, first.id)
+    assert await store.memories.erase(place.user_id, first.id)
     assert (await vectors(store))[1] is None
     await make_up(store, place.user_id, bag)
     after = await vectors(store)
@@ -190,12 +190,12 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
 async def test_what_changed_while_its_vector_was_made_gets_no_vector_of_what_it_was(store: Store) -> None:
     await talk(Metacognition(store, embed=None), ("Zanzibar.", "Fine."))
     place = await store.place("ana", "monday")
-    first = (await store.remembered("ana", 10))[-1][0]
+    first = (await store.memories.remembered("ana", 10))[-1][0]
     loop = asyncio.get_running_loop()
 
     def embed(text: str) -> list[float]:
         if "Zanzibar" in text:
-            asyncio.run_coroutine_threadsafe(store.erase(place.user_id, first.id), loop).result()
+            asyncio.run_coroutine_threadsafe(store.memories.erase(place.user_id, first.id), loop).result()
         return bag(text)
 
     await make_up(store, place.user_id, embed)

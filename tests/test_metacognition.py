@@ -12,11 +12,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
+from insula.agent.identity import OWN
 from insula.errors import InputError, StoreError
 from insula.memory.changes import Insight
 from insula.memory.encoding import encode
 from insula.memory.item import new_item
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.sleep import soul
@@ -63,7 +64,7 @@ async def chatting(
 ) -> AsyncGenerator[tuple[Chat, ScriptedModel]]:
     """A chat with a model that says one thing always, or several in order."""
     model = ScriptedModel(replies if isinstance(replies, list) else lambda _: replies)
-    yield Chat(Metacognition(store, identity=identity, assess=assess, holdout=holdout), model), model
+    yield Chat(Metacognition(store, identity=identity or OWN, assess=assess, holdout=holdout), model), model
 
 
 def undated(text: str) -> str:
@@ -248,7 +249,7 @@ async def test_a_secret_is_neither_stored_nor_told_again(store: Store) -> None:
         await chat.reply("me", "monday", f"My GitHub token is {secret} for the deploy job.")
         await chat.reply("me", "monday", "What is my GitHub token for the deploy job?")
     place = await store.place("me", "monday")
-    assert secret not in "".join(said.content for said in await store.transcript(place, 9))
+    assert secret not in "".join(said.content for said in await store.sessions.transcript(place, 9))
     assert secret not in model.requests[-1].text
 
 
@@ -256,7 +257,7 @@ async def test_no_secret_reaches_the_ledger_either(store: Store) -> None:
     secret = "ghp_" + "a1B2c3D4" * 5
     async with chatting(store, "It rains.", assess=unanswering(f"Is {secret} valid?")) as (chat, _):
         await chat.reply("me", "s", f"Is {secret} valid?")
-    ledger = await store.ledger(await store.place("me", "s"))
+    ledger = await store.sessions.ledger(await store.place("me", "s"))
     assert any(signal.kind == "meta:confidence-low" for signal in ledger)
     assert secret not in repr(ledger)
 
@@ -304,7 +305,7 @@ async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(s
         await sleep_cycle(store, "me", PHASES, force=True)
         await chat.reply("me", "tuesday", "Hello.")
     assert all(f"- {wish}" in model.requests[-1].prompt for wish in wishes)
-    (document, *_) = await store.revisions((await store.place("me", "monday")).user_id, "soul")
+    (document, *_) = await store.guidance.revisions((await store.place("me", "monday")).user_id, "soul")
     assert [line.text for line in soul.parse(document.content).derived] == list(wishes)
 
 
@@ -325,7 +326,7 @@ async def corrected_twice(store: Store) -> None:
 
 
 async def kept(store: Store) -> list[Kept]:
-    return await store.lessons((await store.place("me", "monday")).user_id)
+    return await store.guidance.lessons((await store.place("me", "monday")).user_id)
 
 
 async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_the_same(store: Store) -> None:
@@ -340,7 +341,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     assert lesson.citations == (1, 3, 5, 7)
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
-    ledger = await store.ledger(await store.place("me", "wednesday"), kinds=["meta:turn"])
+    ledger = await store.sessions.ledger(await store.place("me", "wednesday"), kinds=["meta:turn"])
     assert [signal.data.get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]
     await sleep_cycle(store, "me", NIGHT, date="night 2", force=True)
     assert [outcome[1:3] for outcome in (await kept(store))[0].evidence][-1] == ("shown", False)
@@ -411,7 +412,7 @@ async def test_a_failing_lookup_of_lessons_leaves_the_turn_as_it_was(
     async def fail(*_: object) -> None:
         raise StoreError("The lessons are gone; put them back.")
 
-    monkeypatch.setattr(store, "lessons_version", fail)
+    monkeypatch.setattr(store.guidance, "lessons_version", fail)
     async with chatting(store, "Canberra.") as (chat, model):
         reply = await chat.reply("me", "wednesday", CORRECTED[0])
     assert (reply.response, reply.lessons) == ("Canberra.", ())
@@ -456,8 +457,8 @@ async def test_derived_text_never_re_enters(store: Store) -> None:
     place = await store.place("me", "s")
     analysis = analyse("Clara lives in Paris.")
     item = new_item(analysis, encode(analysis, "reflection", "user"), "derived", "reflection", (), ())
-    await store.say(place, item)
-    await store.consolidate(place, Controls(consolidation_threshold=0.0))
+    await store.sessions.say(place, item)
+    await store.sessions.consolidate(place, Controls(consolidation_threshold=0.0))
     async with chatting(store, "I see.") as (chat, model):
         reply = await chat.reply("me", "s", "Where does Clara live?")
     assert reply.recalled == ()
@@ -480,13 +481,13 @@ async def test_a_response_with_odd_characters_is_stored_whole(store: Store) -> N
         result = turn.finish("Fine \ud800, \x1b[2Jthanks.")
     assert "\x1b" not in result.response
     assert (turn.troubles, len(turn.signals)) == ([], 1)
-    assert len(await store.transcript(await store.place("me", "s"), 9)) == 2
+    assert len(await store.sessions.transcript(await store.place("me", "s"), 9)) == 2
 
 
 async def test_the_transcript_holds_all_of_a_long_message(store: Store) -> None:
     async with Metacognition(store).turn("me", "s", "word " * 10_000) as turn:
         turn.finish("That is long.")
-    lines = await store.transcript(await store.place("me", "s"), 2)
+    lines = await store.sessions.transcript(await store.place("me", "s"), 2)
     assert len(lines[0].content) == 50_000
 
 
@@ -505,7 +506,7 @@ async def test_a_doubtful_response_is_hedged_and_stored_as_it_was_shown(store: S
     assert reply.hedged
     assert reply.response.endswith("Ulaanbaatar is the capital.")
     assert reply.response != "Ulaanbaatar is the capital."
-    assert (await store.transcript(await store.place("me", "s"), 1))[0].content == reply.response
+    assert (await store.sessions.transcript(await store.place("me", "s"), 1))[0].content == reply.response
 
 
 IN_EIGHT_LANGUAGES = {
@@ -541,7 +542,7 @@ async def test_no_hedge_breaks_code_or_json(store: Store, response: str) -> None
 async def test_a_poor_response_is_sent_unchanged_and_put_on_the_ledger(store: Store) -> None:
     async with chatting(store, ["It rains."], assess=scored(0.3, "off_topic")) as (chat, _):
         reply = await chat.reply("me", "s", "How do I undo a commit?")
-    signals = await store.ledger(await store.place("me", "s"), kinds=["meta:confidence-low"])
+    signals = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:confidence-low"])
     assert (reply.response, reply.hedged) == ("It rains.", False)
     assert [signal.reason for signal in signals] == ["the response scored 0.30: off_topic"]
 
@@ -558,7 +559,7 @@ async def test_two_poor_responses_on_one_topic_are_an_impasse(store: Store) -> N
         await chat.reply("me", "s", "How do I undo a git commit?")
         stuck = await chat.reply("me", "s", "No, how do I undo the last git commit?")
         moved_on = await chat.reply("me", "s", "What should I cook for dinner tonight?")
-    signals = await store.ledger(await store.place("me", "s"), kinds=["meta:impasse"])
+    signals = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:impasse"])
     assert [signal.turn for signal in signals] == [2]
     assert "commit" in signals[0].reason
     assert any(signal.kind == "meta:impasse" for signal in stuck.signals)
@@ -576,7 +577,7 @@ async def test_with_streaming_only_the_assessed_text_is_stored(store: Store) -> 
     deltas: list[str] = []
     async with chatting(store, ["Ulaanbaatar is the capital."], assess=scored(0.6, "incomplete")) as (chat, _):
         reply = await chat.reply("me", "s", "What is the capital?", on_delta=deltas.append)
-    stored = (await store.transcript(await store.place("me", "s"), 1))[0].content
+    stored = (await store.sessions.transcript(await store.place("me", "s"), 1))[0].content
     assert "".join(deltas) == "Ulaanbaatar is the capital."
     assert stored == reply.response != "".join(deltas)
 
@@ -590,7 +591,7 @@ async def test_subscribers_receive_what_stands_on_the_ledger(store: Store) -> No
         stop = chat.metacognition.subscribe(heard.append)
         await chat.reply("me", "s", "How do I undo a commit?")
         stop()
-    written = await store.ledger(await store.place("me", "s"))
+    written = await store.sessions.ledger(await store.place("me", "s"))
     assert [signal.kind for signal in heard] == [signal.kind for signal in written[::-1]]
 
 
@@ -626,8 +627,9 @@ async def test_a_store_that_fails_leaves_the_conversation_alive(store: Store, mo
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("The disk is gone; put it back.")
 
-    for name in ("recall", "say", "finish"):
-        monkeypatch.setattr(store, name, fail)
+    monkeypatch.setattr(store.memories, "recall", fail)
+    for name in ("say", "finish"):
+        monkeypatch.setattr(store.sessions, name, fail)
     async with chatting(store, ["Lisbon."]) as (chat, model):
         reply = await chat.reply("me", "s", "Where does Ana live?")
     assert reply.response == "Lisbon."
@@ -640,10 +642,10 @@ async def test_a_failing_recall_does_not_lose_the_message(store: Store, monkeypa
     async def fail(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(store, "recall", fail)
+    monkeypatch.setattr(store.memories, "recall", fail)
     async with chatting(store, ["Lisbon."]) as (chat, _):
         await chat.reply("me", "s", "Where does Ana live?")
-    said = await store.transcript(await store.place("me", "s"), 9)
+    said = await store.sessions.transcript(await store.place("me", "s"), 9)
     assert [line.content for line in said] == ["Where does Ana live?", "Lisbon."]
 
 
@@ -653,7 +655,7 @@ async def test_a_turn_that_raises_keeps_the_message_and_the_settings(store: Stor
     with pytest.raises(KeyError):
         async with metacognition.turn("me", "s", "Where does Ana live?"):
             raise KeyError("the host's own")
-    assert [line.content for line in await store.transcript(await store.place("me", "s"), 9)] == [
+    assert [line.content for line in await store.sessions.transcript(await store.place("me", "s"), 9)] == [
         "Where does Ana live?"
     ]
     assert metacognition.controls is controls
@@ -662,7 +664,7 @@ async def test_a_turn_that_raises_keeps_the_message_and_the_settings(store: Stor
 async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Store) -> None:
     async with chatting(store, ["Fine."]) as (chat, _):
         reply = await chat.reply("me", "s", "Hello there, how are you today?")
-    (signal,) = await store.ledger(await store.place("me", "s"), kinds=["meta:turn"])
+    (signal,) = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
     assert set(signal.data) == recorded | {"verdict", "quoted"}
@@ -713,7 +715,7 @@ async def test_a_problem_is_solved_and_its_impasse_stands_on_the_ledger(store: S
     assert (solution.answer, heard) == ("4", [])
     lost = ScriptedModel(lambda _: "I cannot say.")
     unsolved = await metacognition.solve("What is 2 + 2?", Models(generator=lost), method="direct", user="ana")
-    (signal,) = await store.ledger(await store.place("ana", "solve"), kinds=["meta:impasse"])
+    (signal,) = await store.sessions.ledger(await store.place("ana", "solve"), kinds=["meta:impasse"])
     assert unsolved.answer is None
     assert signal.reason == unsolved.stopped
     assert [one.kind for one in heard] == ["meta:impasse"]
@@ -746,12 +748,12 @@ async def test_an_insight_comes_with_its_topic_as_derived_text_and_is_withheld_b
     place = await store.place("me", "monday")
     text = "The train connections to Lyon went well once every platform was named."
     insight = Insight(text, ("train", "Lyon"), (place.session_id,), 0.8, 0.8)
-    await store.record(place.user_id, "night 1", "reflection", {}, [insight])
+    await store.nights.record(place.user_id, "night 1", "reflection", {}, [insight])
     for holdout, told in ((0.0, True), (1.0, False)):
         async with chatting(store, "At nine.", holdout=holdout) as (chat, model):
             about = await chat.reply("me", f"tuesday {holdout}", "Which train connections are there to Lyon?")
             await chat.reply("me", f"tuesday {holdout}", "How do I boil an egg?")
         assert [f"Learned from past sessions: {text}" in one.instructions for one in model.requests] == [told, False]
         assert about.confidence.score == 0.0
-        ledger = await store.ledger(await store.place("me", f"tuesday {holdout}"), kinds=["meta:turn"])
+        ledger = await store.sessions.ledger(await store.place("me", f"tuesday {holdout}"), kinds=["meta:turn"])
         assert [bool(one.data.get("insights")) for one in ledger] == [False, True]

@@ -159,7 +159,7 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
         last = await chat.reply("ana", "now", "Are you any better?")
         ring = chat.metacognition.regulator.ring
         place = await chat.metacognition.store.place("ana", "now")
-        ledger = await chat.metacognition.store.ledger(place, kinds=["session:adaptation"])
+        ledger = await chat.metacognition.store.sessions.ledger(place, kinds=["session:adaptation"])
     changes = [
         (one.lever, one.before, one.after, one.reason)
         for one in ring.adaptations
@@ -225,7 +225,7 @@ async def test_the_raised_threshold_changes_what_is_promoted() -> None:
             async with chat.metacognition.turn("ana", "now", "Mine.", model=chat.model.model_name) as turn:
                 await set_salience(chat.metacognition.store, 0.57)
                 turn.finish("Yes.")
-            long_term.append((await chat.metacognition.store.counts(place))["long_term"])
+            long_term.append((await chat.metacognition.store.sessions.counts(place))["long_term"])
     assert long_term == [1, 0]
 
 

@@ -210,7 +210,7 @@ def bench_conversations(
 
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
-    part: Annotated[str, typer.Argument(help="memory, wishes, answer, or gate.")],
+    part: Annotated[str, typer.Argument(help="memory, wishes, answer, step, or gate.")],
     out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
@@ -221,6 +221,8 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     questions: Annotated[int, typer.Option(help="Questions of each kind and long conversation.", min=1)] = 10,
     limit: Annotated[int | None, typer.Option(help="How many items; 0 only reports.", min=0)] = None,
     parallel: Annotated[int, typer.Option(help="Requests at a time.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Of step: runs of each task.", min=1)] = 3,
+    turns: Annotated[int, typer.Option(help="Of step: turns of a run at most.", min=1)] = 25,
     show: Annotated[int, typer.Option(help="Print so many items with the replies of all arms side by side.")] = 0,
     json: Json = False,
 ) -> None:
@@ -229,7 +231,8 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
 
     options = Options(
         part=part, out=out, model=model, arms=arms, sources=sources, data=data, half=half, conversations=conversations,
-        questions=questions, limit=limit, parallel=parallel, show=show, json=json,
+        questions=questions, limit=limit, parallel=parallel, seeds=seeds, turns=turns, show=show,
+        json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
 

@@ -14,7 +14,8 @@ from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import new_item
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place
+from insula.memory.store import Store
 from insula.memory.vectors import Embed, Vector, embedded
 from insula.metacognition.meaning import make_up, meant, question
 from insula.text.analysis import analyse
@@ -122,8 +123,8 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         text = meant(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None
         last[entry.session] = entry.text
-        _, ids[entry.id] = await store.say(place, item._replace(vector=vector), at=entry.at)
-        await store.consolidate(place, _ALL)
+        _, ids[entry.id] = await store.sessions.say(place, item._replace(vector=vector), at=entry.at)
+        await store.sessions.consolidate(place, _ALL)
     return ids
 
 
@@ -141,7 +142,7 @@ async def _erased(
     async with await Store.open(copy) as store:
         place = await store.place("one", "questions")
         for entry in probe.erased:
-            await store.erase(place.user_id, ids[entry])
+            await store.memories.erase(place.user_id, ids[entry])
         if embed:
             await make_up(store, place.user_id, embed)
         names = {memory: entry for entry, memory in ids.items()}
@@ -167,12 +168,12 @@ async def _answer(
         one._replace(vector=embed(one.text) if embed else None)
         for one in assertion.questions(analysis, USER, ASSISTANT)
     ]
-    found = await store.recall(place, asked, Controls().max_context_items, vector=vector, asked=questions)
+    found = await store.memories.recall(place, asked, Controls().max_context_items, vector=vector, asked=questions)
     recalled = time.perf_counter()
     score = estimate(asked, found, context=probe.context).score
     done = time.perf_counter()
     known = [one for one in found.recalled if is_evidence(one)]
-    best = await store.searched(place, asked, TOP) if probe.evidence else []
+    best = await store.memories.searched(place, asked, TOP) if probe.evidence else []
     return Answer(
         world=world.name,
         probe=probe,

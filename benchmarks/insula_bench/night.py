@@ -104,7 +104,7 @@ async def _populate(store: Store, users: int) -> None:
     for number in steps(range(users), "users"):
         place = await store.place(f"user-{number}", "monday")
         at = store.now()
-        await store.add(place, [(item, at) for item in items], Controls())
+        await store.sessions.add(place, [(item, at) for item in items], Controls())
 
 
 def _item(who: str, text: str) -> NewItem:

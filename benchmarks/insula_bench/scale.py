@@ -15,7 +15,8 @@ from insula.memory.cue import cue
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place
+from insula.memory.store import Store
 from insula.memory.vectors import Array, Vector, embedded
 from insula.metacognition.meaning import question
 from insula.text.analysis import analyse
@@ -74,7 +75,7 @@ async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     vector = embedded(use, question(asked, ()))
     asks = [one._replace(vector=embedded(use, one.text)) for one in assertion.questions(asked, USER, ASSISTANT)]
     sought, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
-    found = await store.recall(place, sought, limit, vector=vector, asked=asks)
+    found = await store.memories.recall(place, sought, limit, vector=vector, asked=asks)
     recalled = time.process_time()
     estimate(sought, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)
@@ -116,7 +117,7 @@ async def _fill(store: Store, place: Place, items: Iterable[NewItem], size: int)
     for i, item in enumerate(steps(items, f"making {size:,} memories", size)):
         batch.append((item, began + i))
         if len(batch) == _BATCH or i == size - 1:
-            await store.add(place, batch, _ALL)
+            await store.sessions.add(place, batch, _ALL)
             batch = []
 
 

@@ -19,7 +19,8 @@ from insula.calibration import shipped
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.store import Place, Recollection, Store
+from insula.memory.rows import Place
+from insula.memory.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
 from insula.stats import auroc
 from insula.text.analysis import analyse
@@ -76,7 +77,7 @@ async def recall_quality(talks: list[Conversation], folder: Path) -> dict[str, A
                 sure[kind].append(estimate(asked, found).score)
                 if kind == "answerable" and question.evidence:
                     ours.append(_hits(question.evidence, [ids[one.memory.id] for one in found.recalled[:TOP]]))
-                    best = await store.searched(place, asked, TOP)
+                    best = await store.memories.searched(place, asked, TOP)
                     bm25.append(_hits(question.evidence, [ids[i] for i in best]))
             for text in _foreign(talk, talks):
                 asked, found = await _ask(store, place, text)
@@ -89,15 +90,15 @@ async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
     ids: dict[int, str] = {}
     for line in steps(talk.lines, f"reading {talk.name}"):
         place = await store.place(talk.name, line.session)
-        _, memory = await store.say(place, _item(talk, line.speaker, line.text), at=line.at)
+        _, memory = await store.sessions.say(place, _item(talk, line.speaker, line.text), at=line.at)
         ids[memory] = line.id
-        await store.consolidate(place, _ALL)
+        await store.sessions.consolidate(place, _ALL)
     return ids
 
 
 async def _ask(store: Store, place: Place, text: str) -> tuple[Cue, Recollection]:
     asked = cue(analyse(text), USER, ASSISTANT)
-    return asked, await store.recall(place, asked, Controls().max_context_items)
+    return asked, await store.memories.recall(place, asked, Controls().max_context_items)
 
 
 def _foreign(talk: Conversation, talks: list[Conversation]) -> list[str]:

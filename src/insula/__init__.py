@@ -9,7 +9,17 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Metacognition": "insula.metacognition",
+    "Blocking": "insula.metacognition",
     "Turn": "insula.metacognition",
+    "TurnResult": "insula.metacognition",
+    "assess": "insula.turn.monitor",
+    # What a host may put in the place of ours, or beside it.
+    "Assess": "insula.metacognition",
+    "Estimate": "insula.metacognition",
+    "Embed": "insula.memory.vectors",
+    "Phase": "insula.sleep.cycle",
+    "Sense": "insula.step.senses.protocol",
+    "Dialect": "insula.hosts.dialect",
     "Chat": "insula.agent.chat",
     "Store": "insula.memory.store",
     "Identity": "insula.types",
@@ -25,9 +35,18 @@ _PUBLIC = {
 if TYPE_CHECKING:
     from insula.agent.chat import Chat as Chat
     from insula.errors import InsulaError as InsulaError
+    from insula.hosts.dialect import Dialect as Dialect
     from insula.memory.store import Store as Store
+    from insula.memory.vectors import Embed as Embed
+    from insula.metacognition import Assess as Assess
+    from insula.metacognition import Blocking as Blocking
+    from insula.metacognition import Estimate as Estimate
     from insula.metacognition import Metacognition as Metacognition
     from insula.metacognition import Turn as Turn
+    from insula.metacognition import TurnResult as TurnResult
+    from insula.sleep.cycle import Phase as Phase
+    from insula.step.senses.protocol import Sense as Sense
+    from insula.turn.monitor import assess as assess
     from insula.types import Assessment as Assessment
     from insula.types import Confidence as Confidence
     from insula.types import Controls as Controls

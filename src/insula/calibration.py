@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from insula.errors import InputError
 from insula.stats import sigmoid
 from insula.types import Calibration
 from insula.value import is_number, is_object
@@ -62,6 +63,22 @@ def shipped() -> Calibration:
     """The calibration that Insula ships, with a word on what it was fitted on."""
     raw = json.loads((files("insula") / "calibration.json").read_text("utf-8"))
     return Calibration(**raw | {"documents": Calibration(**raw["documents"])})
+
+
+def checked(calibration: Calibration) -> Calibration:
+    """A calibration whose features there are; a misspelt one would lower confidence without a word.
+
+    Raises:
+        InputError: it names another one.
+    """
+    known = shipped()
+    for given, own in ((calibration.weights, known.weights), (calibration.whose_weights, known.whose_weights)):
+        if odd := sorted(given.keys() - own.keys()):
+            features = ", ".join(sorted(own))
+            raise InputError(f"The calibration weighs {odd[0]!r}, which is no feature; there are {features}.")
+    if calibration.documents:
+        checked(calibration.documents)
+    return calibration
 
 
 def calibrated(base: Calibration, own: str) -> Calibration:

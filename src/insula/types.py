@@ -51,11 +51,11 @@ HEDGE_THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who the agent is. A person writes it (`identity.toml`); Insula never edits it."""
+    """Who the agent is. A person writes it; Insula never edits it, and makes up none: by default nothing is said."""
 
-    name: str = "Insula"
-    about: str = "a helpful assistant"
-    """One or two sentences that complete "You are NAME, …"."""
+    name: str = ""
+    about: str = ""
+    """One or two sentences that complete "You are NAME, …"; without a name, "You are …"."""
     voice: Voice = "plain"
     """The manner of the hedges, and what counts as off tone."""
     languages: tuple[str, ...] = ()

@@ -3,6 +3,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
+from insula.agent.identity import OWN
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import ScriptedModel
@@ -14,7 +15,7 @@ POOR = {"responsiveness": 30, "completeness": 10, "consistency": 90, "repetition
 
 async def test_a_model_may_replace_the_monitor_and_its_judgement_counts(store: Store) -> None:
     judge = ScriptedModel([POOR])
-    chat = Chat(Metacognition(store), ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
+    chat = Chat(Metacognition(store, identity=OWN), ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
     reply = await chat.reply("me", "s", "How do I undo a commit?")
     assert reply.assessment is not None
     assert round(reply.assessment.score, 3) == 0.433
@@ -25,7 +26,7 @@ async def test_a_model_may_replace_the_monitor_and_its_judgement_counts(store: S
 
 async def test_what_the_judging_model_is_asked(store: Store) -> None:
     judge = ScriptedModel([POOR])
-    chat = Chat(Metacognition(store), ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
+    chat = Chat(Metacognition(store, identity=OWN), ScriptedModel(["It rains."]), assessor=llm_assessor(judge))
     await chat.reply("me", "s", "How do I undo a commit?")
     assert judge.requests[0].prompt == snapshot("""\
 The assistant: Insula, a helpful assistant

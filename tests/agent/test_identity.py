@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.agent.identity import load
+from insula.agent.identity import OWN, load
 from insula.errors import SettingsError
 from insula.types import Identity
 
@@ -30,8 +30,8 @@ def test_an_identity_is_read_whole(tmp_path: Path) -> None:
     )
 
 
-def test_without_a_file_there_is_a_default_identity(tmp_path: Path) -> None:
-    assert load(tmp_path / "identity.toml") == Identity()
+def test_without_a_file_the_reference_agent_is_itself(tmp_path: Path) -> None:
+    assert load(tmp_path / "identity.toml") == OWN
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from insula.errors import InputError
-from insula.memory.store import Recollection, Store
+from insula.memory.repositories import Memories
+from insula.memory.store import Recollection
 from insula_bench.confidence import run
 from insula_bench.confidence_figures import equal_mass_ece
 from insula_bench.confidence_probes import (
@@ -156,14 +157,14 @@ def test_an_embedding_counts_in_recall_and_is_named_with_its_cost(
 ) -> None:
     locomo(tmp_path / "locomo")
     found: list[float] = []
-    recall = Store.recall
+    recall = Memories.recall
 
     async def listened(*args: Any, **options: Any) -> Recollection:
         recollection = await recall(*args, **options)
         found.extend(one.parts["cosine"] for one in recollection.recalled)
         return recollection
 
-    monkeypatch.setattr(Store, "recall", listened)
+    monkeypatch.setattr(Memories, "recall", listened)
     assert run(str(tmp_path), None, None, json=True, embed="toy_embeddings:embed") == 0
     report = json.loads(capsys.readouterr().out)
     assert report["embedding"]["name"] == "toy_embeddings:embed"

@@ -91,5 +91,5 @@ async def _starts(path: Path) -> None:
 async def _goes_on(path: Path, acknowledged: int) -> None:
     async with await Store.open(path) as store:
         place = await store.place("me", "s")
-        lines = await store.transcript(place, 1)
+        lines = await store.sessions.transcript(place, 1)
         assert lines[0].turn >= acknowledged

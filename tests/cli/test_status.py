@@ -222,7 +222,7 @@ def test_a_night_that_was_is_told_and_none_is_due(status: Status, home: Path) ->
 def test_looking_leaves_no_trace_of_a_user_who_never_spoke(status: Status, home: Path) -> None:
     async def users() -> list[str]:
         async with await Store.open(home / "insula.db") as store:
-            return await store.users()
+            return await store.nights.users()
 
     assert "nothing yet    talk first: insula chat" in status("nobody")
     assert asyncio.run(users()) == []

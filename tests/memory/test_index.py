@@ -6,7 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from insula.memory import index
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place
+from insula.memory.store import Store
 
 pytestmark = pytest.mark.anyio
 

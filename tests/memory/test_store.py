@@ -33,13 +33,13 @@ def remembered(text: str, speaker: str = USER) -> NewItem:
 
 async def tell(store: Store, user: str, session: str, text: str, controls: Controls = KEEP_ALL) -> int:
     place = await store.place(user, session)
-    _, memory = await store.say(place, remembered(text))
-    await store.consolidate(place, controls)
+    _, memory = await store.sessions.say(place, remembered(text))
+    await store.sessions.consolidate(place, controls)
     return memory
 
 
 async def ask(store: Store, user: str, session: str, text: str) -> tuple[Recalled, ...]:
-    found = await store.recall(await store.place(user, session), cue(analyse(text), USER, ASSISTANT), 5)
+    found = await store.memories.recall(await store.place(user, session), cue(analyse(text), USER, ASSISTANT), 5)
     return found.recalled
 
 
@@ -92,8 +92,10 @@ async def test_people_with_one_family_name_are_told_apart(store: Store) -> None:
     said = {"Dr. Bea Ray": "I moved to Lisbon in spring.", "Tom Ray": "I moved to Porto in spring."}
     for (speaker, text), listener in zip(said.items(), reversed(said), strict=True):
         analysis = analyse(text)
-        await store.say(place, new_item(analysis, encode(analysis, speaker, listener), "user", speaker, (), ()))
-        await store.consolidate(place, KEEP_ALL)
+        await store.sessions.say(
+            place, new_item(analysis, encode(analysis, speaker, listener), "user", speaker, (), ())
+        )
+        await store.sessions.consolidate(place, KEEP_ALL)
     for name, where in (("Bea", "Lisbon"), ("Bea Ray", "Lisbon"), ("Tom", "Porto"), ("Tom Ray", "Porto")):
         best, other = await ask(store, "me", "tuesday", f"Where did {name} move to?")
         assert where in best.memory.content
@@ -107,8 +109,8 @@ async def test_a_higher_threshold_promotes_less(store: Store) -> None:
         user = f"user {threshold}"
         place = await store.place(user, "s")
         for text in texts:
-            await store.say(place, remembered(text))
-        kept = await store.consolidate(place, Controls(consolidation_threshold=threshold))
+            await store.sessions.say(place, remembered(text))
+        kept = await store.sessions.consolidate(place, Controls(consolidation_threshold=threshold))
         promoted.append(len(kept.ages))
     assert promoted[0] == 4
     assert promoted[-1] == 0
@@ -119,41 +121,41 @@ async def test_a_higher_threshold_promotes_less(store: Store) -> None:
 async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> None:
     place = await store.place("me", "s")
     for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well."):
-        await store.say(place, remembered(text))
-    await store.consolidate(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
-    assert (await store.counts(place))["working"] == 1
-    assert [memory.content for memory, _ in await store.remembered("me", 9)] == [
+        await store.sessions.say(place, remembered(text))
+    await store.sessions.consolidate(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
+    assert (await store.sessions.counts(place))["working"] == 1
+    assert [memory.content for memory, _ in await store.memories.remembered("me", 9)] == [
         "My sister Ana moved to Lisbon in May."
     ]
-    assert len(await store.transcript(place, 9)) == 3
+    assert len(await store.sessions.transcript(place, 9)) == 3
 
 
 async def test_what_keeps_being_used_is_promoted(store: Store) -> None:
     place = await store.place("me", "s")
-    _, memory = await store.say(place, remembered("Tom likes jazz."))
+    _, memory = await store.sessions.say(place, remembered("Tom likes jazz."))
     controls = Controls(consolidation_threshold=0.9)
     rounds = 0
-    while not (await store.finish(place, 1, None, (), [memory], controls)).ages:
+    while not (await store.sessions.finish(place, 1, None, (), [memory], controls)).ages:
         rounds += 1
         assert rounds < 10
-    assert (await store.counts(place))["long_term"] == 1
+    assert (await store.sessions.counts(place))["long_term"] == 1
 
 
 async def test_what_describes_the_agent_itself_is_never_recalled(store: Store) -> None:
     place = await store.place("me", "s")
-    await store.say(place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection"))
-    await store.consolidate(place, KEEP_ALL)
+    await store.sessions.say(place, remembered("Latency of Ana rose to nine seconds.")._replace(kind="meta_reflection"))
+    await store.sessions.consolidate(place, KEEP_ALL)
     assert await ask(store, "me", "s", "How is the latency of Ana?") == ()
 
 
 async def test_one_failing_statement_leaves_nothing_of_a_turn(store: Store) -> None:
     place = await store.place("me", "s")
-    await store.say(place, remembered("Ana lives in Lisbon."))
+    await store.sessions.say(place, remembered("Ana lives in Lisbon."))
     without_claims = remembered("Lisbon.", ASSISTANT)._replace(claims=cast(str, None))
-    before = await store.counts(place)
+    before = await store.sessions.counts(place)
     with pytest.raises(StoreError, match="NOT NULL"):
-        await store.finish(place, 1, without_claims, (), (), KEEP_ALL)
-    assert await store.counts(place) == before
+        await store.sessions.finish(place, 1, without_claims, (), (), KEEP_ALL)
+    assert await store.sessions.counts(place) == before
 
 
 async def test_the_migrations_make_the_schema_that_the_code_reads(tmp_path: Path) -> None:
@@ -221,8 +223,8 @@ async def test_a_full_disk_is_said_to_be_full_and_nothing_is_half_written(tmp_pa
         await store.run(lambda connection: connection.execute(sa.text("PRAGMA max_page_count = 1")))
         place = await store.place("me", "s")
         with pytest.raises(StoreFull, match="disk"):
-            await store.say(place, remembered("x" * 500_000))
-        assert len(await store.transcript(place, 9)) == 1
+            await store.sessions.say(place, remembered("x" * 500_000))
+        assert len(await store.sessions.transcript(place, 9)) == 1
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     raw.close()

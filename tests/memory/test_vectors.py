@@ -35,14 +35,14 @@ async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> in
     place = await store.place(user, "monday")
     analysis = analyse(text)
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-    _, memory = await store.say(place, item._replace(vector=embedded(embed, text)))
-    await store.consolidate(place, Controls(consolidation_threshold=threshold))
+    _, memory = await store.sessions.say(place, item._replace(vector=embedded(embed, text)))
+    await store.sessions.consolidate(place, Controls(consolidation_threshold=threshold))
     return memory
 
 
 async def ask(store: Store, user: str, text: str) -> list[str]:
     place = await store.place(user, "tuesday")
-    found = await store.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vector=embedded(embed, text))
+    found = await store.memories.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vector=embedded(embed, text))
     return [one.memory.content for one in found.recalled]
 
 
@@ -84,7 +84,7 @@ async def test_what_was_erased_is_not_found_by_its_meaning(store: Store) -> None
     memory = await tell(store, "me", "I adopted a kitten.")
     await ask(store, "me", "Do we own some feline?")
     place = await store.place("me", "tuesday")
-    assert await store.erase(place.user_id, memory)
+    assert await store.memories.erase(place.user_id, memory)
     assert await ask(store, "me", "Do we own some feline?") == []
 
 
@@ -104,7 +104,7 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
     await tell(store, "me", "I adopted a kitten.")
     place = await store.place("me", "tuesday")
     longer = embedded(lambda _: [1.0] * 8, "")
-    found = await store.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vector=longer)
+    found = await store.memories.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vector=longer)
     assert found.recalled == ()
 
 

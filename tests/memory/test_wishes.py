@@ -3,7 +3,7 @@
 import pytest
 
 from insula.memory.changes import Retired
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.wishes import MOST, hear, stands, wished, words
 
 

@@ -59,14 +59,14 @@ def fill(running: Site) -> None:
     third = soul.revise(second, remove=["p2"])
 
     async def write() -> None:
-        user_id = await running.store.sleeper("me")
+        user_id = await running.store.nights.sleeper("me")
         assert user_id is not None
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
-            await running.store.revise(user_id, Revision("soul", "night", soul.render(document), told))
+            await running.store.guidance.revise(user_id, Revision("soul", "night", soul.render(document), told))
         why = {"reasons": ["it would drop a guideline that 2 conversations back."]}
-        await running.store.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
+        await running.store.guidance.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
 
     running.run(write())
     path = running.service.soul_of("me")

@@ -101,12 +101,14 @@ def guide(running: Site, user: str = "me") -> None:
     third = soul.revise(second, remove=["p1"])
 
     async def write() -> None:
-        user_id = await running.store.sleeper(user)
+        user_id = await running.store.nights.sleeper(user)
         assert user_id is not None
         for document in (first, second):
-            await running.store.revise(user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]}))
+            await running.store.guidance.revise(
+                user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})
+            )
         waits = Revision("soul:proposal", "night", soul.render(third), {"reasons": ["it drops a supported item."]})
-        await running.store.revise(user_id, waits)
+        await running.store.guidance.revise(user_id, waits)
 
     running.run(write())
     path = running.service.soul_of(user)

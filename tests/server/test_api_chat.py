@@ -136,7 +136,7 @@ async def test_only_a_text_is_taken(body: bytes, where: str, make_service: MakeS
     assert found.status_code in {400, 422}, found.text
     assert found.headers["content-type"] == "application/problem+json"
     assert where in found.json()["detail"]
-    assert await service.chat.metacognition.store.users() == []
+    assert await service.chat.metacognition.store.nights.users() == []
 
 
 async def test_a_message_of_the_longest_kind_is_answered_and_a_longer_one_is_not(
@@ -183,7 +183,7 @@ async def test_a_server_that_stops_finishes_the_turns_that_nobody_waits_for(
         with pytest.raises(httpx2.TimeoutException):
             await browser.post(f"{url}/agent/chat", json=SAID, headers={"Accept": accept}, timeout=0.1)
     place = await metacognition.store.place("ana", "monday")
-    said = [line.content for line in await metacognition.store.transcript(place, 9)]
+    said = [line.content for line in await metacognition.store.sessions.transcript(place, 9)]
     assert said == ["I live in Lisbon.", "Noted: Lisbon."]
 
 
@@ -195,7 +195,7 @@ async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
     await asyncio.sleep(0.5)
     await turns.finish(seconds=0.01)
     place = await metacognition.store.place("ana", "monday")
-    assert [line.content for line in await metacognition.store.transcript(place, 9)] == ["I live in Lisbon."]
+    assert [line.content for line in await metacognition.store.sessions.transcript(place, 9)] == ["I live in Lisbon."]
 
 
 async def test_one_users_flood_is_worked_off_a_few_at_a_time_and_nothing_of_it_is_lost(

@@ -170,7 +170,7 @@ async def _soul(metacognition: Metacognition, *texts: str, waiting: str = "") ->
     user_id = (await store.place("ana", "monday")).user_id
     changes = [Revision(SUBJECT, "night", text, {"changes": [{"kind": "add", "text": text[-9:]}]}) for text in texts]
     proposal = [Revision(PROPOSAL, "night", waiting, {"reasons": ["much would change"]})] if waiting else []
-    await store.record(user_id, "2026-01-06", "soul", {}, [*changes, *proposal])
+    await store.nights.record(user_id, "2026-01-06", "soul", {}, [*changes, *proposal])
 
 
 async def test_soul_is_shown_with_its_history_and_its_differences(
@@ -251,15 +251,15 @@ async def test_rules_come_with_evidence_effect_state_and_sources(
     await say(here, "You forgot the platform of my train.", session="s1")
     await say(here, "The platform of the train again, please.", session="s2")
     store = metacognition.store
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     lesson = Lesson("asked/x", "Also give the platform.", ("train",), "", "derived", (1, 3))
     guideline = Lesson("g1", "Be brief.", (), "Interaction principles", "derived", (1,))
-    await store.record(user_id, "d", "mistakes", {}, [lesson, guideline])
-    kept = (await store.lessons(user_id))[0]
-    sessions = await store.sessions_to_sleep_on(user_id)
+    await store.nights.record(user_id, "d", "mistakes", {}, [lesson, guideline])
+    kept = (await store.guidance.lessons(user_id))[0]
+    sessions = await store.nights.sessions_to_sleep_on(user_id)
     lived = [Lived(kept.id, session.id, "none", True) for session in sessions]
-    await store.record(user_id, "d", "lessons", {}, lived)
+    await store.nights.record(user_id, "d", "lessons", {}, lived)
     rules = await _get(here, "/agent/rules")
     (told,) = rules["lessons"]
     assert (told["advice"], told["trigger"], told["state"], told["told"]) == (lesson.advice, ["train"], "active", True)

@@ -62,7 +62,7 @@ async def test_the_token_says_who_the_user_is(make_service: MakeService, client:
     here = client(service)
     assert (await here.post("/agent/chat", json=SAID, headers=ANA)).status_code == 200
     assert (await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=ANA)).status_code == 200
-    assert await service.chat.metacognition.store.users() == ["ana"]
+    assert await service.chat.metacognition.store.nights.users() == ["ana"]
     assert len((await here.get("/agent/memories", headers=ANA)).json()["memories"]) == 4
     assert (await here.get("/agent/memories", headers=BEN)).json()["memories"] == []
 
@@ -160,7 +160,7 @@ async def test_a_name_that_cannot_be_kept_is_refused_everywhere(
     body = f'{{"user": {_json(name)}, "session": "s", "message": "m"}}'
     found = await here.post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
     assert found.status_code == 422
-    assert await service.chat.metacognition.store.users() == []
+    assert await service.chat.metacognition.store.nights.users() == []
 
 
 def _json(text: str) -> str:

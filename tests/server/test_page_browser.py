@@ -106,7 +106,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         expect(fallen).to_contain_text("not known before the next snapshot")
         running.clock.ahead += 600
         took(running, 100)
-        running.say("me", running.run(running.store.sessions_of("me"))[0][0], *["Where does Ana live?"] * 10)
+        running.say("me", running.run(running.store.sessions.sessions_of("me"))[0][0], *["Where does Ana live?"] * 10)
         risen = page.locator("#adaptations tr", has_text="12 → 16")
         expect(risen).to_contain_text("that was over")
         expect(risen).not_to_contain_text("not known")

@@ -124,7 +124,7 @@ def test_a_record_shows_nothing_of_another_user_and_is_escaped(running: Site) ->
 def test_looking_makes_nobody(running: Site) -> None:
     for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights"):
         assert ask(running, f"{path}?user=nobody")[0] == 200
-    assert running.run(running.store.users()) == ["me"]
+    assert running.run(running.store.nights.users()) == ["me"]
 
 
 def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:

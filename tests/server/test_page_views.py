@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.nights import Kept, Revised
-from insula.memory.views import Done, Entry, Spoken, Talk
+from insula.memory.rows import Done, Entry, Kept, Revised, Spoken, Talk
 from insula.server.page.views import guidelines, learned, nights, times, turns, words
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect

@@ -112,9 +112,9 @@ async def _live(
     for word in secrets:
         await service.chat.reply(user, session, f"My {word} is a {word}, and what of my {word}?")
     store = metacognition.store
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     assert user_id is not None
-    (here,) = await store.sessions_to_sleep_on(user_id)
+    (here,) = await store.nights.sessions_to_sleep_on(user_id)
     quoted = " ".join(secrets)
     text = f"# SOUL\n\n## Interaction principles\n\n- Mind the {quoted}.\n"
     changes = [
@@ -126,7 +126,7 @@ async def _live(
         Revision(SUBJECT, "night", text + f"- And {quoted}.\n", {"changes": []}),
         Revision(PROPOSAL, "night", text + f"- No {quoted}.\n", {"reasons": [quoted]}),
     ]
-    await store.record(user_id, "2026-01-06", "reflection", {"candidates": [{"advice": quoted}]}, changes)
+    await store.nights.record(user_id, "2026-01-06", "reflection", {"candidates": [{"advice": quoted}]}, changes)
 
 
 @asynccontextmanager

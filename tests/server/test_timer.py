@@ -59,8 +59,8 @@ async def talk(store: Store, *users: str, session: str = "monday") -> None:
 
 async def nights(store: Store, user: str) -> str | None:
     """The name of the last night of a user."""
-    user_id = await store.sleeper(user)
-    last = await store.slept(user_id, END) if user_id else None
+    user_id = await store.nights.sleeper(user)
+    last = await store.nights.slept(user_id, END) if user_id else None
     return last[0] if last else None
 
 
@@ -301,7 +301,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
     monkeypatch.setattr(timer, "LOOK_SECONDS", 0.01)
-    users, away = store.users, 3
+    users, away = store.nights.users, 3
 
     async def sometimes() -> list[str]:
         nonlocal away
@@ -310,7 +310,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
             raise StoreLocked("Another process holds the store; end it.")
         return await users()
 
-    monkeypatch.setattr(store, "users", sometimes)
+    monkeypatch.setattr(store.nights, "users", sometimes)
     before = asyncio.all_tasks()
     async with running(service):
         async with asyncio.timeout(30):

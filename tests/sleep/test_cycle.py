@@ -102,10 +102,10 @@ async def test_what_costs_is_done_once() -> None:
 async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None:
     async with await Store.open(tmp_path / "memory.db") as store:
         await talk(store)
-        user = await store.sleeper("ana")
+        user = await store.nights.sleeper("ana")
         assert user is not None
-        (session,) = await store.sessions_to_sleep_on(user)
-        one, two, *_ = [item.id for item in await store.held(user, 10)]
+        (session,) = await store.nights.sessions_to_sleep_on(user)
+        one, two, *_ = [item.id for item in await store.nights.held(user, 10)]
         changes = [
             Summary(session.id, "Ana talked about travel.", ("travel",), session.messages, session.last),
             Insight("Short answers suit Ana.", ("answers",), (session.id,), 0.5, 0.5),
@@ -114,17 +114,17 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
             Lesson("k", "Use metric units.", ("unit",), "", "derived", (2,)),
             Revision("soul", "night", "text", {}),
         ]
-        assert await store.record(user, "d", "all", {}, changes)
-        assert not await store.record(user, "d", "all", {}, changes)
-        (kept,) = await store.lessons(user)
+        assert await store.nights.record(user, "d", "all", {}, changes)
+        assert not await store.nights.record(user, "d", "all", {}, changes)
+        (kept,) = await store.guidance.lessons(user)
         assert kept.citations == (1, 2)
-        assert await store.record(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
-        assert (await store.lessons(user))[0].evidence[0][1:3] == ("shown", True)
-        assert two not in [item.id for item in await store.held(user, 10)]
-        assert await store.restore(user, two)
-        assert two in [item.id for item in await store.held(user, 10)]
-        assert [each.content for each in await store.summaries(user, 5)] == ["Ana talked about travel."]
-        assert await store.record(user, "e", "again", {}, [Forget(two, "old")])
+        assert await store.nights.record(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
+        assert (await store.guidance.lessons(user))[0].evidence[0][1:3] == ("shown", True)
+        assert two not in [item.id for item in await store.nights.held(user, 10)]
+        assert await store.memories.restore(user, two)
+        assert two in [item.id for item in await store.nights.held(user, 10)]
+        assert [each.content for each in await store.nights.summaries(user, 5)] == ["Ana talked about travel."]
+        assert await store.nights.record(user, "e", "again", {}, [Forget(two, "old")])
     with sqlite3.connect(tmp_path / "memory.db") as raw:
         assert raw.execute("SELECT kind, confidence FROM relations ORDER BY id").fetchall() == [
             (nights.DERIVES, 0.9),
@@ -137,11 +137,13 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
 async def test_what_was_derived_is_never_recalled() -> None:
     async with memory_store() as store:
         await talk(store)
-        user = await store.sleeper("ana")
+        user = await store.nights.sleeper("ana")
         assert user is not None
-        (session,) = await store.sessions_to_sleep_on(user)
+        (session,) = await store.nights.sessions_to_sleep_on(user)
         summary = Summary(session.id, "Ana lives in Lisbon, says the summary.", ("Lisbon",), 6, session.last)
-        await store.record(user, "d", "s", {}, [summary, Insight("Lisbon matters.", (), (session.id,), 1.0, 1.0)])
+        await store.nights.record(
+            user, "d", "s", {}, [summary, Insight("Lisbon matters.", (), (session.id,), 1.0, 1.0)]
+        )
         async with Metacognition(store).turn("ana", "tuesday", "What about Lisbon?") as turn:
             assert "Ana lives in Lisbon" in turn.instructions
             assert "says the summary" not in turn.instructions

@@ -83,14 +83,14 @@ async def test_a_line_that_a_person_takes_out_of_soul_md_is_told_no_more(store: 
 async def test_ids_are_the_same_in_soul_md_and_its_reasons_name_memories_that_can_be_erased(store: Store) -> None:
     await told(store, "How warm is it?", CELSIUS)
     await sleep_cycle(store, "ana", PHASES, force=True)
-    user = await store.sleeper("ana")
+    user = await store.nights.sleeper("ana")
     assert user is not None
-    (document, *_) = await store.revisions(user, "soul")
+    (document, *_) = await store.guidance.revisions(user, "soul")
     (line,) = soul.parse(document.content).derived
     found = await desk.show(store, "ana", line.id)
     assert found.piece.kept.name == line.id
     (source,) = found.origins
-    assert await store.erase(user, source.memory)
+    assert await store.memories.erase(user, source.memory)
     assert await desk.pieces(store, "ana") == []
 
 

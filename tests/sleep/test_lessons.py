@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Result, SleepReport, sleep_cycle
@@ -35,15 +35,15 @@ async def sleep(store: Store, date: str) -> SleepReport:
 
 
 async def night(store: Store, since: float = 0.0) -> Night:
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     return Night(store=store, user="ana", user_id=user_id, date="d", now=store.now(), since=since, identity=Identity())
 
 
 async def kept(store: Store) -> list[Kept]:
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
-    return await store.lessons(user_id)
+    return await store.guidance.lessons(user_id)
 
 
 def found(report: SleepReport, phase: str) -> Any:
@@ -56,7 +56,7 @@ async def test_one_error_is_one_lesson_however_often_it_is_analysed(store: Store
     for i in range(10):
         at = await night(store)
         result = await learn(at)
-        await store.record(at.user_id, f"night {i}", "learn", result.report, result.changes)
+        await store.nights.record(at.user_id, f"night {i}", "learn", result.report, result.changes)
     (lesson,) = await kept(store)
     assert lesson.advice == (
         'When the user asks about Australia, capital, also keep to what they corrected: "the capital is Canberra"'

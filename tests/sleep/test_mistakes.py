@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from insula.memory.nights import Line, Noticed
+from insula.memory.rows import Line, Noticed
 from insula.metacognition import mind, turn
 from insula.sleep import mistakes
 from insula.sleep.mistakes import Mistake, found

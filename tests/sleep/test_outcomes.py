@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
 from insula.memory.changes import Revision
-from insula.memory.nights import Line, Noticed
+from insula.memory.repositories import Nights
+from insula.memory.rows import Line, Noticed
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import sleep_cycle
@@ -191,7 +192,7 @@ async def test_corrections_lower_what_the_next_day_is_told_and_a_person_takes_it
     after, changed = await _asked(metacognition)
     assert after < before - 0.1
     assert changed != sentence, "the model is told of it"
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     assert (await own(store, user_id, shipped())).calibration.high > shipped().high
     await forget(store, user_id)
@@ -206,10 +207,10 @@ async def test_a_night_counts_an_outcome_once(store: Store) -> None:
     metacognition = Metacognition(store, holdout=0.0)
     for _ in range(2):
         await metacognition.sleep("ana", force=True)
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     assert len((await own(store, user_id, shipped())).outcomes) == 3
-    assert len(await store.revisions(user_id, OWN)) == 1
+    assert len(await store.guidance.revisions(user_id, OWN)) == 1
 
 
 @pytest_anyio
@@ -226,7 +227,7 @@ async def test_the_night_begins_with_the_calibration_that_the_host_gave(store: S
 @pytest_anyio
 async def test_what_was_said_before_a_person_began_anew_no_longer_counts(store: Store) -> None:
     await _days(store, "No, that's wrong.", 3)
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     await forget(store, user_id)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
@@ -244,10 +245,10 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
     ):
         async with metacognition.turn("ana", "one", said) as turn:
             turn.finish(answer)
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
-    turns = await store.noticed_in(
-        user_id, ["meta:turn"], [one.id for one in await store.sessions_to_sleep_on(user_id)]
+    turns = await store.nights.noticed_in(
+        user_id, ["meta:turn"], [one.id for one in await store.nights.sessions_to_sleep_on(user_id)]
     )
     assert any(one["shown"] for one in turns[1].data["recalled"]), "the assistant's words were shown"
     report = await metacognition.sleep("ana", force=True)
@@ -258,10 +259,10 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
 @pytest_anyio
 async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_dropped(store: Store) -> None:
     await _days(store, "Thanks!", 1)
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
-    await store.revise(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
+    await store.guidance.revise(user_id, Revision(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
     assert (await own(store, user_id, shipped())).outcomes == (Outcome(0.8, held=False),)
     await Metacognition(store, holdout=0.0).sleep("ana", force=True)
     found = await own(store, user_id, shipped())
@@ -274,16 +275,16 @@ async def test_a_reset_while_the_night_is_at_work_stands(
     store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     await _days(store, "No, that's wrong.", 12)
-    user_id = await store.sleeper("ana")
+    user_id = await store.nights.sleeper("ana")
     assert user_id is not None
-    former = getattr(Store, moment)
+    former = getattr(Nights, moment)
 
-    async def reset_first(self: Store, *args: Any, **named: Any) -> Any:
+    async def reset_first(self: Nights, *args: Any, **named: Any) -> Any:
         if moment == "noticed_in" or "calibration" in args:
             await forget(store, user_id)  # `insula memory calibration --reset`, in another process
         return await former(self, *args, **named)
 
-    monkeypatch.setattr(Store, moment, reset_first)
+    monkeypatch.setattr(Nights, moment, reset_first)
     phases = [("calibration", calibrate)]
     report = await sleep_cycle(store, "ana", phases, force=True)
     assert await own(store, user_id, shipped()) == Own(shipped(), ())

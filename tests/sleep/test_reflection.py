@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.guidance import CAP
-from insula.memory.nights import Line, Noticed, Summarised, Understood
+from insula.memory.rows import Line, Noticed, Summarised, Understood
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, PhaseReport, Result, sleep_cycle
@@ -77,9 +77,9 @@ async def night(store: Store, model: ScriptedModel | None, date: str = "d") -> P
 
 
 async def stored(store: Store) -> list[Understood]:
-    user = await store.sleeper("ana")
+    user = await store.nights.sleeper("ana")
     assert user is not None
-    return (await store.insights(user, 100))[::-1]
+    return (await store.nights.insights(user, 100))[::-1]
 
 
 # From turns to rows

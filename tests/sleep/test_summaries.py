@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
-from insula.memory.nights import Line, Summarised
+from insula.memory.rows import Line, Summarised
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep import transcript
@@ -50,9 +50,9 @@ async def slept(store: Store, model: ScriptedModel | None = None, account: Accou
 
 
 async def stored(store: Store) -> list[Summarised]:
-    user = await store.sleeper("ana")
+    user = await store.nights.sleeper("ana")
     assert user is not None
-    return await store.summaries(user, 100)
+    return await store.nights.summaries(user, 100)
 
 
 def always(reply: Reply) -> ScriptedModel:
@@ -379,6 +379,6 @@ async def test_the_journal_holds_no_secret(store: Store) -> None:
         return written
 
     await slept(store, ScriptedModel(answer))
-    user = await store.sleeper("ana")
+    user = await store.nights.sleeper("ana")
     assert user is not None
-    assert "hunter2" not in str(await store.journal(user, "d"))
+    assert "hunter2" not in str(await store.nights.journal(user, "d"))

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from insula import settings
 from insula.errors import InputError
-from insula_bench.help import answer, gate, memory, wishes
+from insula_bench.help import answer, gate, memory, step, wishes
 from insula_bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula_bench.help.figures import Figures, Outcome, compared, show
 from insula_bench.help.spread import spread
@@ -34,6 +34,8 @@ class Options:
     questions: int
     limit: int | None
     parallel: int
+    seeds: int
+    turns: int
     show: int
     json: bool
 
@@ -67,6 +69,8 @@ def run(options: Options) -> int:
         return gate.run(out)
     if options.part == answer.PART:
         return _answer(options, out, model)
+    if options.part == step.PART:
+        return _step(options, out, model)
     part = EXPERIMENTS[options.part](options)
     held = (
         kept(out)
@@ -93,6 +97,19 @@ def _answer(options: Options, out: Path, model: str) -> int:
     figures: Figures = {"part": answer.PART, "model": model, "half": options.half, "kinds": measured}
     _write(figures, out)
     print(jsonlib.dumps(figures, indent=1)) if options.json else answer.show(measured)
+    return 0
+
+
+def _step(options: Options, out: Path, model: str) -> int:
+    """The part whose items are whole runs of an agent."""
+    terms = step.Terms(
+        model=model, out=out, half=options.half, seeds=options.seeds, turns=options.turns, limit=options.limit,
+        parallel=options.parallel,
+    )  # fmt: skip
+    records = step.measure(terms)
+    measured = step.figures(records)
+    _write({"part": step.PART, "model": model, "half": options.half, **measured}, out)
+    print(jsonlib.dumps(measured, indent=1)) if options.json else step.show(measured, records, options.show)
     return 0
 
 
@@ -129,7 +146,7 @@ def _wishes(options: Options) -> Experiment:
 
 
 EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {memory.PART: _memory, wishes.PART: _wishes}
-PARTS = (*EXPERIMENTS, answer.PART, gate.PART)
+PARTS = (*EXPERIMENTS, answer.PART, step.PART, gate.PART)
 
 
 def _side_by_side(part: Experiment, outcomes: Sequence[Outcome], count: int) -> None:

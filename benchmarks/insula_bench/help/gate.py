@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from insula.agent.identity import OWN
 from insula.llm.local import EMBEDDED
 from insula.text.analysis import LANGUAGES
 from insula.turn.instructions import compose
-from insula.types import Confidence, Identity, Level, Memory, Recalled
+from insula.types import Confidence, Level, Memory, Recalled
 from insula_bench.help import memory, wishes
 from insula_bench.help.asking import Terms, replies
 from insula_bench.help.figures import Figures, Outcome, compared
@@ -44,7 +45,7 @@ def _texts() -> Iterator[str]:
     recalled = [Recalled(memory=line, score=1.0, parts={}, bearing="answers")]
     for language, level, personal in product(LANGUAGES, LEVELS, (True, False)):
         words = compose(
-            Identity(),
+            OWN,
             Confidence(level=level, score=0.5, reasons=()),
             recalled,
             personal=personal,

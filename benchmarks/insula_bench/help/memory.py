@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from insula.agent.identity import OWN
 from insula.errors import InputError
 from insula.llm.client import Prompt
 from insula.memory.encoding import USER
@@ -71,7 +72,7 @@ def requests(found: Sequence[World], arms: Sequence[str]) -> list[Request]:
 
 async def _requests(found: Sequence[World], arms: Sequence[str]) -> list[Request]:
     made: list[Request] = []
-    async with await Metacognition.open(":memory:") as metacognition:
+    async with await Metacognition.open(":memory:", identity=OWN) as metacognition:
         for world in found:
             await _fill(metacognition, world)
             for number, case in enumerate(world.cases):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from insula.agent.identity import OWN
 from insula.errors import InputError
 from insula.llm.client import Prompt
 from insula.llm.wire import Role
@@ -74,7 +75,7 @@ def asked(found: Sequence[Wish], questions: int) -> list[Asked]:
 
 async def _asked(found: Sequence[Wish], questions: int) -> list[Asked]:
     made: list[Asked] = []
-    async with await Metacognition.open(":memory:") as metacognition:
+    async with await Metacognition.open(":memory:", identity=OWN) as metacognition:
         for wish in found:
             day = await _day(metacognition, wish)
             await metacognition.sleep(wish.id, force=True)

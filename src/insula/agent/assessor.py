@@ -54,7 +54,7 @@ def llm_assessor(model: "Model", account: Account | None = None) -> Assessor:
 
     async def assess(message: str, response: str, recent: Sequence[str], identity: Identity) -> Assessment:
         text = PROMPT.format(
-            about=f"{identity.name}, {identity.about}",
+            about=", ".join(filter(None, (identity.name, identity.about))) or "an assistant",
             message=message,
             response=response,
             recent="\n---\n".join(recent),

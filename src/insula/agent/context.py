@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from insula.llm.client import Prompt
 from insula.llm.wire import Role
-from insula.memory.store import Said
+from insula.memory.rows import Said
 from insula.metacognition import Turn
 
 HISTORY_CHARS = 6_000

@@ -11,6 +11,8 @@ from insula.errors import SettingsError
 from insula.types import Identity
 
 FILE = "identity.toml"
+OWN = Identity(name="Insula", about="a helpful assistant")
+"""Who the reference agent is where nobody says otherwise."""
 
 
 def load(path: Path, *, required: bool = False) -> Identity:
@@ -27,14 +29,14 @@ def load(path: Path, *, required: bool = False) -> Identity:
         values = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if not required:
-            return Identity()
+            return OWN
         raise SettingsError(f"There is no identity file {str(path)!r}; write one, or leave the option out.") from None
     except (OSError, ValueError) as error:
         raise SettingsError(f"The identity file {str(path)!r} cannot be read ({error}); mend it.") from error
     try:
         if unknown := sorted(values.keys() - {field.name for field in fields(Identity)}):
             raise SettingsError(f"The identity file {str(path)!r} has an unknown {unknown[0]!r}; take it out.")
-        identity = TypeAdapter(Identity).validate_python(values)
+        identity = TypeAdapter(Identity).validate_python({"name": OWN.name, "about": OWN.about} | values)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -87,7 +87,7 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
             with _waiting():
                 chat = runner.run(stack.enter_async_context(opened(settings, name)))
                 runner.run(_adopt(chat, user))
-            if chat.guided and not json and not runner.run(chat.metacognition.store.users()):
+            if chat.guided and not json and not runner.run(chat.metacognition.store.nights.users()):
                 print(SMALL, file=sys.stderr)
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
@@ -113,7 +113,7 @@ async def _adopt(chat: Chat, user: str) -> None:
 
 
 async def _last(chat: Chat, user: str) -> str | None:
-    sessions = await chat.metacognition.store.sessions_of(user)
+    sessions = await chat.metacognition.store.sessions.sessions_of(user)
     return sessions[0][0] if sessions else None
 
 
@@ -202,7 +202,7 @@ def _command(talk: Conversation, line: str) -> bool:
         case "/why":
             talk.console.print(talk.runner.run(_why(talk, talk.last)) if talk.last else "Nothing was said yet.")
         case "/memory":
-            kept = talk.runner.run(talk.chat.metacognition.store.remembered(talk.user, 20))
+            kept = talk.runner.run(talk.chat.metacognition.store.memories.remembered(talk.user, 20))
             talk.console.print(render.memories(kept))
         case "/status":
             talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
@@ -223,23 +223,23 @@ async def _why(talk: Conversation, reply: Reply) -> RenderableType:
     """What was recalled and seen, and the lessons that were told or withheld, with what they were learned from."""
     store = talk.chat.metacognition.store
     place = await store.place(talk.user, reply.session)
-    kept = {lesson.id: lesson for lesson in await store.lessons(place.user_id)} if reply.lessons else {}
+    kept = {lesson.id: lesson for lesson in await store.guidance.lessons(place.user_id)} if reply.lessons else {}
     used = [(one, kept[one.id]) for one in reply.lessons if one.id in kept]
-    cited = await store.cited(place.user_id, [message for _, lesson in used for message in lesson.citations])
+    cited = await store.guidance.cited(place.user_id, [message for _, lesson in used for message in lesson.citations])
     return render.why(reply, used, cited)
 
 
 async def _status(talk: Conversation) -> object:
     store = talk.chat.metacognition.store
     place = await store.place(talk.user, talk.session)
-    counts = await store.counts(place)
+    counts = await store.sessions.counts(place)
     return render.status(talk.model, talk.user, talk.session, store.path, counts, talk.chat.account)
 
 
 async def _lessons(talk: Conversation) -> RenderableType:
     store = talk.chat.metacognition.store
-    user_id = await store.sleeper(talk.user)
-    kept = await store.lessons(user_id) if user_id is not None else []
+    user_id = await store.nights.sleeper(talk.user)
+    kept = await store.guidance.lessons(user_id) if user_id is not None else []
     return render.lessons([lesson for lesson in kept if not lesson.section], store.now())
 
 

@@ -33,7 +33,7 @@ LINE = 160
 
 def listing(user: str, everything: bool, json: bool) -> int:
     """The latest memories, newest first, and how many older ones there are; or all of them."""
-    found = _with(lambda store: store.remembered(user, ALL if everything else SHOWN + COUNTED))
+    found = _with(lambda store: store.memories.remembered(user, ALL if everything else SHOWN + COUNTED))
     rows = found if everything else found[:SHOWN]
     older = len(found) - len(rows)
     whose = "" if user == ME else f" --user {shlex.quote(user)}"
@@ -93,7 +93,7 @@ def restore(user: str, number: int) -> int:
     """Bring a merged or forgotten memory back."""
 
     async def work(store: "Store") -> bool:
-        return await store.restore(await _known(store, user), number)
+        return await store.memories.restore(await _known(store, user), number)
 
     if not _with(work):
         raise InputError(
@@ -158,7 +158,7 @@ def _agreed(line: str) -> bool:
 
 
 async def _shown(store: "Store", user: str, number: int) -> "tuple[Memory, str, list[tuple[str, str]]] | None":
-    return await store.shown(await _known(store, user), number)
+    return await store.memories.shown(await _known(store, user), number)
 
 
 def _found(user: str, number: int, found: T | None) -> T:
@@ -168,7 +168,7 @@ def _found(user: str, number: int, found: T | None) -> T:
 
 
 async def _known(store: "Store", user: str) -> int:
-    if (user_id := await store.sleeper(user)) is None:
+    if (user_id := await store.nights.sleeper(user)) is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     return user_id
 

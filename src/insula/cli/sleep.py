@@ -53,7 +53,7 @@ async def _nights(
         name = model or settings.model
         llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
-        for each in await store.users() if everybody else [user]:
+        for each in await store.nights.users() if everybody else [user]:
             if everybody and show is not _quiet:
                 print(each)
             await made_up(store, each, embed)

@@ -17,7 +17,8 @@ from insula import settings as settings_module
 from insula.cli.address import HOST, PORT
 from insula.cli.common import DATABASE
 from insula.errors import InputError
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place
+from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
@@ -121,11 +122,11 @@ async def of_store(store: Store, settings: Settings) -> Standing:
 
 async def held(store: Store, user: str, settings: Settings) -> Held | None:
     """What is stored of a user; None where nothing is."""
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return None
-    counts = await store.counts(Place(user_id=user_id, session_id=0, user=user, session=""))
-    last = await store.slept(user_id, END)
+    counts = await store.sessions.counts(Place(user_id=user_id, session_id=0, user=user, session=""))
+    last = await store.nights.slept(user_id, END)
     return Held(
         sessions=counts["sessions"],
         messages=counts["messages"],

@@ -27,7 +27,7 @@ def house_of(user: str) -> House:
 
 def listing(json: bool) -> int:
     """Print the names of all of whom anything is kept."""
-    names = sorted(_with(lambda store: store.users()))
+    names = sorted(_with(lambda store: store.nights.users()))
     if json:
         print(jsonlib.dumps(names))
     else:

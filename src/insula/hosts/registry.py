@@ -6,33 +6,7 @@ would send to try a hook in `probe`; both are checked against these names (`test
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Protocol
-
-    from insula.step.action import Event
-    from insula.step.person import Remark
-
-    class Dialect(Protocol):
-        """What a module must have that knows a host."""
-
-        @property
-        def remarks(self) -> "Callable[[str], tuple[Remark, ...]] | None":
-            """What the user did since the agent last spoke, by the end of the host's record; None where it has none."""
-
-        @property
-        def turn(self) -> "Callable[[str, str], str] | None":
-            """The model's turn that a call is of, by the end of the host's record; None where it does not say."""
-
-        def event(self, payload: "dict[str, Any]", at: float) -> "Event | None":
-            """What the host tells; None where it is nothing that the senses need."""
-
-        def answer(self, name: str, told: str) -> dict[str, object]:
-            """What puts a text before the model, in answer to an event of that name."""
-            ...
-
-        def context(self, tail: str) -> tuple[int, int]:
-            """Tokens in the context and the size of the window, by the end of the host's record; 0 unknown."""
-            ...
+    from insula.hosts.dialect import Dialect
 
 
 NAMES = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline", "cursor", "droid")

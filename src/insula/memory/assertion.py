@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER, called
-from insula.memory.modality import Mark, Modality, marks, modality, says
+from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse, sentence
@@ -102,19 +102,34 @@ def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) 
     for piece in analyse(own, default=language).sentences if own != analysis.text else analysis.sentences:
         if whole and says("real", piece.text, language):
             whole = None
-        asked = next(iter(asks_in(piece, language)), None)
+        if any(asks_in(piece, language)):
+            beside = _beside(piece.text, language)
+            found += (_statement(part, part, language, speaker, listener, context, whole) for part in beside)
+            continue
         corrected = _corrected(piece.text, language, context)
-        if corrected is not None and asked is None:
+        if corrected is not None:
             found.append(corrected)
             continue
-        for clause in _clauses(piece.text, language, speaker, listener, asking=asked is not None):
-            if len(found) >= MAX_STATEMENTS:
-                break
+        for clause in _clauses(piece.text, language, speaker, listener):
             made = _statement(clause, piece.text, language, speaker, listener, context, whole)
-            if asked is None or _own_clause(made, clause, piece.text):
-                found += [made, *_parts(made, clause)]
-                context = context._replace(said=made)
-    return tuple(found)
+            found += [made, *_parts(made, clause)]
+            context = context._replace(said=made)
+    return _setting_right(found[:MAX_STATEMENTS])
+
+
+def _setting_right(found: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Statements of one text: what follows "I told you the wrong school" sets right, too."""
+    first = next((at for at, one in enumerate(found) if "corrects" in one.marks), len(found))
+    return tuple(one._replace(marks=one.marks | {"corrects"}) if at > first else one for at, one in enumerate(found))
+
+
+def _beside(text: str, language: str) -> Iterator[str]:
+    """What a question or request says beside what it asks for: "…, since we are back from Guiana it doesn't fit"."""
+    parts = [part.strip() for part in _aside(language).split(text) if part.strip()]
+    for part in parts if len(parts) > 1 else ():
+        known = sentence(part, language)
+        if len(known.terms) > 1 and not any(asks_in(known, language)) and not text.startswith(part):
+            yield part
 
 
 def _parts(made: Statement, clause: str) -> Iterator[Statement]:
@@ -128,12 +143,6 @@ def _parts(made: Statement, clause: str) -> Iterator[Statement]:
         how = modality(part, language) if made.modality in {"wish", "plan"} else made.modality
         if len(terms) > 1:
             yield made._replace(text=part, terms=terms, modality=how, marks=marks(part, language))
-
-
-def _own_clause(made: Statement, clause: str, whole: str) -> bool:
-    """Whether a clause of a question asserts something: it asks nothing itself, and somebody is its subject."""
-    asks = any(asks_in(sentence(clause, made.language), made.language))
-    return clause != whole and not asks and bool(made.mentions)
 
 
 def _context(before: Sequence[Said], language: str, speaker: str, listener: str) -> _Context:
@@ -174,7 +183,7 @@ def _statement(
     how = given or modality(clause, language)
     if how == "fact" and whole != clause and says("joke", whole, language):
         how = "joke"
-    if how == "fact" and says("hypothetical", whole, language) and not says("habit", whole, language):
+    if how == "fact" and supposes(whole[: whole.find(clause) + len(clause)], language):
         how = "hypothetical"
     return Statement(text, language, subjects, about.mentions | subjects, how, signs, terms)
 
@@ -200,7 +209,7 @@ def _brief(clause: str, language: str, times: int = 1) -> bool:
     return len(clause.split()) <= BRIEF * times
 
 
-def _clauses(text: str, language: str, speaker: str, listener: str, *, asking: bool) -> Iterator[str]:
+def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[str]:
     """The clauses of a sentence: it is parted where somebody is the subject of what follows."""
     start = 0
     for joint in _apart(language).finditer(text):
@@ -229,6 +238,14 @@ def _apart(language: str) -> re.Pattern[str]:
     if language in UNSPACED:
         return _MARKS_UNSPACED
     return re.compile(rf"{_MARKS.pattern}|\s+(?=(?:{joints(language)})\s)", re.IGNORECASE)
+
+
+@cache
+def _aside(language: str) -> re.Pattern[str]:
+    """Where what a question says beside what it asks may begin: at marks, and before a reason."""
+    if language in UNSPACED:
+        return _MARKS_UNSPACED
+    return re.compile(rf"\s*[,;:—–]\s+|[?!]\s+|\s+(?=(?:{joints(language)})\s)", re.IGNORECASE)
 
 
 @cache

@@ -175,10 +175,17 @@ def _of_owner(question: Question, statement: Statement) -> bool:
     return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
 
 
+def _of_theirs(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about one of theirs, and a question asks who of them: "who of us keeps bees?"."""
+    return question.ask.kind == "person" and any(
+        path.startswith(f"{one}/") for path in statement.subjects for one in question.subjects
+    )
+
+
 def _about(question: Question, statement: Statement) -> bool:
     """Whether a statement may be about whom the question asks about."""
     said = statement.subjects - {""}
-    if fits(question.subjects, said):
+    if fits(question.subjects, said) or _of_theirs(question, statement):
         return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)

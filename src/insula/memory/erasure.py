@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.journal import ASKED
-from insula.memory.nights import name_of
+from insula.memory.rows import name_of
 from insula.memory.schema import lessons, memories, messages, nights, relations, revisions, sessions, signals, summaries
 from insula.memory.statements import memory as as_memory
 from insula.text.analysis import analyse

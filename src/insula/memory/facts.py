@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import sqlalchemy as sa
@@ -10,23 +10,13 @@ import sqlalchemy as sa
 from insula.memory.assertion import Question, Statement
 from insula.memory.bearing import Told, aliases
 from insula.memory.modality import Mark, Modality
+from insula.memory.rows import Unstated
 from insula.memory.schema import UNSTATED, memories, statements
 from insula.memory.subject import meant_by
 from insula.memory.vectors import packed
 
 LATEST = 48
 """Statements about each subject asked about that are looked at for what is asked, whatever their words."""
-
-
-class Unstated(NamedTuple):
-    """A memory whose statements are to come, and what was said just before it."""
-
-    id: int
-    content: str
-    provenance: str
-    speaker: str
-    before: str
-    before_speaker: str
 
 
 _BEFORE = memories.alias("before")

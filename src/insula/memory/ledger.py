@@ -7,7 +7,8 @@ import sqlalchemy as sa
 
 from insula.memory import journal
 from insula.memory.changes import Retired, Revision
-from insula.memory.nights import Kept, Revised, kept, revisions_of
+from insula.memory.nights import kept, revisions_of
+from insula.memory.rows import Kept, Revised
 from insula.memory.schema import lessons, signals
 
 Do = Literal["accept", "mute", "unmute", "pin", "unpin", "edit", "forget", "undo"]

@@ -1,28 +1,17 @@
 """What the day reads of what was learned, and what a wish changes at once, as functions of a connection."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from insula.memory import journal, wishes
-from insula.memory.nights import Kept, kept
+from insula.memory.nights import kept
+from insula.memory.rows import Cited, Kept
 from insula.memory.schema import lessons, memories, messages, nights, revisions, sessions, signals
 from insula.text.wishing import Wish
 
 Version = tuple[tuple[int, str], ...]
 """What changes whenever a night, or a person, changes what is told."""
-
-
-class Cited(NamedTuple):
-    """A message that a lesson was learned from."""
-
-    id: int
-    session: str
-    content: str
-    at: float
-    memory: int = 0
-    """The number of its memory, by which a person erases it."""
 
 
 def _told() -> sa.ColumnElement[bool]:

@@ -1,23 +1,15 @@
 """The vectors of memories in the store: what is there, what is to come, and what is taken off to be made anew."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from insula.memory.rows import Unembedded
 from insula.memory.schema import UNEMBEDDED, memories
 from insula.memory.vectors import NOTHING
 
 AT_ONCE = 5_000
 """Vectors that are read at once: 5 MB."""
-
-
-class Unembedded(NamedTuple):
-    """A memory whose vector is to come, and what was said just before it."""
-
-    id: int
-    content: str
-    before: str
 
 
 _BEFORE = memories.alias("before")

@@ -19,15 +19,32 @@ UPDATES: frozenset[Mark] = frozenset({"negated", "ended", "corrects", "changes"}
 """Marks of what may take the place of an older statement."""
 EVERYWHERE = frozenset({"fiction", "real", "joke"})
 """Devices that are looked for in the words of all languages at once."""
+CONDITIONS = frozenset({"if", "unless", "in case", "falls", "au cas où", "en caso de", "caso", "nel caso"})
+"""Words of a condition that may follow a fact."""
 MARKS: tuple[Mark, ...] = ("negated", "ended", "corrects", "changes", "before", "still")
 
 
 def modality(clause: str, language: str) -> Modality:
     """How a clause is meant, told from its own words."""
-    for device in ("hypothetical", "wish", "plan"):
-        if says(device, clause, language) and not (device == "hypothetical" and says("habit", clause, language)):
+    if supposes(clause, language):
+        return "hypothetical"
+    for device in ("wish", "plan"):
+        if says(device, clause, language):
             return device
     return "joke" if says("joke", clause, language) else "fact"
+
+
+def supposes(clause: str, language: str) -> bool:
+    """Whether a clause only supposes something; what stands before a condition is said all the same.
+
+    "My reference is QX-7719, ring if late" states a reference.
+    """
+    if language in UNSPACED:
+        return says("hypothetical", clause, language) and not says("habit", clause, language)
+    found = _pattern("hypothetical", language if language in LANGUAGES else "en").search(clause.replace("’", "'"))
+    if found is None or says("habit", clause, language):
+        return False
+    return not (found.group().lower() in CONDITIONS and "," in clause[: found.start()])
 
 
 def marks(clause: str, language: str) -> frozenset[Mark]:

@@ -1,12 +1,13 @@
 """What a night reads, as functions of a connection; `Store` runs them in transactions."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from insula.memory.encoding import load, terms_of
+from insula.memory.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
 from insula.memory.schema import (
     evidence,
     lessons,
@@ -19,116 +20,9 @@ from insula.memory.schema import (
     summaries,
     users,
 )
-from insula.types import Provenance
 
 DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
-
-
-NAME_DIGITS = 10
-"""Digits of the name of a lesson, behind its first letter."""
-
-
-class Session(NamedTuple):
-    """A session as the night sees it."""
-
-    id: int
-    name: str
-    messages: int
-    last: int
-    """Id of its last message."""
-    ended_at: float
-    summarised: int
-    """Id of the last message that its summary has seen; 0 without one."""
-
-
-class Line(NamedTuple):
-    """One line of a transcript, with its place on the ledger."""
-
-    id: int
-    turn: int
-    provenance: Provenance
-    content: str
-    at: float
-    score: float | None
-    speaker: str = ""
-    """`user` for the user; a name where others talk."""
-
-
-class Held(NamedTuple):
-    """An item of long-term memory, as far as consolidation looks at it."""
-
-    id: int
-    session_id: int
-    kind: str
-    provenance: Provenance
-    speaker: str
-    language: str
-    content: str
-    importance: float
-    terms: frozenset[str]
-    said_at: float
-    uses: int
-    used_at: tuple[float, ...]
-    restored: bool = False
-    """Whether a person brought it back."""
-
-
-class Summarised(NamedTuple):
-    """A summary as reflection reads it."""
-
-    session_id: int
-    content: str
-    topics: tuple[str, ...]
-    messages: int
-    ended_at: float
-    memory_id: int = 0
-    """Of its text: a summary that was written later has a greater one."""
-
-
-class Understood(NamedTuple):
-    """An insight as it stands, with the sessions that bear it out."""
-
-    id: int
-    content: str
-    sessions: tuple[int, ...]
-    importance: float
-    confidence: float
-
-
-class Noticed(NamedTuple):
-    """A signal on the ledger."""
-
-    session_id: int
-    turn: int
-    kind: str
-    data: Mapping[str, Any]
-    at: float
-
-
-class Kept(NamedTuple):
-    """A lesson as it stands, with what sessions say of it: (session, arm, happened, at)."""
-
-    id: int
-    key: str
-    advice: str
-    trigger: tuple[str, ...]
-    section: str
-    author: str
-    mode: str
-    citations: tuple[int, ...]
-    created_at: float
-    evidence: tuple[tuple[str, str, bool, float], ...]
-
-    @property
-    def name(self) -> str:
-        """The id by which people know it, in SOUL.md, in commands and in answers alike."""
-        return name_of(self.key, self.section)
-
-
-def name_of(key: str, section: str) -> str:
-    """The name of guidance with a key: that of a guideline, which SOUL.md marks, is its key."""
-    return key if section else f"{key[:1]}{key.rpartition('/')[2][:NAME_DIGITS]}"
 
 
 def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
@@ -294,16 +188,6 @@ def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since
         .order_by(mine.id)
     )
     return [Noticed(*row) for row in connection.execute(query)]
-
-
-class Revised(NamedTuple):
-    """A state of something derived."""
-
-    id: int
-    author: str
-    content: str
-    evidence: Mapping[str, Any]
-    at: float
 
 
 def names(connection: sa.Connection) -> list[str]:

@@ -13,7 +13,7 @@ from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
-from insula.memory.statements import Place, Said
+from insula.memory.rows import Place, Said
 from insula.memory.vectors import Vector, cosines, nearness
 from insula.types import Recalled
 

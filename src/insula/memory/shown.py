@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
+from insula.memory.rows import Entry
 from insula.memory.schema import memories, messages, sessions, signals, users
 from insula.memory.statements import memory as as_memory
-from insula.memory.views import MOST, Entry
+from insula.memory.views import MOST
 from insula.types import Memory
 
 

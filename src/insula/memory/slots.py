@@ -14,7 +14,7 @@ from insula.memory.cue import months
 from insula.memory.subject import people
 from insula.text.analysis import LANGUAGES, fold, term_of
 from insula.text.answers import AskKind, carries, names_in
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, grammar
 
 WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 """Elsewhere they are written small, or every noun is not."""
@@ -30,7 +30,28 @@ def filled(question: Question, statement: Statement) -> bool | None:
         told.append(_timed(statement))
     if question.ask.kind == "open" and _is_elsewhere(question, statement):
         told.append(False)
+    if question.ask.kind == "choice":
+        told.append(_chooses(question, statement))
+    elif question.ask.kind != "yes_no" and _is_nothing_new(question, statement):
+        told.append(False)
     return all(told) if told else None
+
+
+def _is_nothing_new(question: Question, statement: Statement) -> bool:
+    """Whether a statement holds no content word that the question does not: "I bought a novel" names none."""
+    if statement.language in UNSPACED or statement.language != question.language or not statement.terms:
+        return False
+    return statement.terms <= question.terms and not re.search(r"\d", statement.text)
+
+
+def _chooses(question: Question, statement: Statement) -> bool:
+    """Whether a statement holds one of the things between which a question lets choose; else it may not tell."""
+    if statement.language in UNSPACED or statement.language != question.language:
+        return True
+    options = [part.split() for part in grammar(question.language).choice.split(question.text) if part]
+    near = {word for part in options[:-1] for word in part[-1:]} | {word for part in options[1:] for word in part[:3]}
+    terms = {term for word in near if (term := term_of(word.strip("?!.,").lower(), question.language))}
+    return not terms or bool(terms & statement.terms)
 
 
 def _someday(question: Question) -> bool:
@@ -82,6 +103,10 @@ def _new_names(question: Question, statement: Statement) -> set[str]:
     return {name for name in found if name != first or stands or name in common}
 
 
+def _dated(question: Question, statement: Statement) -> bool:
+    return _timed(statement)
+
+
 def _amount(question: Question, statement: Statement) -> bool:
     return carries("number", statement.text, statement.language)
 
@@ -115,6 +140,7 @@ _TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
     "name": _named,
     "colour": _saying("colour"),
     "hour": _saying("hour"),
+    "day": _dated,
     "amount": _amount,
     "which": _which,
     "age": _saying("age"),

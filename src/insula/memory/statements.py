@@ -2,51 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
 from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
+from insula.memory.rows import Consolidated, Place, Said
 from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
-from insula.types import Controls, Memory, Provenance, Signal
+from insula.types import Controls, Memory, Signal
 
 EXCHANGE = 2
 """Items that a turn brings: the message and the response."""
 CERTAIN, GENERATED = 1.0, 0.5
 """Confidence of a memory that a user or tool stated, and of one that the assistant made."""
-
-
-class Place(NamedTuple):
-    """Where a turn happens: the user and session it belongs to."""
-
-    user_id: int
-    session_id: int
-    user: str
-    session: str
-
-
-class Consolidated(NamedTuple):
-    """What a turn moved to long-term memory, and what is left in working memory."""
-
-    ages: tuple[float, ...]
-    """Of each item that was promoted, in seconds since it was said."""
-    saliences: tuple[float, ...]
-    """Of each item that stays and was said lately: in as many turns as working memory holds exchanges."""
-
-
-class Said(NamedTuple):
-    """One line of a transcript."""
-
-    turn: int
-    provenance: Provenance
-    speaker: str
-    content: str
-    at: datetime
-    score: float | None = None
-    """The assessment of a response."""
 
 
 def _last(column: sa.Column[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
@@ -222,6 +193,27 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
     """
     values = {**_here(here), "here": here.session_id, "turns": max(1, capacity // EXCHANGE)}
     return tuple(connection.execute(_SALIENCES, values).scalars())
+
+
+TURN = "meta:turn"
+"""The record of a turn that is over."""
+
+
+def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:
+    """Whether a turn was finished."""
+    mine = sa.and_(signals.c.session_id == here.session_id, signals.c.turn == turn, signals.c.kind == TURN)
+    return connection.execute(sa.select(signals.c.id).where(mine).limit(1)).first() is not None
+
+
+def held(
+    connection: sa.Connection, here: Place, turn: int, content: str, known: Sequence[int]
+) -> frozenset[int] | None:
+    """Which of some memories are still there; None where the message that began the turn is not."""
+    mine = sa.and_(messages.c.session_id == here.session_id, messages.c.turn == turn, messages.c.content == content)
+    if connection.execute(sa.select(messages.c.id).where(mine).limit(1)).first() is None:
+        return None
+    own = sa.and_(memories.c.user_id == here.user_id, memories.c.id.in_(known), memories.c.retired_at.is_(None))
+    return frozenset(connection.execute(sa.select(memories.c.id).where(own)).scalars())
 
 
 def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:

@@ -1,20 +1,13 @@
 """How strategies did, by model and class of problem: counts alone, and no word of a user (M4)."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from insula.memory.index import add_missing
+from insula.memory.rows import Tally
 from insula.memory.schema import strategies
 from insula.memory.store import Store
-
-
-class Tally(NamedTuple):
-    """How often a strategy succeeded and failed."""
-
-    successes: int = 0
-    failures: int = 0
 
 
 class StoredRecords:

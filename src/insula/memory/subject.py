@@ -31,7 +31,10 @@ GROUPS = {
 """Who may be meant by a word that says less."""
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
-CALLINGS = frozenset({"teacher", "doctor", "dentist", "coach", "student", "client", "boss"})
+CALLINGS = frozenset(
+    "teacher doctor dentist coach student client boss tradesman shopkeeper driver lawyer officer apprentice hairdresser"
+    " cleaner caretaker nanny tenant".split()
+)
 """Beings that are also what somebody does: "我是老师" speaks of me."""
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
 _IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})
@@ -54,7 +57,10 @@ class People(NamedTuple):
 
     def being(self, word: str) -> str:
         """What being a word names, in the plural, too; empty for none."""
-        return self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
+        known = self.beings.get(word) or (self.beings.get(word[:-1], "") if word.endswith("s") else "")
+        if known or "-" not in word:
+            return known
+        return "ex" if word.startswith("ex-") and self.being(word[3:]) else self.being(word.replace("-", ""))
 
 
 class Mention(NamedTuple):

@@ -1,68 +1,18 @@
 """What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
 from insula.memory import index
-from insula.memory.nights import Revised, user_id
+from insula.memory.nights import user_id
+from insula.memory.rows import Done, Entry, Revised, Sitting, Spoken, Talk
 from insula.memory.schema import in_working_memory, memories, messages, nights, revisions, sessions, signals, users
 from insula.memory.statements import memory as as_memory
-from insula.types import Memory, Provenance
+from insula.types import Memory
 
 MOST = 500
 """Rows that one look brings at most."""
-
-
-class Entry(NamedTuple):
-    """A signal as it stands on the ledger."""
-
-    id: int
-    session: str
-    turn: int
-    kind: str
-    reason: str
-    at: float
-    data: Mapping[str, Any]
-
-
-class Sitting(NamedTuple):
-    """A session, as a list of them shows it."""
-
-    id: int
-    name: str
-    turns: int
-    started_at: float
-    last_at: float
-
-
-class Spoken(NamedTuple):
-    """One line of a transcript."""
-
-    turn: int
-    provenance: Provenance
-    speaker: str
-    content: str
-    at: float
-    score: float | None
-
-
-class Talk(NamedTuple):
-    """A stretch of a session: its lines, and what was noticed in its turns."""
-
-    lines: tuple[Spoken, ...]
-    noticed: tuple[Entry, ...]
-
-
-class Done(NamedTuple):
-    """What a phase of a night reported."""
-
-    id: int
-    night: str
-    phase: str
-    report: Mapping[str, Any]
-    at: float
 
 
 def ready(connection: sa.Connection) -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from insula.memory.changes import Change, Lesson, Retired, Revision
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers

@@ -8,15 +8,19 @@ async with await Metacognition.open("insula.db") as metacognition:
 ```
 """
 
+from insula.metacognition.blocking import Blocking
 from insula.metacognition.facade import Metacognition, warm_up
-from insula.metacognition.mind import Assess, Subscriber
+from insula.metacognition.finishing import TurnResult
+from insula.metacognition.mind import Assess, Estimate, Subscriber
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.metacognition.regulator import Regulator
-from insula.metacognition.turn import Turn, TurnResult
+from insula.metacognition.turn import Turn
 
 __all__ = [
     "RECENT_RESPONSES",
     "Assess",
+    "Blocking",
+    "Estimate",
     "Metacognition",
     "Regulator",
     "Subscriber",

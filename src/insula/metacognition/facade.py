@@ -3,24 +3,29 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from insula.calibration import shipped
+from insula.content import plain
 from insula.errors import InputError, InsulaError
 from insula.memory import assertion, statements
 from insula.memory.cue import cue
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.store import Said, Store
+from insula.memory.rows import Said
+from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
+from insula.metacognition.blocking import Blocking
+from insula.metacognition.finishing import IMPASSE, TurnResult
 from insula.metacognition.meaning import made_up, meant
-from insula.metacognition.mind import Mind
+from insula.metacognition.mind import Mind, Options
 from insula.metacognition.reading import analysed, memorable
-from insula.metacognition.turn import IMPASSE, Turn
+from insula.metacognition.turn import Turn
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean
@@ -28,7 +33,7 @@ from insula.text.questions import asks
 from insula.text.wishing import wishes
 from insula.turn import monitor
 from insula.turn.hedging import hedge
-from insula.types import Controls, Identity, Provenance, Signal
+from insula.types import Assessment, Identity, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account
@@ -36,10 +41,13 @@ if TYPE_CHECKING:
     from insula.sleep.cycle import SleepReport
     from insula.solve.run import Models
     from insula.solve.solution import Solution
+    from insula.turn.likelihood import Logprobs
 
 log = logging.getLogger(__name__)
 
 SPEAKER_CHARS = 40
+SPEAKERS = {"user": USER, "assistant": ASSISTANT, "tool": "a tool"}
+"""Who speaks, where nobody is named."""
 
 
 def warm_up(embed: Embed | None = use) -> None:
@@ -73,6 +81,7 @@ class Metacognition(Mind):
         identity: who the agent is.
         controls: what a turn may use before conditions change it.
         calibration: coefficients of confidence; by default the shipped ones.
+        estimate: confidence before the response; another function of the same form may replace it.
         assess: the self-monitor; another function of the same form may replace it (K10).
         embed: makes the vector of a text, so that what is near in meaning is recalled without a word in common;
             by default the shipped embedding, where it is installed. With None it is recalled by words alone.
@@ -80,23 +89,32 @@ class Metacognition(Mind):
         holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
             the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
+
+    Raises:
+        InputError: the calibration names a feature that there is not.
     """
 
     @classmethod
     async def open(
         cls,
         path: str | Path,
-        *,
-        identity: Identity | None = None,
-        controls: Controls | None = None,
-        embed: Embed | None = use,
+        **options: Unpack[Options],
     ) -> Self:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
+
+        Args:
+            path: where the store is; made where there is none.
+            options: the arguments of `Metacognition` by name.
 
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
-        return cls(await Store.open(path), identity=identity, controls=controls, embed=embed)
+        store = await Store.open(path)
+        try:
+            return cls(store, **options)
+        except InputError:
+            await store.close()
+            raise
 
     async def close(self) -> None:
         """Write down how the service stands, and let go of the store."""
@@ -114,16 +132,67 @@ class Metacognition(Mind):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def turn(self, user: str, session: str, message: str, *, model: str = "") -> Turn:
+    @staticmethod
+    def sync(path: str | Path, **options: Unpack[Options]) -> Blocking:
+        """The same for code without `await`: `with Metacognition.sync("insula.db") as metacognition: …`.
+
+        Args:
+            path: where the store is, as for `open`.
+            options: as for `open`.
+
+        Raises:
+            StoreError: the store cannot be used; the message says why and what to do.
+        """
+        return Blocking(lambda: Metacognition.open(path, **options))
+
+    def turn(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
         """One exchange, to be entered with `async with`; see `Turn`.
 
         Args:
             user: whose memory is used.
             session: the conversation.
-            message: what the user says.
+            message: what the user says: a text, content parts, or a message of a library; pictures are passed over.
             model: the name of the model that answers; how slow is too slow is known of each by itself.
         """
         return Turn(self, user, session, message, model)
+
+    async def begin(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
+        """One exchange whose end comes later, perhaps in another process: `turn.to_json()` is what to keep until then.
+
+        A turn that is never finished leaves the message in memory and nothing else; the next one works.
+        """
+        return await self.turn(user, session, message, model=model).open()
+
+    async def finish(
+        self,
+        turn: Turn | str,
+        response: object,
+        *,
+        assessment: Assessment | None = None,
+        usage: Usage | None = None,
+        logprobs: "Logprobs | None" = None,
+    ) -> TurnResult:
+        """Finish a turn that was begun, and leave it; see `Turn.finish` for the arguments.
+
+        Args:
+            turn: what `begin` returned, or what `Turn.to_json` made of it. Of a turn that was finished before, here or
+                elsewhere, nothing is written a second time, and `TurnResult.troubles` says so.
+            response: what the model answered; where it asks for tools alone, the turn stays open.
+            assessment: a judgement made elsewhere.
+            usage: what it cost.
+            logprobs: of its tokens.
+
+        Raises:
+            InputError: the text is no turn.
+        """
+        opened = turn if isinstance(turn, Turn) else await Turn.resume(self, turn)
+        if opened.over and opened.result:
+            return opened.result
+        result = opened.finish(response, assessment=assessment, usage=usage, logprobs=logprobs)
+        if opened.result is None:
+            return replace(result, troubles=tuple(opened.troubles))
+        await opened.leave()
+        return replace(result, signals=opened.signals, troubles=tuple(opened.troubles))
 
     async def solve(
         self,
@@ -192,9 +261,9 @@ class Metacognition(Mind):
         self,
         user: str,
         session: str,
-        text: str,
+        text: object,
         *,
-        speaker: str = USER,
+        speaker: str = "",
         listener: str = ASSISTANT,
         provenance: Provenance = "user",
         at: datetime | None = None,
@@ -205,7 +274,8 @@ class Metacognition(Mind):
             user: whose memory it is.
             session: the conversation it belongs to.
             text: what was said.
-            speaker: who said it; a name where more than one person talks.
+            speaker: who said it; a name where more than one person talks, or the tool's. By default the user, the
+                assistant or "a tool", by the provenance.
             listener: who was spoken to.
             provenance: `user`, `assistant` or `tool`.
             at: when; now by default.
@@ -214,7 +284,7 @@ class Metacognition(Mind):
             InputError: the speaker is no name.
             StoreError: the store cannot be used.
         """
-        named = screen(speaker, SPEAKER_CHARS)
+        named = screen(speaker or SPEAKERS.get(provenance, USER), SPEAKER_CHARS)
         heard = screen(listener, SPEAKER_CHARS)
         if named.reasons or heard.reasons or not named.text or not heard.text:
             raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
@@ -222,10 +292,12 @@ class Metacognition(Mind):
             raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
         speaker, listener = named.text, heard.text
         place = await self.store.place(user, session)
-        content = redact(clean(text))
+        content = redact(clean(plain(text)))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
-        found = await self.store.recall(place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES)
+        found = await self.store.memories.recall(
+            place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES
+        )
         before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
         replies_to = asks(analyse(before)) if before else ()
         text = meant(before, content) if self.embed else ""
@@ -236,8 +308,8 @@ class Metacognition(Mind):
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
-        _, memory = await self.store.say(place, item, at=stamp)
-        consolidated = await self.store.consolidate(place, self.controls)
+        _, memory = await self.store.sessions.say(place, item, at=stamp)
+        consolidated = await self.store.sessions.consolidate(place, self.controls)
         self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
         self.saw(place, analysis.language, speaker)
         return memory

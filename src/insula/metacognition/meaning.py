@@ -14,8 +14,8 @@ from contextlib import suppress
 from insula.memory import meanings
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.meanings import Unembedded
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place, Unembedded
+from insula.memory.store import Store
 from insula.memory.vectors import NOTHING, Embed, embedded, packed
 from insula.metacognition.stating import state
 from insula.redaction import is_redacted
@@ -94,14 +94,14 @@ async def make_up(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -
     done = 0
     while rows := await store.run(meanings.unembedded, user_id, BATCH):
         began = time.perf_counter()
-        done += await store.embed(user_id, await asyncio.to_thread(_made, rows, embed))
+        done += await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed))
         await asyncio.sleep(rest * (time.perf_counter() - began))
     return done
 
 
 async def made_up(store: Store, user: str, embed: Embed | None) -> None:
     """Make the vectors and statements of a user that are still to come, before their night; what fails waits."""
-    if (user_id := await store.sleeper(user)) is not None:
+    if (user_id := await store.nights.sleeper(user)) is not None:
         await _kept(store, user_id, embed)
 
 

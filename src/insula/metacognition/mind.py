@@ -3,13 +3,16 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
-from insula.calibration import OWN, calibrated, shipped
+from insula.calibration import OWN, calibrated, checked, shipped
 from insula.memory import statements, vitals
+from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
-from insula.memory.store import Place, Store
+from insula.memory.rows import Place
+from insula.memory.statements import TURN
+from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
@@ -19,8 +22,8 @@ from insula.sleep.prompts import FORMS
 from insula.sleep.told import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import impasse, insights, lessons, monitor, wishes
-from insula.types import Assessment, Calibration, Controls, Identity, Level, Recalled, Signal
+from insula.turn import confidence, impasse, insights, lessons, monitor, wishes
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +31,27 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 Assess = Callable[[str, str, Sequence[str], Identity], Assessment]
+"""Judges a response: the message, the response, earlier responses of the session, who the agent is."""
+
+
+class Estimate(Protocol):
+    """How likely memory holds what a message needs."""
+
+    def __call__(
+        self,
+        cue: Cue,
+        found: Recollection,
+        *,
+        context: frozenset[str],
+        identity: Identity,
+        calibration: Calibration,
+    ) -> Confidence:
+        """The confidence for what a message asks of memory (`cue`) and what recall brought for it (`found`)."""
+        ...
+
+
 Subscriber = Callable[[Signal], object]
 
-TURN = "meta:turn"
 INSIGHTS = 100
 """Insights that a turn may be told of, the latest."""
 SOUL = "soul"
@@ -53,16 +74,31 @@ class Learned(NamedTuple):
     calibration: Calibration
 
 
+class Options(TypedDict, total=False):
+    """What `Metacognition` is made with beside its store; see there."""
+
+    identity: Identity | None
+    controls: Controls | None
+    calibration: Calibration | None
+    estimate: Estimate
+    assess: Assess
+    embed: Embed | None
+    telemetry: Telemetry | None
+    holdout: float
+    regulator: Regulator | None
+
+
 class Mind:
     """The state behind `Metacognition`; see there for the arguments."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 one keyword for each thing that a host may replace
         self,
         store: Store,
         *,
         identity: Identity | None = None,
         controls: Controls | None = None,
         calibration: Calibration | None = None,
+        estimate: Estimate = confidence.estimate,
         assess: Assess = monitor.assess,
         embed: Embed | None = use,
         telemetry: Telemetry | None = None,
@@ -72,7 +108,8 @@ class Mind:
         self.store = store
         self.identity = identity or Identity()
         self.regulator = regulator or Regulator(controls)
-        self.calibration = calibration or shipped()
+        self.calibration = checked(calibration) if calibration else shipped()
+        self.estimate = estimate
         self.assess = assess
         self.embed = usable(embed)
         self.backlog = Backlog(store)
@@ -119,7 +156,7 @@ class Mind:
         await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
         if key not in self._judged:
-            turns = await self.store.ledger(place, kinds=[TURN], limit=_JUDGED)
+            turns = await self.store.sessions.ledger(place, kinds=[TURN], limit=_JUDGED)
             judged = (impasse.from_record(turn.data) for turn in turns)
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
         if not self.regulator.knows(key):
@@ -151,13 +188,13 @@ class Mind:
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages a user has written in, read once and kept in step."""
         if (known := self._languages.get(place.user_id)) is None:
-            known = await self.store.languages(place)
+            known = await self.store.sessions.languages(place)
         return _kept(self._languages, place.user_id, known)
 
     async def speakers(self, place: Place) -> frozenset[str]:
         """Who talks in a user's memory, read once and kept in step."""
         if (known := self._speakers.get(place.user_id)) is None:
-            known = await self.store.speakers(place)
+            known = await self.store.sessions.speakers(place)
         return _kept(self._speakers, place.user_id, known)
 
     def saw(self, place: Place, language: str, speaker: str) -> None:
@@ -168,18 +205,18 @@ class Mind:
 
     async def learned(self, place: Place) -> Learned:
         """What nights have learned of a user; read anew after a night, or after a person's word on it."""
-        version = await self.store.lessons_version(place.user_id)
+        version = await self.store.guidance.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
-            kept = await self.store.lessons(place.user_id)
-            latest = await self.store.revisions(place.user_id, SOUL, 1)
-            own = await self.store.revisions(place.user_id, OWN, 1)
+            kept = await self.store.guidance.lessons(place.user_id)
+            latest = await self.store.guidance.revisions(place.user_id, SOUL, 1)
+            own = await self.store.guidance.revisions(place.user_id, OWN, 1)
             standing = wishes.standing(kept)
             known = Learned(
                 version,
                 lessons.advised(kept, self.store.now()),
                 standing,
-                insights.known(await self.store.insights(place.user_id, INSIGHTS), FORMS),
+                insights.known(await self.store.nights.insights(place.user_id, INSIGHTS), FORMS),
                 _guidelines(soul.parse(latest[0].content), standing) if latest else "",
                 calibrated(self.calibration, own[0].content) if own else self.calibration,
             )

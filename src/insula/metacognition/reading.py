@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.store import Said
+from insula.memory.rows import Said
 from insula.memory.subject import whose
 from insula.metacognition.meaning import remembered
 from insula.redaction import without_markers

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from insula.memory import facts
 from insula.memory.assertion import Said, Statement, statements
 from insula.memory.encoding import ASSISTANT
-from insula.memory.facts import Unstated
 from insula.memory.item import REMEMBERED_CHARS
+from insula.memory.rows import Unstated
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.redaction import is_redacted

@@ -5,27 +5,28 @@ import logging
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
 from insula import telemetry
+from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
-from insula.memory import assertion
+from insula.memory import assertion, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-from insula.memory.store import Place, Recollection, Said
+from insula.memory.rows import Place, Said
+from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
+from insula.metacognition import finishing, suspended
+from insula.metacognition.finishing import IMPASSE, TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
 from insula.metacognition.mind import TURN, Mind
 from insula.metacognition.reading import (
-    RECENT_RESPONSES,
     analysed,
-    brought,
     chosen,
     is_used,
     known_names,
@@ -40,44 +41,26 @@ from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
 from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
-from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, analyse, clean, detect
+from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
+from insula.text.structure import is_structured
 from insula.text.wishing import Wish
 from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
-from insula.turn.instructions import bears, compose
+from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
-from insula.turn.verdict import Verdict, verdict
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
+from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
+GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
+TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 log = logging.getLogger(__name__)
 
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
-SAID_BEFORE = 6
-"""Messages of the session that a response may draw on beside what was recalled."""
-TOPIC_TERMS = 40
-"""Terms of a message that stand on the ledger as its topic."""
 PASSED = {True: "pass", False: "fail"}
-CONFIDENCE_LOW, IMPASSE, ADAPTATION = "meta:confidence-low", "meta:impasse", "session:adaptation"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnResult:
-    """What became of a response."""
-
-    response: str
-    """The text for the user: hedged where it should be, else as it was given."""
-    assessment: Assessment | None
-    """None where the assessment itself failed (counted, and the response left as it was)."""
-    hedged: bool
-    signals: tuple[Signal, ...]
-    verdict: Verdict | None = None
-    """The same for a person, in one sentence, with what memory had to do with it."""
-    again: str = ""
-    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+ADAPTATION = "session:adaptation"
 
 
 class Turn:
@@ -89,13 +72,11 @@ class Turn:
 
     Attributes:
         message: the user's message, as it should reach the model.
-        instructions: the text for the system prompt.
-        reminder: what belongs behind the message, within the same user message; empty in most turns.
+        words: what the model is told in this turn; the properties below say where each part belongs.
         personal: whether the message asks for a fact about the user, their people or their things.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
-        shown: ids of those that stand before the model; the others came up, and do not bear on the message.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
@@ -103,17 +84,22 @@ class Turn:
         heard: what the message itself wishes of the manner of answers.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
-        result: what `finish` returned.
+        result: what `finish` returned; None where there was no answer yet.
+        over: whether the turn was left; then nothing of it is written a second time.
         signals: everything noticed in this turn, once it is over.
         promoted: how many items went to long-term memory.
         added: seconds that metacognition took, once the turn is over.
         troubles: sentences on what failed in Insula itself.
     """
 
-    def __init__(self, owner: Mind, user: str, session: str, message: str, model: str = "") -> None:
+    def __init__(self, owner: Mind, user: str, session: str, message: object, model: str = "") -> None:
         self._owner = owner
         self.user, self.session = user, session
-        self.message = clean(message)
+        self.troubles: list[str] = []
+        self.added = 0.0
+        self.message = ""
+        with self.kept_from_host("message"):
+            self.message = clean(plain(message))
         self.model = model
         self.snapshot: Snapshot | None = None
         self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
@@ -124,14 +110,13 @@ class Turn:
         self.heard: tuple[Wish, ...] = ()
         self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.instructions, self.reminder, self.shown = compose(owner.identity, self.confidence, ())
+        self.words = compose(owner.identity, self.confidence, ())
         self.personal = False
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
         self.promoted = 0
-        self.added = 0.0
-        self.troubles: list[str] = []
+        self.over = False
         self._regulation = Regulation(controls=owner.controls)
         self._advisories: tuple[Advisory, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
@@ -148,9 +133,34 @@ class Turn:
         self._asked_again = 0
 
     @property
+    def instructions(self) -> str:
+        """The text for the system prompt; with it goes `prompt`."""
+        return self.words.instructions
+
+    @property
+    def reminder(self) -> str:
+        """What belongs behind the message, within the same user message; empty in most turns."""
+        return self.words.reminder
+
+    @property
     def prompt(self) -> str:
         """The message as it should reach the model, with the reminder behind it."""
         return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
+
+    @property
+    def instructions_stable(self) -> str:
+        """What stays the same from turn to turn, for the system prompt where a provider's cache is to hold."""
+        return self.words.stable
+
+    @property
+    def instructions_now(self) -> str:
+        """All else that is told in this turn, the reminder too, to be put behind the user's message, within it."""
+        return self.words.behind
+
+    @property
+    def shown(self) -> frozenset[int]:
+        """Ids of the memories that stand before the model; the others came up, and do not bear on the message."""
+        return self.words.shown
 
     @property
     def identity(self) -> Identity:
@@ -173,9 +183,13 @@ class Turn:
         return self._regulation.skipped
 
     async def __aenter__(self) -> Self:
-        self._begun = time.perf_counter()
         with self.kept_from_host("trace"):
             self._trace.__enter__()
+        return await self.open()
+
+    async def open(self) -> Self:
+        """Recall, and write the message down, outside of a block; `leave` is its end."""
+        self._begun = time.perf_counter()
         with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
             await self._recall()
             traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
@@ -187,21 +201,28 @@ class Turn:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         try:
-            with self.kept_from_host("exit"):
-                await self._leave()
-            with self.kept_from_host("snapshot"):
-                await self._account()
-            self._owner.telemetry.added.observe(self.added)
-            self._owner.telemetry.turns.labels(self.confidence.level).inc()
+            await self.leave()
         finally:  # whoever cancels a turn gets its trace, too
             with self.kept_from_host("trace"):
                 hedged = self.result is not None and self.result.hedged
                 self._trace.set(number=self.number, level=self.confidence.level, hedged=hedged, promoted=self.promoted)
                 self._trace.__exit__(kind, error, where)
 
+    async def leave(self) -> None:
+        """Write down what became of the turn; once, however often it is asked for."""
+        if self.over:
+            return
+        self.over = True
+        with self.kept_from_host("exit"):
+            await self._leave()
+        with self.kept_from_host("snapshot"):
+            await self._account()
+        self._owner.telemetry.added.observe(self.added)
+        self._owner.telemetry.turns.labels(self.confidence.level).inc()
+
     def finish(
         self,
-        response: str,
+        response: object,
         *,
         assessment: Assessment | None = None,
         usage: Usage | None = None,
@@ -210,16 +231,24 @@ class Turn:
         """Assess a response and return it as it should be shown: hedged, or unchanged.
 
         Args:
-            response: the model's text.
+            response: what the model answered: a text, content parts, a message or completion of a library, an agent's
+                result, or data. Where it asks for tools alone, or is None, there is no answer yet: nothing is assessed,
+                and `finish` may be called again. Into data nothing is written, and no words are missed in it.
             assessment: a judgement made elsewhere, by a model say, that replaces the self-monitor's (K10).
             usage: what the response cost, for the ledger.
             logprobs: each token of the response with its natural log-probability, where the model returns them (K11).
         """
         self._usage = usage or Usage()
-        response = clean(response)
-        self.result = TurnResult(response=response, assessment=assessment, hedged=False, signals=())
+        given = Content()
+        with self.kept_from_host("response"):
+            given = taken(response)
+        text = clean(given.text)
+        result = TurnResult(response=text, assessment=assessment, hedged=False, signals=())
+        if response is None or (given.calls and not text.strip()):
+            return result
+        self.result = result
         with self.kept_from_host("finish"):
-            self.result = self._finish(response, assessment, logprobs)
+            self.result = self._finish(text, assessment, logprobs, structured=given.structured or _is_data(text))
         return self.result
 
     async def _recall(self) -> None:
@@ -237,7 +266,7 @@ class Turn:
             one._replace(vector=await self._meaning(one.text))
             for one in assertion.questions(self._analysis, USER, ASSISTANT)
         ]
-        found = await owner.store.recall(
+        found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
         found = found._replace(recalled=chosen(found.recalled, limit))
@@ -305,14 +334,14 @@ class Turn:
         item = item._replace(content=self._content, vector=vector)
         if is_all(self.heard, self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, _ = await self._owner.store.say(self._place, item)
+        self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
         if self.heard:
-            await self._owner.store.hear(self._place, self.number, self.heard)
+            await self._owner.store.sessions.hear(self._place, self.number, self.heard)
 
     def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
-        self.confidence = confidence.estimate(
+        self.confidence = self._owner.estimate(
             asked,
             found,
             context=terms_of(self.history),
@@ -323,7 +352,7 @@ class Turn:
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
         self.personal = self._is_personal(found)
-        self.instructions, self.reminder, self.shown = compose(
+        self.words = compose(
             identity,
             self.confidence,
             self.recalled,
@@ -336,6 +365,8 @@ class Turn:
             wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
+        if self.personal and self.words.level == "low":
+            self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
@@ -352,103 +383,59 @@ class Turn:
             return ()
         return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
-    def _finish(self, response: str, assessment: Assessment | None, logprobs: Logprobs | None) -> TurnResult:
-        owner = self._owner
+    def _finish(
+        self, response: str, assessment: Assessment | None, logprobs: Logprobs | None, *, structured: bool
+    ) -> TurnResult:
+        owner, given = self._owner, self._given()
         with span(telemetry.ASSESSMENT) as traced:
-            judged = weighed(assessment or self._assess(response), self._analysis, logprobs)
+            judged = assessment or self._assess(response, given)
+            judged = weighed(finishing.of_data(judged) if structured else judged, self._analysis, logprobs)
             traced.set(score=judged.score, flags=judged.flags)
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
-        text = hedge(response, judged, owner.identity, self._spoken(response))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        asked = bool(self._analysis and asks(self._analysis))
-        told = verdict(self.confidence, judged, asked=asked, personal=self.personal)
-        signals = tuple(self._signals(judged, text != response, response, told))
-        again = self._again(judged)
-        return TurnResult(
-            response=text, assessment=judged, hedged=text != response, signals=signals, verdict=told, again=again
+        text = response if structured else hedge(response, judged, owner.identity, given.spoken(response))
+        told = given.verdict(judged)
+        hedged = text != response
+        noted = finishing.notes(given, response, judged, told, self._usage, hedged)
+        again = finishing.again(given, judged) if self._asked_again < self.controls.retry else ""
+        self._asked_again += bool(again)
+        signals = tuple(self._signal(*note) for note in noted)
+        return TurnResult(response=text, assessment=judged, hedged=hedged, signals=signals, verdict=told, again=again)
+
+    def _given(self) -> Given:
+        """What stood before the model."""
+        return Given(
+            message=self.message,
+            analysis=self._analysis,
+            history=self.history,
+            is_read=self._place is not None,
+            confidence=self.confidence,
+            recalled=self.recalled,
+            shown=self.shown,
+            personal=self.personal,
+            lessons=self.lessons,
+            insights=self.insights,
+            mend=self.mend,
+            before=self._owner.judged((self.user, self.session)),
+            controls=self.controls,
+            skipped=self.skipped,
         )
 
-    def _assess(self, response: str) -> Assessment:
+    def _assess(self, response: str, given: Given) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
-        recent = [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
-        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
-        said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
-        level = self.confidence.level if self._analysis is not None and self._place is not None else None
-        memory = [*known, *said[-SAID_BEFORE:]] if level else []
         embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
-        return self._owner.assessed((self.message, response), recent, memory, level, embed)
-
-    def _again(self, judged: Assessment) -> str:
-        """What to ask once more with, within the budget of the turn; nothing where no fault can be named."""
-        left = mending.shortfall(judged)
-        if self._asked_again >= self.controls.retry or judged.outcome != "doubtful" or left is None:
-            return ""
-        self._asked_again += 1
-        return mending.sentence(left, self._analysis.language if self._analysis else UNKNOWN) or ""
-
-    def _spoken(self, response: str) -> str:
-        """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
-        asked = self._analysis.language if self._analysis else UNKNOWN
-        spoken = detect(response, asked)
-        return spoken if spoken in LANGUAGES else asked
-
-    def _signals(self, judged: Assessment, hedged: bool, response: str, told: Verdict) -> Iterator[Signal]:
-        topic = frozenset(self._analysis.terms if self._analysis else ())
-        left = self._left(judged, topic)
-        record = self._record(judged, hedged, topic) | {"verdict": told.kind} | self._mended(judged, response)
-        quoted = {"quoted": _quoted(judged, told, left)}
-        yield self._signal(TURN, "the turn is over", record | quoted)
-        if judged.score < HEDGE_THRESHOLD:
-            why = ", ".join(judged.flags) or "several parts fell short"
-            data = {
-                "score": judged.score,
-                "flags": list(judged.flags),
-                "unanswered": [redact(text) for text in judged.unanswered],
-            }
-            yield self._signal(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
+        said = self.message, response
+        return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
 
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
-        topic = frozenset(self._analysis.terms if self._analysis else ())
         if judged is None:
             return
-        current = impasse.judged(judged, topic, self._left(judged, topic))
+        given = self._given()
+        current = impasse.judged(judged, given.topic, given.left(judged))
         if stuck := self._owner.judge((self.user, self.session), current):
-            yield self._signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
-
-    def _left(self, judged: Assessment, topic: frozenset[str]) -> mending.Shortfall | None:
-        """What this turn leaves to the next."""
-        before = self._owner.judged((self.user, self.session))
-        return mending.shortfall(judged, impasse.impasse(before, impasse.judged(judged, topic)))
-
-    def _mended(self, judged: Assessment, response: str) -> dict[str, object]:
-        """What became of what the turn before had left to this one."""
-        if self.mend is None:
-            return {}
-        return {"mend": mending.record(self.mend, mending.is_mended(self.mend.shortfall, response, judged))}
-
-    def _record(self, judged: Assessment, hedged: bool, topic: frozenset[str]) -> dict[str, object]:
-        learned: dict[str, object] = {"lessons": lessons.record(self.lessons)} if self.lessons else {}
-        if self.insights:
-            learned["insights"] = [{"id": one.id, "arm": one.arm} for one in self.insights]
-        return {
-            **learned,
-            "confidence": {"level": self.confidence.level, "score": round(self.confidence.score, 4)},
-            "unadjusted": round(self.confidence.unadjusted, 4),
-            "assessment": {
-                "score": round(judged.score, 4),
-                "flags": list(judged.flags),
-                "parts": asdict(judged.parts),
-                **({"unclear": True} if judged.unclear else {}),
-            },
-            "hedged": hedged,
-            "topic": sorted(topic)[:TOPIC_TERMS],
-            "recalled": brought(self.recalled, self.shown),
-            "controls": {**asdict(self.controls), "skipped": list(self.skipped)},
-            "usage": {"input": self._usage.input_tokens, "output": self._usage.output_tokens},
-            "seconds": round(self._usage.seconds, 4),
-        }
+            yield self._signal(IMPASSE, stuck, {"topic": sorted(given.topic)[:TOPIC_TERMS]})
 
     def _signal(self, kind: str, reason: str, data: Mapping[str, object]) -> Signal:
         at = datetime.fromtimestamp(self._owner.store.now(), UTC)
@@ -468,7 +455,11 @@ class Turn:
             response, used = await self._remember(self.result)
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
-        kept = await owner.store.finish(self._place, self.number, response, self.signals, used, self.controls)
+        kept = await owner.store.sessions.finish(self._place, self.number, response, self.signals, used, self.controls)
+        if kept is None:
+            self.signals = ()
+            self.troubles.append(TWICE.format(number=self.number, session=self.session))
+            return
         self.promoted = len(kept.ages)
         stored = 1 if response is None else 2
         owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
@@ -536,12 +527,64 @@ class Turn:
         finally:
             self.added += time.perf_counter() - started
 
+    def to_json(self) -> str:
+        """The open turn as text, to be finished later or elsewhere by `Metacognition.finish`.
 
-def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
-    """What the record of a turn quotes of messages and memories; erased with any of them."""
-    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
-    return {
-        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
-        **({"faults": faults} if faults else {}),
-        **({"shortfall": left.record()} if left else {}),
-    }
+        It holds what stood before the model, memories among it: keep it where you keep the conversation.
+        """
+        return suspended.dumped(
+            suspended.Suspended(
+                user=self.user,
+                session=self.session,
+                message=self.message,
+                model=self.model,
+                number=self.number,
+                words=self.words,
+                confidence=self.confidence,
+                recalled=self.recalled,
+                history=self.history,
+                personal=self.personal,
+                lessons=self.lessons,
+                insights=self.insights,
+                mend=self.mend,
+                controls=self.controls,
+                skipped=self.skipped,
+                adaptations=self._adaptations,
+            )
+        )
+
+    @classmethod
+    async def resume(cls, owner: Mind, kept: str) -> Self:
+        """The turn that `to_json` wrote, open again; memories that were erased meanwhile are gone from it.
+
+        Raises:
+            InputError: the text is no turn.
+        """
+        was = suspended.loaded(kept)
+        turn = cls(owner, was.user, was.session, was.message, was.model)
+        turn._begun = time.perf_counter()
+        with turn.kept_from_host("resume"):
+            await turn._restore(was)
+        return turn
+
+    async def _restore(self, was: suspended.Suspended) -> None:
+        self.words, self.confidence, self.personal = was.words, was.confidence, was.personal
+        self.lessons, self.insights, self.mend = was.lessons, was.insights, was.mend
+        self.history, self._adaptations = was.history, was.adaptations
+        self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
+        self._content = redact(self.message)
+        self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
+        place = await self._owner.store.place(self.user, self.session)
+        await self._owner.resume(place)
+        ids = [one.memory.id for one in was.recalled]
+        held = await self._owner.store.run(statements.held, place, was.number, self._content, ids)
+        if held is None:
+            self.troubles.append(GONE.format(number=was.number, session=self.session))
+            return
+        self._place, self.number = place, was.number
+        self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
+
+
+def _is_data(text: str) -> bool:
+    """Whether a text is JSON, as structured output comes from a provider."""
+    return text.lstrip()[:1] in {"{", "["} and is_structured(text)

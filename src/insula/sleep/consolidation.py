@@ -13,7 +13,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from insula.memory import statements
 from insula.memory.activation import base_level, probability
 from insula.memory.changes import Forget, Merge
-from insula.memory.nights import Held
+from insula.memory.rows import Held
 from insula.sleep.cycle import Night, Result
 
 LOOKED_AT = 20_000
@@ -32,7 +32,7 @@ YOUNGEST = 30 * _DAY
 async def consolidate(night: Night) -> Result:
     """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
     await night.store.run(statements.promote_all, night.user_id, night.now)
-    held = await night.store.held(night.user_id, LOOKED_AT)
+    held = await night.store.nights.held(night.user_id, LOOKED_AT)
     merges = list(merged(held))
     gone = {other for merge in merges for other in merge.others}
     forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]

@@ -87,7 +87,7 @@ class Night:
         if "result" in self.done.get(name, {}):
             return cast(T, self.done[name]["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
-        await self.store.note(self.user_id, self.date, name, {"result": result})
+        await self.store.nights.note(self.user_id, self.date, name, {"result": result})
         return result
 
 
@@ -155,18 +155,18 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
     """
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
-    with store.alone(user_id) as alone:
+    with store.nights.alone(user_id) as alone:
         name = date or await _name(store, user_id, zone)
-        done = await store.journal(user_id, name)
+        done = await store.nights.journal(user_id, name)
         why = "" if force else await _gate(store, user_id, done)
         why = why if alone else "Another process is at this night now."
         if why:
             return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
-        last = await store.slept(user_id, END)
+        last = await store.nights.slept(user_id, END)
         night = Night(
             store=store,
             user=user,
@@ -189,10 +189,10 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
 
 async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
     """Whether a night of a user would find something to do now; `zone` as for `sleep_cycle`."""
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return False
-    done = await store.journal(user_id, await _name(store, user_id, zone))
+    done = await store.nights.journal(user_id, await _name(store, user_id, zone))
     return not await _gate(store, user_id, done)
 
 
@@ -205,12 +205,12 @@ async def _name(store: Store, user_id: int, zone: tzinfo | None) -> str:
 
     A second night of a day is one of its own, not a repetition.
     """
-    stopped = await store.unfinished(user_id, END)
+    stopped = await store.nights.unfinished(user_id, END)
     if stopped and abs(store.now() - stopped[1]) < CADENCE:
         return stopped[0]
     name = day = _day(store, zone)
     for number in count(2):
-        if END not in await store.journal(user_id, name):
+        if END not in await store.nights.journal(user_id, name):
             break
         name = f"{day}-{number}"
     return name
@@ -220,11 +220,11 @@ async def _gate(store: Store, user_id: int, done: Mapping[str, Json]) -> str:
     """Why there is to be no night (R1); nothing where there is."""
     if done and END not in done:
         return ""  # one that was stopped goes on
-    last = await store.slept(user_id, END)
+    last = await store.nights.slept(user_id, END)
     if last and 0 <= store.now() - last[1] < CADENCE:
         return "The last night was less than 20 hours ago."
-    seen = (await store.last_report(user_id, END)).get(UP_TO, 0)
-    sessions = await store.sessions_to_sleep_on(user_id)
+    seen = (await store.nights.last_report(user_id, END)).get(UP_TO, 0)
+    sessions = await store.nights.sessions_to_sleep_on(user_id)
     if not any(session.messages >= MIN_MESSAGES and session.last > seen for session in sessions):
         return f"No session with {MIN_MESSAGES} messages or more since the last night."
     return ""
@@ -234,7 +234,7 @@ async def _through(
     night: Night, phases: Sequence[tuple[str, Phase]], on_phase: Callable[[PhaseReport], None] | None
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
-    sessions = await night.store.sessions_to_sleep_on(night.user_id)
+    sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
     for name, phase in phases:
         reports.append(await _run(night, name, phase))
         if on_phase:
@@ -269,10 +269,10 @@ async def _bounded(night: Night, name: str, phase: Phase) -> PhaseReport:
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])
     try:
-        last = await night.store.last_report(night.user_id, name)
+        last = await night.store.nights.last_report(night.user_id, name)
         result = await phase(replace(night, last=last))
         if not result.waits:
-            await night.store.record(night.user_id, night.date, name, result.report, result.changes)
+            await night.store.nights.record(night.user_id, night.date, name, result.report, result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
         return PhaseReport(name=name, state="failed", why=str(error))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.errors import InputError
 from insula.memory.changes import Revision
-from insula.memory.nights import Revised
+from insula.memory.rows import Revised
 from insula.memory.store import Store
 from insula.sleep import guidelines, soul_file
 from insula.sleep.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
@@ -40,9 +40,9 @@ async def state(store: Store, user: str, path: Path | None) -> State:
         InputError: the file cannot be read.
     """
     text = await guidelines.adopt(store, user, path) if path else ""
-    user_id = await store.sleeper(user)
-    past = await store.revisions(user_id, SUBJECT, PAST) if user_id is not None else []
-    waiting = await store.revisions(user_id, PROPOSAL, 1) if user_id is not None else []
+    user_id = await store.nights.sleeper(user)
+    past = await store.guidance.revisions(user_id, SUBJECT, PAST) if user_id is not None else []
+    waiting = await store.guidance.revisions(user_id, PROPOSAL, 1) if user_id is not None else []
     foreign = bool(path and soul_file.read(path, guidelines.known(past)).foreign)
     if path is None and past:
         text = past[0].content
@@ -57,13 +57,15 @@ async def decide(store: Store, user: str, path: Path | None, accepted: bool) -> 
     """
     now = await state(store, user, path)
     waiting = now.waiting
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if waiting is None or user_id is None:
         raise InputError(f"No change waits to be accepted or rejected; {HISTORY} shows what was changed.")
     if accepted:
         await guidelines.put(store, user, path, waiting.content, f"accepted {waiting.id}")
         await guidelines.reconcile(store, user, now.text, waiting.content)
-    await store.revise(user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"}))
+    await store.guidance.revise(
+        user_id, Revision(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
+    )
 
 
 async def undo(store: Store, user: str, path: Path | None, revision: int | None) -> Revised:

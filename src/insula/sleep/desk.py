@@ -11,8 +11,7 @@ from insula.errors import InputError
 from insula.guidance import MUTED, Evidence, live
 from insula.memory import ledger
 from insula.memory.ledger import Do, Piece
-from insula.memory.lessons import Cited
-from insula.memory.nights import Kept, Revised
+from insula.memory.rows import Cited, Kept, Revised
 from insula.memory.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.redaction import redact
@@ -64,7 +63,7 @@ def state(piece: Piece, now: float) -> str:
 
 async def pieces(store: Store, user: str) -> list[Piece]:
     """All that was learned of a user, what was retired included."""
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     return await store.run(ledger.pieces, user_id) if user_id is not None else []
 
 
@@ -90,13 +89,13 @@ async def show(store: Store, user: str, name: str) -> Shown:
         InputError: there is none such.
     """
     one = await piece(store, user, name)
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     return Shown(
         one,
         state(one, store.now()),
-        await store.cited(user_id, one.kept.citations),
-        await store.revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
+        await store.guidance.cited(user_id, one.kept.citations),
+        await store.guidance.revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
         await store.run(ledger.last_told, user_id, one.kept.id),
     )
 
@@ -111,7 +110,7 @@ async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, 
     text = " ".join(redact(text).split())
     if why := _refused(one, do, text):
         raise InputError(f"The lesson {one.kept.name!r} stays as it is: {why}")
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     assert user_id is not None  # noqa: S101 a piece is somebody's
     if not await store.run(ledger.decide, user_id, one.kept, do, store.now(), text):
         raise InputError(f"Nothing was decided on the lesson {one.kept.name!r} that could be undone.")
@@ -135,10 +134,10 @@ def _unfit(text: str) -> str:
 
 async def _follow(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
     """Let SOUL.md show the decision at once, where there is one."""
-    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     if not past:
         return
-    document, kept = soul.parse(past[0].content), await store.lessons(user_id)
+    document, kept = soul.parse(past[0].content), await store.guidance.lessons(user_id)
     standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
     gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
     words = {line.id: standing[line.id].advice for line in document.derived if line.id == one.key and do == "edit"}

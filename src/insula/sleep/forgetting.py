@@ -20,14 +20,14 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
     Returns:
         Why SOUL.md was left alone, if it was; None where there is no such memory.
     """
-    if (user_id := await store.sleeper(user)) is None:
+    if (user_id := await store.nights.sleeper(user)) is None:
         return None
     with suppress(InputError):
         if path:
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
-    if not await store.erase(user_id, number):
+    if not await store.memories.erase(user_id, number):
         return None
-    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
         return guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
     except InputError as error:

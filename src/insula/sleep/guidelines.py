@@ -11,7 +11,7 @@ from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
 from insula.memory import ledger
 from insula.memory.changes import Change, Lesson, Revision
 from insula.memory.erasure import DIGESTS
-from insula.memory.nights import Kept, Revised
+from insula.memory.rows import Kept, Revised
 from insula.memory.store import Store
 from insula.redaction import redact
 from insula.sleep import draft, soul, soul_file
@@ -43,10 +43,10 @@ _SECTIONS: Mapping[str, Section] = {
 
 async def guide(night: Night) -> Result:
     """The phase: the document from what is supported by now, bounded, and with a person's word above all."""
-    past = await night.store.revisions(night.user_id, SUBJECT, PAST)
+    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
     found = _found(night.soul, past)
     old, last = _base(found, past)
-    kept = await night.store.lessons(night.user_id)
+    kept = await night.store.guidance.lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     revised, known = applied(await _operations(night), [lesson for lesson in kept if lesson.section])
@@ -56,7 +56,7 @@ async def guide(night: Night) -> Result:
     wording, unasked = await _worded(night, items, old)
     outcome = distil(without_wishes(old), items, wording, last=last and without_wishes(last))
     outcome = _shown_with_wishes(outcome, old, standing)
-    waiting = await night.store.revisions(night.user_id, PROPOSAL, PAST)
+    waiting = await night.store.guidance.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
         *revised,
@@ -75,9 +75,9 @@ async def lay_down(night: Night) -> Result:
 
     It is a phase of its own, so that a night that is stopped between the two still writes the file.
     """
-    if SUBJECT not in await night.store.journal(night.user_id, night.date):
+    if SUBJECT not in await night.store.nights.journal(night.user_id, night.date):
         return Result({}, skipped="The document is not distilled yet.", waits=True)
-    past = await night.store.revisions(night.user_id, SUBJECT, PAST)
+    past = await night.store.guidance.revisions(night.user_id, SUBJECT, PAST)
     if night.soul is None or not past:
         return Result({}, skipped="There is no file, or nothing to write into it.")
     written, why = put_down(night.soul, past)
@@ -150,7 +150,7 @@ def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
 
 async def _operations(night: Night) -> list[Mapping[str, Any]]:
     """What reflections since this phase was last done asked for, and was found fit."""
-    reports = await night.store.reports_after(night.user_id, REFLECTION, SUBJECT)
+    reports = await night.store.nights.reports_after(night.user_id, REFLECTION, SUBJECT)
     return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
 
 
@@ -164,9 +164,9 @@ class New(NamedTuple):
 
 async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
     """The principles found since this phase was last done, by key; one on record already gains what it cites."""
-    reports = await night.store.reports_after(night.user_id, REFLECTION, SUBJECT)
+    reports = await night.store.nights.reports_after(night.user_id, REFLECTION, SUBJECT)
     found = [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("candidates", ()))]
-    sessions = {session.id: session for session in await night.store.sessions_to_sleep_on(night.user_id)}
+    sessions = {session.id: session for session in await night.store.nights.sessions_to_sleep_on(night.user_id)}
     items: dict[str, New] = {}
     for one in found:
         section = _SECTIONS.get(str(one["section"]))
@@ -200,7 +200,7 @@ def _state(sessions: frozenset[str]) -> str:
 
 
 async def _item(night: Night, lesson: Kept, new: Mapping[str, New]) -> Item:
-    cited = await night.store.cited(night.user_id, lesson.citations)
+    cited = await night.store.guidance.cited(night.user_id, lesson.citations)
     again = new[lesson.key].item.sessions if lesson.key in new else frozenset[str]()
     sessions = frozenset(one.session for one in cited) | again
     return Item(
@@ -297,16 +297,16 @@ async def adopt(store: Store, user: str, path: Path) -> str:
     Raises:
         InputError: the file cannot be read.
     """
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return ""
-    past = await store.revisions(user_id, SUBJECT, PAST)
+    past = await store.guidance.revisions(user_id, SUBJECT, PAST)
     found = soul_file.read(path, known(past))
     if found.edited and not found.foreign:
         text = soul.render(found.document)
         before = soul.parse(past[0].content) if past else Document()
-        await store.retire(user_id, forgotten(before, found.document, await store.lessons(user_id)))
-        await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+        await store.guidance.retire(user_id, forgotten(before, found.document, await store.guidance.lessons(user_id)))
+        await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
     if not found.digest and past:
         return past[0].content  # written by a night without a file
     return soul.render(found.usable)
@@ -318,22 +318,22 @@ async def put(store: Store, user: str, path: Path | None, text: str, why: str) -
     Raises:
         InputError: the file was changed meanwhile.
     """
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
     if path is not None:
-        found = soul_file.read(path, known(await store.revisions(user_id, SUBJECT, PAST)))
+        found = soul_file.read(path, known(await store.guidance.revisions(user_id, SUBJECT, PAST)))
         if soul_file.write(path, soul.parse(text), found.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
-    await store.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+    await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
 
 
 async def reconcile(store: Store, user: str, before: str, after: str) -> None:
     """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
-    user_id = await store.sleeper(user)
+    user_id = await store.nights.sleeper(user)
     if user_id is None:
         return
     old, new = soul.parse(before), soul.parse(after)
-    await store.retire(user_id, forgotten(old, new, await store.lessons(user_id)))
+    await store.guidance.retire(user_id, forgotten(old, new, await store.guidance.lessons(user_id)))
     shown = frozenset(line.id for line in new.derived if is_view(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())

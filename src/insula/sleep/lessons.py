@@ -12,7 +12,7 @@ from typing import Any
 
 from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Change, Lesson, Lived, Revision
-from insula.memory.nights import Kept, Noticed
+from insula.memory.rows import Kept, Noticed
 from insula.memory.wishes import is_wish, stands
 from insula.screening import screen
 from insula.sleep.cycle import UP_TO, Night, Result
@@ -97,7 +97,7 @@ async def learn(night: Night) -> Result:
     if not heard:
         return Result({UP_TO: night.seen}, skipped="No session since the last night.")
     mistakes = [(one, mistake) for one in heard for mistake in one.mistakes]
-    said = unheard(await night.store.lessons(night.user_id), heard, signals, night.now)
+    said = unheard(await night.store.guidance.lessons(night.user_id), heard, signals, night.now)
     refused = [_refusal(one, mistake, [mistake.refused]) for one, mistake in mistakes if mistake.refused]
     told: list[tuple[Proposal, str]] = []
     for proposal in _gathered(await _lessons(night), mistakes):
@@ -109,7 +109,7 @@ async def learn(night: Night) -> Result:
     changes = [*said, *(change for one in told[:MOST] for change in _changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
     report = _learned(heard, told[:MOST], refused) | {
-        "wishes": _wished(await night.store.lessons(night.user_id), heard)
+        "wishes": _wished(await night.store.guidance.lessons(night.user_id), heard)
     }
     return Result(await _with_memories(night, report), changes, "" if report["wishes"] else skipped)
 
@@ -124,7 +124,7 @@ def _wished(kept: Iterable[Kept], heard: Sequence[Heard]) -> list[dict[str, Any]
 async def _with_memories(night: Night, report: dict[str, Any]) -> dict[str, Any]:
     """The report with each message named by its memory, which a person may look at and erase."""
     named = [*report["lessons"], *report["wishes"]]
-    cited = await night.store.cited(night.user_id, [each for one in named for each in one["citations"]])
+    cited = await night.store.guidance.cited(night.user_id, [each for one in named for each in one["citations"]])
     of = {one.id: one.memory for one in cited}
     for one in named:
         one["memories"] = [of[each] for each in one["citations"] if each in of]
@@ -148,7 +148,7 @@ def _learned(
 async def reinforce(night: Night) -> Result:
     """Count what each session since the last night says of the lessons whose trigger appeared in it."""
     heard, signals = await _heard(night)
-    kept = [one for one in await night.store.lessons(night.user_id) if not one.section]
+    kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
     seen = {UP_TO: heard[-1].session.last if heard else night.seen}
     if not kept:
         return Result(seen, skipped="There are no lessons yet.")
@@ -169,11 +169,11 @@ async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
     """
-    sessions = await night.store.sessions_to_sleep_on(night.user_id)
+    sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
     fresh = [session for session in sessions if session.last > night.seen][:SESSIONS]
     kinds = (TURN, CONFIDENCE_LOW, IMPASSE)
-    signals = await night.store.noticed_in(night.user_id, kinds, [session.id for session in fresh])
-    read = [(one, await night.store.lines_of(night.user_id, one.id, LINES)) for one in fresh]
+    signals = await night.store.nights.noticed_in(night.user_id, kinds, [session.id for session in fresh])
+    read = [(one, await night.store.nights.lines_of(night.user_id, one.id, LINES)) for one in fresh]
     terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
     rarity = Counter(term for held in terms.values() for term in held)
     of: dict[int, list[Noticed]] = {}
@@ -188,7 +188,7 @@ async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
 
 async def _lessons(night: Night) -> list[Kept]:
-    return [one for one in await night.store.lessons(night.user_id) if not (one.section or is_wish(one))]
+    return [one for one in await night.store.guidance.lessons(night.user_id) if not (one.section or is_wish(one))]
 
 
 # Learning.

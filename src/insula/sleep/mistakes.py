@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
-from insula.memory.nights import Line, Noticed
+from insula.memory.rows import Line, Noticed
 from insula.memory.wishes import wished
 from insula.redaction import without_markers
 from insula.screening import screen

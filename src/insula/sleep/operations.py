@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from insula.memory.changes import Change, Retired, Reworded
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.sleep.agreement import opposite
 from insula.sleep.grounding import Evidence, Item, flaw
 from insula.sleep.sieve import unfit

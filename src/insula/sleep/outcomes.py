@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from insula.calibration import OWN, Outcome, calibrated, refit, settle, shipped, written
 from insula.memory.changes import Revision
-from insula.memory.nights import Line, Noticed, Revised
+from insula.memory.rows import Line, Noticed, Revised
 from insula.memory.shown import named
 from insula.memory.store import Store
 from insula.sleep.cycle import UP_TO, Night, Result
@@ -42,7 +42,7 @@ _HARMLESS = frozenset({"emphasis", "similar"})
 
 async def calibrate(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
-    past = await night.store.revisions(night.user_id, OWN, 1)
+    past = await night.store.guidance.revisions(night.user_id, OWN, 1)
     found, last = await _since(night, past)
     report = {UP_TO: last, "right": sum(one.held for one in found), "wrong": sum(not one.held for one in found)}
     if not found:
@@ -59,11 +59,11 @@ async def calibrate(night: Night) -> Result:
 async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.store.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
+    sessions = [one for one in await night.store.nights.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
-        lines = await night.store.lines_of(night.user_id, one.id, LINES)
-        turns = await night.store.noticed_in(night.user_id, [TURN], [one.id])
+        lines = await night.store.nights.lines_of(night.user_id, one.id, LINES)
+        turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.id])
         # What is said while the night looks on is of the next one.
         new = [line for line in lines if line.id <= one.last and line.at >= since]
         evidence = await _evidence(night, new, turns)
@@ -187,7 +187,7 @@ class Own(NamedTuple):
 
 async def own(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    return _standing(await store.revisions(user_id, OWN, 1), base)
+    return _standing(await store.guidance.revisions(user_id, OWN, 1), base)
 
 
 def _standing(past: Sequence[Revised], base: Calibration) -> Own:
@@ -197,4 +197,4 @@ def _standing(past: Sequence[Revised], base: Calibration) -> Own:
 
 async def forget(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.revise(user_id, Revision(OWN, PERSON, "{}", {}))
+    await store.guidance.revise(user_id, Revision(OWN, PERSON, "{}", {}))

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.memory.changes import Insight, Noted
-from insula.memory.nights import Kept as Guidance
-from insula.memory.nights import Summarised, Understood
+from insula.memory.rows import Kept as Guidance
+from insula.memory.rows import Summarised, Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
@@ -145,7 +145,7 @@ async def reflect(night: Night) -> Result:
     asked = [Item(one.text, tuple(one.sessions)) for one in proposed.operations]
     held = await _evidence(night, found, [*proposed.items, *asked])
     items, dropped = sift(proposed.items, held)
-    known = await night.store.insights(night.user_id, KNOWN)
+    known = await night.store.nights.insights(night.user_id, KNOWN)
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
     revised = judged(proposed.operations, await _guidance(night), held)
@@ -175,10 +175,10 @@ async def reflect(night: Night) -> Result:
 
 
 async def _records(night: Night) -> Records:
-    found = [one for one in await night.store.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
+    found = [one for one in await night.store.nights.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
     new = [one for one in found if one.memory_id > _seen(night)][-LATEST:]
     earlier = [one for one in found if one.memory_id <= _seen(night)][-CONTEXT:]
-    signals = await night.store.noticed_in(night.user_id, TROUBLE, [one.session_id for one in new])
+    signals = await night.store.nights.noticed_in(night.user_id, TROUBLE, [one.session_id for one in new])
     trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
     return Records(tuple(new), tuple(earlier), trouble)
 
@@ -227,7 +227,7 @@ async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict
 async def _said(night: Night, session: int) -> tuple[list[str], list[str]]:
     """The user's own words, and what tools returned or the user pasted; the latest first, up to `EVIDENCE_CHARS`."""
     room, own, foreign = EVIDENCE_CHARS, list[str](), list[str]()
-    for line in reversed(await night.store.lines_of(night.user_id, session, READ)):
+    for line in reversed(await night.store.nights.lines_of(night.user_id, session, READ)):
         if line.provenance not in ("user", "tool") or room <= 0:
             continue
         words = own_words(line.content) if line.provenance == "user" else ""
@@ -274,7 +274,7 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
 
 async def _guidance(night: Night) -> list[Guidance]:
     """The guidelines that stand."""
-    return [one for one in await night.store.lessons(night.user_id) if one.section][-GUIDANCE:]
+    return [one for one in await night.store.guidance.lessons(night.user_id) if one.section][-GUIDANCE:]
 
 
 async def _standing(night: Night) -> list[dict[str, object]]:
@@ -287,7 +287,7 @@ async def _corrected(night: Night, told: Records) -> list[dict[str, object]]:
     """What the user corrected in the sessions that are new, in their own plain words."""
     found: list[dict[str, object]] = []
     for one in told.new[-CORRECTED:]:
-        for said in heard(await night.store.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
+        for said in heard(await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
             text = screen(said.own, CORRECTION_CHARS)
             if said.judged.kind and not said.refused(said.judged.wanted) and not text.reasons:
                 found.append({"session": one.session_id, "user": text.text})
@@ -303,10 +303,10 @@ def _items(written: Reflection) -> Iterator[Item]:
 
 async def _without(night: Night, found: Records) -> Proposed:
     read = [
-        Reading(one.session_id, await night.store.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
+        Reading(one.session_id, await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
         for one in (*found.earlier, *found.new)
     ]
-    turns = await night.store.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
+    turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
     return Proposed(learned(found.new, found.earlier, read, turns), total(()))
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.memory.changes import Summary
-from insula.memory.nights import Session
+from insula.memory.rows import Session
 from insula.screening import screen
 from insula.sleep import prompts, transcript
 from insula.sleep.asking import ask, total
@@ -144,7 +144,7 @@ def topics_of(written: Sequence[str], held: Evidence, drawn: Extract) -> tuple[s
 
 async def summarise(night: Night) -> Result:
     """The phase: a summary for each session of three messages or more that has none of its last message."""
-    sessions = await night.store.sessions_to_sleep_on(night.user_id)
+    sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
     worth = [session for session in sessions if session.messages >= MIN_MESSAGES]
     due = [session for session in worth[::-1] if session.last > session.summarised]
     author = Author(night)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.nights import Line, Noticed, Summarised
+from insula.memory.rows import Line, Noticed, Summarised
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.grounding import Item

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.nights import Line
+from insula.memory.rows import Line
 from insula.screening import Reason, screen
 from insula.sleep.cycle import Night
 from insula.types import Provenance
@@ -56,7 +56,7 @@ class Transcript(NamedTuple):
 
 async def read(night: Night, session_id: int, messages: int) -> Transcript:
     """The transcript of a session of so many messages."""
-    return transcript(await night.store.lines_of(night.user_id, session_id, READ), messages)
+    return transcript(await night.store.nights.lines_of(night.user_id, session_id, READ), messages)
 
 
 def transcript(lines: Sequence[Line], messages: int) -> Transcript:

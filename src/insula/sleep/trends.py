@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from insula.memory.nights import Noticed
+from insula.memory.rows import Noticed
 from insula.sleep.cycle import Night, Result
 from insula.stats import slope
 from insula.value import is_number, is_object
@@ -20,7 +20,7 @@ _DAY = 86_400.0
 
 async def trend(night: Night) -> Result:
     """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
-    turns = await night.store.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
     scores = assessed(turns)[-TURNS:]
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."

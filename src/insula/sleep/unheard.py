@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from insula.memory.changes import Change
-from insula.memory.nights import Kept, Line, Noticed, Session
+from insula.memory.rows import Kept, Line, Noticed, Session
 from insula.memory.wishes import hear, wished
 from insula.sleep.mistakes import TURN, Mistake, is_users
 from insula.text.analysis import detect

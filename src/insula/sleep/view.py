@@ -8,7 +8,7 @@ from functools import partial
 
 from insula.guidance import MUTED
 from insula.memory.changes import Retired
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.wishes import WISH, is_wish, stands, words
 from insula.sleep.agreement import same
 from insula.sleep.sieve import unfit

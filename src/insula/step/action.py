@@ -99,6 +99,10 @@ class Action(Failing):
     """Our own words for the kind of its failure."""
     proves: bool = False
     """Whether it is a test, a build, a type check or a linter."""
+    also: tuple[str, ...] = ()
+    """The other checks that went well with it."""
+    nothing: bool = False
+    """Whether it only looked for something and found nothing."""
     unsure: bool = False
     """Whether it only seems to have gone well: its status was lost in a pipe, and its output does not say."""
     sought: str = ""

@@ -59,9 +59,12 @@ def read(words: str) -> tuple[tuple[Ban, ...], frozenset[str]]:
     return tuple(dict.fromkeys(forbidden)), frozenset(allowed - {ban.act for ban in forbidden})
 
 
-def claims(words: str) -> bool:
-    """Whether an agent's last words say that tests pass, or that it is verified."""
-    return bool(words) and re.search(_table()["claims"], words[-4_000:].lower()) is not None
+def guesses(words: str) -> bool:
+    """Whether an agent's last words explain something by a guess; code, tables and citations are none of its words."""
+    if not words:
+        return False
+    own = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", words[-4_000:], flags=re.DOTALL)
+    return re.search(_table()["guesses"], own.lower()) is not None
 
 
 def _negated(table: "Table", clause: str, start: int, end: int) -> bool:

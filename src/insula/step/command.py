@@ -18,6 +18,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 COMMITS, PUSHES, FORCES, STASHES, RESETS, DISCARDS = "commit", "push", "force-push", "stash", "reset", "checkout"
 CLEANS, DROPS, DELETES, INSTALLS, MERGES, SWITCHES = "clean", "drop", "delete", "install", "merge", "switch"
 UNSTASHES = "unstash"
+BYPASSES = "bypass"
+"""Goes round a check or a permission that somebody has put there."""
 
 
 class Command(Value):
@@ -41,6 +43,10 @@ class Command(Value):
     """What it does to work that others rely on: commits, pushes, stashes, …"""
     touches: tuple[str, ...] = ()
     """The paths that those acts name; empty for all of the tree."""
+    also: tuple[str, ...] = ()
+    """Other checks of the line, as `named_check` names them, that have gone well if it has: `lint && test`."""
+    seeks: bool = False
+    """Whether it only looks for something."""
     limited: bool = False
     """Whether it was given a time limit (`timeout 5 …`), by which it may end without having failed."""
 
@@ -57,8 +63,9 @@ def understand(line: str) -> Command:
     pauses = [part.words[0] in programs.WAITS for part in doing]
     goal = min(range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], -place))
     main, kind = doing[goal], kinds[goal]
-    acts = [act for part in doing if (act := _act(part.words))]
+    acts = [act for part in doing if (act := _act(part.words))] + [BYPASSES] * any(map(_bypasses, whole))
     words = _names(main.words)
+    seeks = not PROVING & set(kinds) and not acts and not any(map(_changes, parts)) and any(map(_seeks, parts))
     return Command(
         family=f"{kind} {' '.join(words)}",
         selectors=tuple(sorted(word.removeprefix("./") or word for word in _selected(main.words, kind))),
@@ -69,6 +76,8 @@ def understand(line: str) -> Command:
         proves=kind in PROVING,
         acts=tuple(dict.fromkeys(acts)),
         touches=tuple(path for part in doing if _act(part.words) for path in _paths(part.words))[:SELECTORS],
+        also=_gone_well(parts, doing, main),
+        seeks=seeks,
         limited=kind not in PROVING and any("timeout" in part.words[:3] for part in whole),
     )
 
@@ -83,6 +92,23 @@ def label(words: "tuple[str, ...]") -> str:
             break
         told += f" {word}" if told else word
     return told
+
+
+def named_check(family: str, selectors: "tuple[str, ...]") -> str:
+    """A check and which part of it is run, as one word."""
+    return " ".join((family, *selectors))[:160]
+
+
+def _gone_well(parts: "list[Simple]", doing: "list[Simple]", main: Simple) -> tuple[str, ...]:
+    """The other checks behind which `&&` stands: what follows them is run only where they went well."""
+    before = [part for part, after in zip(parts, parts[1:], strict=False) if after.before == "&&" and part in doing]
+    if parts[-1].before == "&&":
+        before.append(parts[-1])
+    return tuple(
+        named_check(f"{kind} {' '.join(_names(part.words))}", tuple(sorted(_selected(part.words, kind))))
+        for part in before
+        if part is not main and (kind := _kind(part.words)) in PROVING
+    )[:SELECTORS]
 
 
 # What is run.
@@ -267,6 +293,16 @@ def _forgives(parts: "list[Simple]") -> bool:
     return parts[-1].before == "||" and parts[-1].words[0] in {"true", ":", "echo", "printf", "exit"}
 
 
+def _seeks(part: Simple) -> bool:
+    name, rest = part.words[0], set(part.words[1:])
+    if rest & {"-q", "--quiet", "-exec", "-X"} - ({"-q"} if name == "gh" else set()):
+        return False  # it is silent by design, or does more than look
+    if any(not path.startswith("/dev/") for path in part.writes):
+        return False
+    asked = name == "gh" and bool({"--jq", "-q"} & rest)
+    return asked or name in programs.SEEKS or _first(part.words) in programs.SEEKING.get(name, ())
+
+
 # What it does to the work.
 
 
@@ -285,6 +321,13 @@ def _changes(part: Simple) -> bool:
     return bool({"--fix", "--write", "-w", "--in-place"} & set(words[1:])) and words[0] != "curl"
 
 
+def _bypasses(part: Simple) -> bool:
+    words = part.words
+    if any(word.startswith(("--dangerously", "core.hooksPath=", "HUSKY=0")) for word in words):
+        return True
+    return "git" in words and bool({"commit", "push", "merge"} & set(words)) and "--no-verify" in words
+
+
 def _act(words: "tuple[str, ...]") -> str:
     name, first, rest = words[0], _first(words), set(words[1:])
     if name == "git":
@@ -300,7 +343,7 @@ def _act(words: "tuple[str, ...]") -> str:
 
 
 def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
-    if first == "commit":
+    if first == "commit" or (first in {"merge", "rebase", "cherry-pick"} and "--continue" in rest):
         return COMMITS
     if first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])

@@ -114,6 +114,8 @@ def action(
         selectors=selectors,
         label=shown,
         proves=command.proves,
+        also=command.also if fine else (),
+        nothing=fine and (_is_empty(kind, said, command) or (command.seeks and _says_nothing(said))),
         unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
         sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
         changes=fine and (kind == EDIT or command.changes),
@@ -136,6 +138,17 @@ def _is_empty(kind: str, said: str, command: Command) -> bool:
     if kind == SEARCH:
         return not said.strip() or (len(said) < _TELLING and said.lower().startswith(_NOTHING_FOUND))
     return kind == EXECUTE and not said.strip() and command.family in _SEARCHING
+
+
+_NOTHING = r"(?:no\b[^.]{0,60}\bfound|nothing found|not found|none|null|\[\]|0)[.!]?"
+_ASIDE = "Shell cwd was reset to "
+"""What Claude Code adds to an output."""
+
+
+def _says_nothing(said: str) -> bool:
+    """Whether an output is empty, or is a word of the agent's own for that (`grep … || echo "none found"`)."""
+    told = [line.strip() for line in said[:_EDGE].splitlines() if line.strip() and not line.startswith(_ASIDE)]
+    return not told or (len(told) == 1 and re.fullmatch(_NOTHING, told[0].lower()) is not None)
 
 
 def _sought(input: "Any", target: str) -> str:

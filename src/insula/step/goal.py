@@ -5,6 +5,7 @@ what failed succeeds, and begins anew when it fails in another way, for that is 
 """
 
 from insula.step.action import EDIT, Action, Failing
+from insula.step.command import named_check
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -146,7 +147,9 @@ def _meets(action: Action, goal: Goal) -> bool:
 
 def _closes(action: Action, goal: Goal) -> bool:
     """Whether an action that went well shows that the goal is reached."""
-    return action.ok and action.ran and not action.unsure and _covers_all(action, goal)
+    if not action.ok or not action.ran:
+        return False
+    return named_check(goal.family, goal.selectors) in action.also or (not action.unsure and _covers_all(action, goal))
 
 
 def _covers_all(action: Action, goal: Goal) -> bool:

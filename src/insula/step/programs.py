@@ -211,4 +211,16 @@ ASKS = {
     "go": {"env", "list", "version"},
     "conda": {"list", "info"},
 }
+SEEKS = frozenset("grep egrep fgrep zgrep rg ag ack find fd jq yq locate ast-grep".split())
+SEEKING = {
+    "git": {"log", "show", "grep", "ls-files", "ls-tree", "cat-file", "for-each-ref", "rev-list", "reflog"},
+    "gh": {"search"},
+}
+"""What looks for something: where it brings nothing, that is news."""
 VERSION = frozenset("--version -version -v -V --help -h version help".split())
+
+# Files.
+
+SHELL_SCRIPTS = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd")
+NOT_CODE = (".md", ".markdown", ".txt", ".rst", ".adoc", ".json", ".lock", ".yml", ".yaml", ".toml", *SHELL_SCRIPTS)
+"""What is changed there is none of what tests, builds and linters are for."""

@@ -4,11 +4,12 @@ Pure: the trace is folded through here by the hook, by a replay and by a benchma
 """
 
 from insula.step import goal as goals
-from insula.step.action import EDIT, WINDOW, Action
-from insula.step.command import COMMITS
+from insula.step.action import EDIT, EXECUTE, WINDOW, Action
+from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
-from insula.step.senses import ALL, CLIMBING, SENSES, chronos, o2, oscillation, unproven
+from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
+from insula.step.senses import ALL, AT_THE_END, CLIMBING, SENSES, chronos, o2, oscillation
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
@@ -17,8 +18,8 @@ __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget",
 
 WATCH = 3
 """Turns after a text that show whether it was heeded."""
-_PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc", ".json", ".lock")
-"""What is changed there has nothing to run."""
+_LOOKING = frozenset("chmod cat head tail less more wc ls git grep rg sed cp mv rm bat touch code".split())
+"""Programs that name a script without running it."""
 
 
 class Ended(Value):
@@ -140,16 +141,16 @@ def end(state: State, said: str) -> Sensed:
         state: when it stops.
         said: its last words.
     """
-    from insula.step.bans import claims
     from insula.step.wording import remembered, text
 
-    reading = unproven.feel_end(state, claims(said))
-    told = text(state, reading) if reading is not None else ""
-    if reading is None or not told:
-        return Sensed(state=state)
-    return Sensed(
-        state=state.replace(said=remembered(state, reading, 0, told)), readings=(reading,), said=reading, text=told
-    )
+    readings = tuple(reading for each in AT_THE_END if (reading := each.feel_end(state, said)) is not None)
+    for reading in readings:
+        told = text(state, reading) if reading.key not in state.keys else ""
+        if told:
+            keys = (*state.keys, reading.key)[-KEYS:]
+            state = state.replace(said=remembered(state, reading, 0, told), keys=keys)
+            return Sensed(state=state, readings=readings, said=reading, text=told)
+    return Sensed(state=state, readings=readings)
 
 
 def hear(state: State, at: float, words: str = "") -> State:
@@ -183,10 +184,10 @@ def forget(state: State) -> State:
 def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
     action = window[-1]
     first = o2.tokens(window) if carry.calls < o2.BASELINE_CALLS else 0
-    commits = action.ok and COMMITS in action.acts
+    commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
     shown = action.ok and action.proves
     progress = action.changes or commits or shown
-    changed = action.changes and not action.target.lower().endswith(_PROSE)
+    changed = action.changes and not action.target.lower().endswith(NOT_CODE)
     return carry.replace(
         calls=carry.calls + 1,
         chars=carry.chars + action.chars,
@@ -198,7 +199,17 @@ def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
         changed=action.nth if changed else carry.changed,
         proved=action.nth if action.proves and action.ran else carry.proved,
         proved_label=action.label if action.proves and action.ran else carry.proved_label,
+        **_script(carry, action),
     )
+
+
+def _script(carry: Carry, action: Action) -> "dict[str, Any]":
+    """What of the scripts changes: one is written, or the one that was is run."""
+    if action.kind == EDIT and action.changes and action.target.lower().endswith(SHELL_SCRIPTS):
+        return {"script": action.label, "script_turn": action.nth}
+    runs = action.kind == EXECUTE and action.ran and carry.script and carry.script in action.target
+    program = action.family.split(" ")[1:2]
+    return {"script": ""} if runs and not _LOOKING.intersection(program) else {}
 
 
 def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:

@@ -54,6 +54,10 @@ class Carry(Value):
     """... and which; ..."""
     changed: int = 0
     """... and the turn in which code was last changed."""
+    script: str = ""
+    """The last script that was written and has not been run since, ..."""
+    script_turn: int = 0
+    """... and when."""
 
 
 class Edit(Value):

@@ -25,6 +25,10 @@ _PIECES = re.compile(r"[.!?。！？\n,，、;；]+\s*")
 LEAST_REPEATS = 4
 """A response in which this share (1 in 4) of its pieces is new says one thing again and again."""
 _TAIL_WORDS = 3
+_CODED = re.compile(r"[=(){}<>$`]|[\w-]: ?[\w#'\"-]+;")
+"""A line of code, which a semicolon may end."""
+_LOOP = re.compile(r"(.{2,24}?)\1{5,}", re.DOTALL)
+_LOOPED = 0.6
 _PROSE = 60
 
 
@@ -32,7 +36,9 @@ def leaks(response: str, message: str) -> bool:
     """Whether a response holds a role marker or words of a prompt that its message does not hold."""
     text = without_code(response[:MAX_CHARS])
     found = [match.group() for name in ("tokens", "prompt") for match in _pattern(name).finditer(text)]
-    if any(each.strip().lower() not in message.lower() for each in found):
+    asked = message.lower()
+    spoken_of = _pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
+    if any(each.strip().lower() not in asked for each in found) and not spoken_of:
         return True
     marked = list(_pattern("roles").finditer(text))
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
@@ -72,6 +78,8 @@ def cut_off(response: str, language: str) -> bool:
         return not _complete_code(text.rpartition("```")[2])
     if _EMPTY_ITEM.search("\n" + text) and "\n" in text:
         return True
+    if text[-1] == ";" and _CODED.search(text.rpartition("\n")[2]):
+        return False
     if text[-1] in ",，、;；(（[" or text.endswith((" -", " –", " —")):
         return True
     if _ENDED.search(text) or language not in LANGUAGES or "```" in text:
@@ -129,5 +137,11 @@ def repeats_within(response: str) -> bool:
     words = text.split()
     if len(words) >= 2 * LEAST_REPEATS and len(set(words)) * 2 * LEAST_REPEATS <= len(words):
         return True
+    if any(map(_is_unspaced, text[:24])) and (loop := _LOOP.search(text)) is not None:
+        return len(loop.group()) >= _LOOPED * len(text)
     pieces = [piece.strip() for piece in _PIECES.split(text) if piece.strip()]
     return len(pieces) >= LEAST_REPEATS and len(set(pieces)) * LEAST_REPEATS <= len(pieces)
+
+
+def _is_unspaced(character: str) -> bool:
+    return character >= "\u3040"

@@ -19,6 +19,7 @@ _NAMES = {
     "php": r"(?i:php)",
     "sql": r"(?i:sql|postgres\w*|mysql|sqlite)",
     "bash": r"(?i:bash|shell|zsh)",
+    "powershell": r"(?i:powershell)",
     "html": r"(?i:html)",
     "css": r"(?i:css)",
     "swift": r"Swift",
@@ -35,7 +36,7 @@ _TAGS = {
     "py": "python", "python3": "python", "js": "javascript", "node": "javascript", "jsx": "javascript",
     "ts": "typescript", "tsx": "typescript", "cpp": "c++", "cs": "c#", "csharp": "c#", "golang": "go", "rs": "rust",
     "rb": "ruby", "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "postgresql": "sql", "mysql": "sql",
-    "sqlite": "sql", "kt": "kotlin", "hs": "haskell",
+    "sqlite": "sql", "kt": "kotlin", "hs": "haskell", "ps1": "powershell", "pwsh": "powershell",
 }  # fmt: skip
 _KIN = ({"javascript", "typescript"}, {"c", "c++"}, {"html", "css", "javascript"})
 _SIGNS: Mapping[str, re.Pattern[str]] = {
@@ -53,6 +54,7 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "sql": re.compile(
         r"^\s*(?:SELECT\b.+\bFROM\b|SELECT\b|INSERT INTO|CREATE TABLE|UPDATE \w+ SET)", re.M | re.I | re.S
     ),
+    "powershell": re.compile(r"\b(?:Get|Set|Where|Sort|Write|Select)-[A-Z][a-z]+\w*"),
     "bash": re.compile(r"^#!/bin/(?:ba)?sh|^\s*(?:echo|find|grep|rm|ls) ", re.M),
 }
 

@@ -31,6 +31,9 @@ _LABEL = 60
 _SHORT_ITEM = 5
 """Words of one item of an enumeration in prose."""
 _SOLE_WORDS, _NAME_WORDS = 2, 6
+_SENTENCES = re.compile(r"[.!?。！？;；\n:：]+")
+_CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
+_OF_A_SIZE = 4
 _CODE_WORDS = 8
 """Words beside a block of code that are no explanation yet."""
 
@@ -40,12 +43,14 @@ def broken(one: Constraint, answer: str) -> bool:
     text = answer.strip()
     if not text or len(text) > MAX_CHARS or (check := _CHECKS.get(one.kind)) is None:
         return False
-    return not any(check(one, candidate) for candidate in _candidates(text))
+    return not any(check(one, candidate) for candidate in _candidates(text, one.kind))
 
 
-def _candidates(text: str) -> Iterator[str]:
+def _candidates(text: str, kind: Kind) -> Iterator[str]:
     """The answer, and what is left of it without an introduction, a farewell, or the quotation marks around it."""
     yield text
+    if kind == "code":  # what stands beside the code is the very thing that was not wanted
+        return
     head, colon, rest = text.partition(":")
     if colon and rest.strip() and "\n" not in head and len(head) <= _LABEL:
         yield rest.strip()
@@ -210,7 +215,11 @@ def _end_question(one: Constraint, text: str) -> bool:
 
 def _steps(one: Constraint, text: str) -> bool:
     """An answer with fewer sentences, items and clauses than there are steps leaves one out."""
-    pieces = [piece for piece in re.split(r"[.!?。！？;；\n:：]+|, |，|、", text) if any(map(str.isalnum, piece))]
+    whole = [piece for piece in _SENTENCES.split(text) if any(map(str.isalnum, piece))]
+    pieces = [piece for piece in _CLAUSES.split(text) if any(map(str.isalnum, piece))]
+    if len(whole) == 1 and one.kind == "steps":  # of one sentence only clauses of a size are steps, no apposition is
+        sizes = [len(piece.split()) for piece in pieces]
+        return len(pieces) >= one.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
     return len(pieces) >= one.least
 
 

@@ -22,7 +22,7 @@ QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}
 
 _HINTS = (
     *("words", "sentences", "paragraphs", "lines", "characters", "items", "only", "without", "enumerate", "yes_no"),
-    *("table", "bullets", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
+    *("table", "bullets", "mention", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
 )
 """Without any of these phrases nothing is demanded."""
 
@@ -47,7 +47,7 @@ class Table:
         named = ("in", "exactly", "most", "below", "least", "about", "only", "without", "upper", "bullets", "table")
         opening = "|".join(pattern for name in named if (pattern := self.raw[name]))
         self.opening = re.compile(
-            rf"[\s(,.]*(?:{opening})(?!\w)"
+            rf"[\s(,.]*(?:(?:{self.raw['whole']}) )?(?:{opening})(?!\w)"
             if self.spaced
             else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
             re.IGNORECASE,
@@ -115,6 +115,14 @@ class Table:
         without = raw["without"]
         for kind in ABSENT:
             yield kind, self._search(rf"(?:{without}) (?:{raw[kind]})" if self.spaced else self._around(raw[kind]))
+        end = r"(?=\s*(?:[.,;:!?，。；！？、]|$))"
+        yield (
+            "mention",
+            re.compile(
+                rf"(?<!\w)(?:{raw['mention']}){end}" if self.spaced else raw["mention"] + end * (self.language == "zh"),
+                re.IGNORECASE if self.language != "de" else 0,
+            ),
+        )
         word, letter = raw["the_word"], raw["the_letter"]
         if self.spaced:
             yield "word", re.compile(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, cast
 
-from insula.text.analysis import LANGUAGES, Analysis, sentence, without_code
+from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code
 from insula.text.constraint_phrases import ABSENT, BOUNDS, FORMS, UNITS, Table, table_of
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.questions import AskKind, asks_in
@@ -90,10 +90,19 @@ def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
         text = each.text.replace("’", "'")
         if len(text) > MAX_CHARS or (message_text and each.text not in message_text):
             continue
+        if (told := _told_first(text)) is not None:
+            yield told
         head, pasted = _before_paste(text, language)
         yield head
         if pasted:
             return
+
+
+def _told_first(text: str) -> str | None:
+    """The few words before the colon of a message that say how to answer it ("Only the date: when did …?")."""
+    colon = _COLON.search(text)
+    head = text[: colon.start()] if colon else ""
+    return head if head and len(head.split()) <= _FRAGMENT and len(head) <= UNSURE_CHARS else None
 
 
 def _before_paste(text: str, language: str) -> tuple[str, bool]:
@@ -213,6 +222,10 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
             yield Constraint(kind, match.group().strip(), language=table.language)
     for match in table.patterns["word"].finditer(whole):
         yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
+    for match in table.patterns["mention"].finditer(text):
+        what = match["w"] or match.groupdict().get("v") or ""
+        if content_words(what, table.language):
+            yield Constraint("word", match.group().strip(), what=what, language=table.language)
     if match := table.patterns["letter"].search(whole):
         yield Constraint("letter", match.group().strip(), what=match["c"], language=table.language)
 
@@ -237,7 +250,7 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
         for mark, end in zip(marks, ends, strict=True)
         if table.request(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
     )
-    if len(marks) >= 2 and told >= 2:
+    if len(marks) >= 2 and (told >= 2 or (told and len(marks) > 2)):
         yield Constraint("steps", text.strip(), len(marks), language=table.language)
 
 

@@ -7,6 +7,7 @@ asserted counts; what the assistant said, what was derived, and what was merely 
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
 from insula.memory.cue import Cue, Statistics
@@ -44,6 +45,7 @@ WORDS: Mapping[tuple[Bearing, Reason], str] = {
 }
 """What a statement has to do with what is asked, in words."""
 TELLING = tuple(WORDS)
+UNTOLD = "no line of it may stand before the model"
 
 FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
@@ -77,6 +79,14 @@ def estimate(
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
     why = (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
+
+
+def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
+    """The confidence where no line of what was found may stand before the model: what is reported is what is told."""
+    if confidence.level == "low":
+        return confidence
+    score = min(confidence.score, calibration.medium - SHORT)
+    return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, UNTOLD))
 
 
 def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, term_of
+from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, fold, term_of
 from insula.text.answers import carries, says_yes
 from insula.text.artefacts import cut_off, echoes, leaks
 from insula.text.coverage import ANSWERED, BRIEF, LONG, Context, Cover, Reply, cover, cover_across, excused
@@ -50,6 +50,11 @@ _NAMED = 8
 """Content words of an answer that is little more than what was asked for."""
 _EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
 _PART = re.compile(r"\n+|;|；|(?<=[.!?])\s+(?=\S)|(?<=[。！？])|(?:^|\s)\d[.)]\s")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
+_LABEL = re.compile(r"^[\s*#_-]*([^\n:：.!?]{2,40}?)[*_]*[:：][*_]*\s*\S", re.MULTILINE)
+"""What a line says first of what follows it ("Shopping list: …")."""
+_JOINED = re.compile(r",\s*(?:(?:and|y|et|und|e|ed)\s)?|\s(?:and|y|et|und|e|ed)\s|[，、；;]")
+_WORDS = re.compile(r"[^\W\d_]+")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
 _CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
 _TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
@@ -58,6 +63,10 @@ _UNANSWERED_BY_YES: frozenset[AskKind] = frozenset(
     {"number", "person", "place", "time", "name", "list", "how_to", "why", "code"}
 )
 _WORDY: frozenset[AskKind] = frozenset({"request", "list", "code"})
+
+
+def _stems(text: str, language: str) -> frozenset[str]:
+    return frozenset(term_of(word, language) or word for word in content_words(text, language))
 
 
 def ends(text: str, size: int) -> str:
@@ -180,7 +189,33 @@ class Exchange:
     def declined(self) -> bool:
         """Whether the response says that it cannot answer, or asks what was meant: a long one says so at once."""
         text = self.response if self.reply.size <= _TERSE else self.response[:REFUSAL_CHARS]
-        return any(says(text, self.language) for says in (declines, untold, asks_back))
+        return any(says(text, self.language) for says in (declines, untold, asks_back)) or self._only_asks
+
+    @property
+    def _only_asks(self) -> bool:
+        """Whether a response to a request does nothing but ask ("For how many people, and when?")."""
+        made = bool(self.asked.asks) and not any(mark in self.asked.analysis.text for mark in "?？")
+        sentences = [each for each in _SENTENCE.findall(self.response) if any(map(str.isalnum, each))]
+        return made and bool(sentences) and all(each.rstrip().endswith(("?", "？")) for each in sentences)
+
+    @cached_property
+    def unlabelled(self) -> str:
+        """What was asked for beside the one part that the response names before a colon; empty where nothing was."""
+        labels = {fold(word) for label in _LABEL.findall(self.response) for word in _WORDS.findall(label.lower())}
+        asks = self.asked.asks
+        if not labels or not self.comparable or len(asks) > _PARTS or any(ask.kind not in _WORDY for ask in asks):
+            return ""
+        parts = [part.strip() for ask in asks for part in _JOINED.split(ask.text) if part.strip()]
+        named = [
+            bool(_stems(part, self.language) & {term_of(word, self.language) or word for word in labels})
+            for part in parts
+        ]
+        left = [part for part, told in zip(parts, named, strict=True) if not told and not self._touches(part)]
+        return left[0] if any(named) and left and len(_LABEL.findall(self.response)) < len(parts) else ""
+
+    def _touches(self, part: str) -> bool:
+        terms = _stems(part, self.language)
+        return not terms or any(self.reply.has(term) for term in terms) or self.reply.mentions(terms)
 
     @cached_property
     def covers(self) -> tuple[Cover, ...]:

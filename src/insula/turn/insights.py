@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.nights import Understood
+from insula.memory.rows import Understood
 from insula.screening import screen
 from insula.text.analysis import analyse
 

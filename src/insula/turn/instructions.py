@@ -17,21 +17,35 @@ WORTH_SHOWING = 0.2
 
 VOICES = {
     "plain": "",
-    "formal": " You write formally, without slang or emoji.",
-    "warm": " You write warmly and personally.",
+    "formal": "You write formally, without slang or emoji.",
+    "warm": "You write warmly and personally.",
 }
 
 
 class Words(NamedTuple):
     """What stands before the model in one turn."""
 
-    instructions: str
-    """The text for the system prompt, stable parts first."""
+    stable: str
+    """What stays as it is from turn to turn, for the system prompt: who the agent is, and SOUL.md."""
+    now: str
+    """What belongs to this message: guidance, lessons, memories, advisories."""
     reminder: str
     """What a model keeps to best beside the message itself; empty in most turns. It goes behind the message, within the
     same user message, so that a provider's cache of what stands before is not touched."""
     shown: frozenset[int]
     """Ids of the memories that stand in the instructions."""
+    level: Level
+    """How sure of its memory the model is told to be, where it is told."""
+
+    @property
+    def instructions(self) -> str:
+        """Both parts for the system prompt, the stable one first."""
+        return "\n\n".join(filter(None, (self.stable, self.now)))
+
+    @property
+    def behind(self) -> str:
+        """What belongs to this message, all of it, to be put behind it: nothing before it changes."""
+        return "\n\n".join(filter(None, (self.now, f"({self.reminder})" if self.reminder else "")))
 
 
 def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
@@ -65,17 +79,18 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     """
     known = memories([one for one in recalled if confidence.level != "low" or one.memory.provenance != "user"])
     own = _sentences().get(language, _sentences()["en"])
-    told = own[_level(confidence, known)] if personal else ""
-    parts = [
-        persona(identity),
-        _section("## Behavioral Guidelines", [guidelines] if guidelines else []),
+    level = _level(confidence, known)
+    told = own[level] if personal else ""
+    stable = [persona(identity), _section("## Behavioral Guidelines", [guidelines] if guidelines else [])]
+    now = [
         _section("On this topic:", [f"- {text}" for text in guidance]),
         _section("Lessons:", [f"- {text}" for text in lessons]),
         _section(own["memories"], [line for _, line in known]),
         "\n".join(advisories),
     ]
     reminder = "\n".join(filter(None, [told, mend, _wished(wishes, own)]))
-    return Words("\n\n".join(part for part in parts if part), reminder, frozenset(number for number, _ in known))
+    shown = frozenset(number for number, _ in known)
+    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown, level)
 
 
 def _level(confidence: Confidence, known: Sequence[object]) -> Level:
@@ -92,8 +107,9 @@ def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:
 
 
 def persona(identity: Identity) -> str:
-    """The one or two sentences that say who the agent is."""
-    return f"You are {identity.name}, {identity.about.rstrip('.')}.{VOICES[identity.voice]}"
+    """The one or two sentences that say who the agent is; nothing where nobody has said it."""
+    who = ", ".join(filter(None, (identity.name.strip(), identity.about.strip().rstrip("."))))
+    return " ".join(filter(None, (f"You are {who}." if who else "", VOICES[identity.voice])))
 
 
 def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:

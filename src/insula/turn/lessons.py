@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.text import triggers

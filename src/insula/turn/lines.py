@@ -21,7 +21,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
-_CLAUSE = re.compile(r"[.;:!?,。；：！？，、]+")
+_CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 _JOINED = re.compile(r"[\s:,.]+")
 
@@ -58,6 +58,19 @@ def line(text: str, raw: str, language: str) -> Line:
     subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
     of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
     return Line(plain, raw, content_words(plain, own), numbers(plain, own), subjects, of, own)
+
+
+def by_person(one: Line) -> list[str]:
+    """The text of a line in stretches that are each about the same people ("My sister paints, my brother sings")."""
+    clauses = [each.strip() for each in _CLAUSE.split(one.text) if any(map(str.isalnum, each))]
+    found: list[str] = []
+    last: frozenset[str] = frozenset()
+    for clause, of in zip(clauses, one.clauses, strict=False):
+        if found and (not of or of == last):
+            found[-1] = f"{found[-1]}, {clause}"
+        else:
+            found, last = [*found, clause], of
+    return found
 
 
 def _language_of(text: str, likely: str) -> str:

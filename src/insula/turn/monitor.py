@@ -7,9 +7,7 @@ tells the better from the duller (`turn.substance`). Outside the languages of `t
 language, forbidden patterns, length and repetition, and is neutral on the rest.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import get_args
 
 from insula.memory.vectors import Embed, embedded
@@ -18,29 +16,17 @@ from insula.text.artefacts import repeats_within
 from insula.text.code_language import asked_in, in_wrong_code
 from insula.text.compliance import broken
 from insula.text.constraints import constraints
-from insula.text.manner import declines, informal, is_courtesy, wants_again
+from insula.text.manner import declines, is_courtesy
 from insula.text.questions import AskKind, is_small_talk
-from insula.text.similarity import NEAR_DUPLICATE, near_duplicate, specificity
+from insula.text.similarity import specificity
 from insula.turn import known
 from insula.turn.exchange import MAX_MESSAGE, MAX_RESPONSE, NEUTRAL, REFUSAL_CHARS, Asked, Exchange, ends
+from insula.turn.form import formal
 from insula.turn.substance import substance
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
 
 RECENT = 5
 """So many of the last responses are looked through for a repetition (seed 000: "last N")."""
-
-MIN_CHARS = 10
-"""Shorter is suspicious where more is expected (seed 000: 10); a Chinese or Japanese character counts three."""
-
-MAX_FORBIDDEN = 200_000
-"""A response is searched for forbidden patterns up to here."""
-
-LONGEST_FACT = 4_000
-LONGEST_SMALL_TALK = 2_000
-LONGEST = 24_000
-LENGTHS_OF_MESSAGE = 4
-"""A response is too long beyond these characters (to a plain question, to none, to any other), plus so many times the
-length of the message."""
 
 OFF_TOPIC = 0.5
 """Below this a response shares too little with what was asked."""
@@ -66,9 +52,6 @@ PLEASANTRY, REFUSAL = 0.95, 0.2
 CIRCLING = 0.35
 VAGUE = 0.06
 """What full self-repetition, and the vaguest words, take from responsiveness."""
-
-LOOP = 0.5
-"""From this share of repeated word triples on a response runs in circles."""
 
 WRONG = 0.45
 """What remains of the score of a response in the wrong language or with a forbidden pattern: it must not pass."""
@@ -111,15 +94,8 @@ UNCLEAR = 0.69
 """The most that a response scores of which only its distance from the message's words is known."""
 
 _COURTESY_TERMS = 10
-_COURTESY_CHARS = 120
-_LOOP_CHARS = 120
-_FEW_WORDS = 3
-_FEW_CHARS = 24
-_FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _MADE: frozenset[AskKind] = frozenset({"request", "code"})
 """What is made need not mean what it was asked for with."""
-_EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NOTHING = Parts(responsiveness=0.0, completeness=0.0, consistency=0.0, length_ok=False, repetition=False)
 
 
@@ -286,7 +262,7 @@ def _consistency(faults: set[Flag]) -> float:
 def _found(turn: Exchange, response: str, use: known.Use) -> Iterator[Fault]:
     """The faults of a response, each once."""
     yield from (Fault(flag=flag, certain=flag in CERTAIN or turn.noise) for flag in dict.fromkeys(_topical(turn)))
-    yield from (Fault(flag=flag, certain=flag in CERTAIN) for flag in dict.fromkeys(_formal(turn, response)))
+    yield from (Fault(flag=flag, certain=flag in CERTAIN) for flag in dict.fromkeys(formal(turn, response)))
     yield from _demanded(turn)
     if use.fault is not None:
         yield use.fault
@@ -321,6 +297,8 @@ def _demanded(turn: Exchange) -> Iterator[Fault]:
         if not told_apart and broken(one, turn.response):
             parts = one.kind in {"steps", "questions"}
             yield Fault(flag="incomplete" if parts else "constraint", about=one.text, certain=not parts)
+    if turn.unlabelled:
+        yield Fault(flag="incomplete", about=turn.unlabelled, certain=False)
     if in_wrong_code(turn.asked.analysis.text, turn.response):
         yield Fault(flag="constraint", about=", ".join(sorted(asked_in(turn.asked.analysis.text))))
 
@@ -346,68 +324,3 @@ def _nearness(turn: Exchange, embed: Embed | None) -> float | None:
         return None
     asked, said = (embedded(embed, text[:MEANT_CHARS]) for text in (turn.asked.analysis.text, turn.response))
     return float(asked @ said) if asked.shape == said.shape else 0.0
-
-
-def _formal(turn: Exchange, response: str) -> Iterator[Flag]:
-    """The faults of form: language, forbidden patterns, tone, length and repetition."""
-    if turn.leak:
-        yield "leak"
-    if turn.wrong_language:
-        yield "wrong_language"
-    if any(pattern.search(response, 0, MAX_FORBIDDEN) for pattern in _patterns(turn.identity.forbidden)):
-        yield "forbidden_pattern"
-    if turn.identity.voice == "formal" and informal(turn.response, turn.language):
-        yield "off_tone"
-    if _too_short(turn):
-        yield "too_short"
-    if len(response) > _longest(turn):
-        yield "too_long"
-    if _repeats(turn):
-        yield "repetition"
-
-
-@lru_cache(maxsize=64)
-def _patterns(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """The identity's patterns that compile; those that do not are reported where the identity is read."""
-    found: list[re.Pattern[str]] = []
-    for pattern in forbidden:
-        try:
-            found.append(re.compile(pattern, re.IGNORECASE))
-        except re.error:
-            continue
-    return tuple(found)
-
-
-def _too_short(turn: Exchange) -> bool:
-    text = turn.response.strip()
-    if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
-        return False
-    return any(ask.kind in _EXPECT_MORE for ask in turn.asked.asks)
-
-
-def _longest(turn: Exchange) -> int:
-    """The upper bound of length, which grows with the message."""
-    kinds = {ask.kind for ask in turn.asked.asks}
-    bound = LONGEST if kinds - _FACTS else LONGEST_FACT if kinds else LONGEST_SMALL_TALK
-    if not kinds and not turn.asked.small_talk:
-        bound = LONGEST
-    return bound + LENGTHS_OF_MESSAGE * len(turn.asked.analysis.text)
-
-
-def _repeats(turn: Exchange) -> bool:
-    """Whether the response says once more what was said before, unasked; or runs in circles itself."""
-    if repeats_within(turn.response) or (len(turn.response) >= _LOOP_CHARS and turn.circling >= LOOP):
-        return True
-    if not turn.recent or near_duplicate(turn.response, turn.recent) < NEAR_DUPLICATE:
-        return False
-    return not _may_repeat(turn)
-
-
-def _may_repeat(turn: Exchange) -> bool:
-    """A "Yes." or "You're welcome!" wears out by no use, and what is asked for again is said again."""
-    text = turn.response.strip()
-    if len(text.split()) <= _FEW_WORDS and len(text) + 2 * len(_CJK.findall(text)) <= _FEW_CHARS:
-        return True
-    if turn.asked.small_talk and len(text) <= _COURTESY_CHARS:
-        return True
-    return wants_again(turn.asked.analysis.text, turn.asked.analysis.language)

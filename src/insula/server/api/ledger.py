@@ -11,8 +11,8 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from insula.errors import StoreError
 from insula.memory import views
+from insula.memory.rows import Entry
 from insula.memory.store import Store
-from insula.memory.views import Entry
 from insula.server.api.numbers import Id
 from insula.server.door.gate import same_site
 from insula.server.live import Live, Room

@@ -101,8 +101,8 @@ async def memories(request: Request, user: CurrentUser, before: Before = None, l
 async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
     """One memory with its history."""
     store = service_of(request).chat.metacognition.store
-    user_id = await store.sleeper(user)
-    found = await store.shown(user_id, number) if user_id is not None else None
+    user_id = await store.nights.sleeper(user)
+    found = await store.memories.shown(user_id, number) if user_id is not None else None
     if found is None:
         raise _missing(number)
     memory, stands, history = found

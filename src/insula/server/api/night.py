@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory import views
+from insula.memory.rows import Done
 from insula.server.api.numbers import Before, Limit
 from insula.server.problems import documented
 from insula.server.timer import night
@@ -87,7 +88,7 @@ class Report(BaseModel):
 async def nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> Nights:
     """What a user's nights reported, phase by phase."""
     rows = await service_of(request).chat.metacognition.store.run(views.reported, user, before, limit + 1)
-    found: dict[str, list[views.Done]] = {}
+    found: dict[str, list[Done]] = {}
     for row in rows:
         found.setdefault(row.night, []).append(row)
     latest = sorted(found.values(), key=lambda done: done[-1].id, reverse=True)
@@ -108,7 +109,7 @@ async def sleep(
     return Report(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
-def _night(done: list[views.Done]) -> Night:
+def _night(done: list[Done]) -> Night:
     return Night(
         night=done[0].night,
         ended=any(one.phase == END for one in done),

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evidence, Life, live
-from insula.memory.lessons import Cited
-from insula.memory.nights import Kept
+from insula.memory.rows import Cited, Kept
 from insula.memory.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.server.problems import documented
@@ -135,11 +134,11 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
     """Lessons and guidelines with evidence, effect, state, and the messages that they were learned from."""
     service = service_of(request)
     store = service.chat.metacognition.store
-    if (user_id := await store.sleeper(user)) is None:
+    if (user_id := await store.nights.sleeper(user)) is None:
         return Rules(lessons=[], guidelines=[])
-    kept = await store.lessons(user_id)
+    kept = await store.guidance.lessons(user_id)
     numbers = {number for one in kept for number in one.citations}
-    cited = {one.id: one for one in await store.cited(user_id, sorted(numbers))}
+    cited = {one.id: one for one in await store.guidance.cited(user_id, sorted(numbers))}
     told = {one.id for one in (*lessons.advised(kept, store.now()), *wishes.standing(kept))}
     here, gone = await _in_force(store, user_id)
     return Rules(
@@ -150,7 +149,7 @@ async def rules(request: Request, user: CurrentUser) -> Rules:
 
 async def _in_force(store: Store, user_id: int) -> tuple[frozenset[str], frozenset[str]]:
     """The keys of the guidelines that stand in SOUL.md, and of those that a person took out of it."""
-    past = await store.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     document = soul.parse(past[0].content) if past else soul.Document()
     return frozenset(line.id for line in document.derived), guidelines.removed(past)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.memory import views
-from insula.memory.views import Entry, Spoken
+from insula.memory.rows import Entry, Spoken
 from insula.metacognition.mind import TURN
 from insula.server.api.numbers import PAGE, Before, Limit
 from insula.server.problems import documented, shown

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from insula.errors import InputError
 from insula.memory import views
-from insula.memory.nights import Revised
+from insula.memory.rows import Revised
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of

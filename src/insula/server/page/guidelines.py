@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError
 from insula.memory import views as store_views
-from insula.memory.lessons import Cited
+from insula.memory.rows import Cited
 from insula.memory.store import Store
 from insula.server.page.rendering import address, page
 from insula.server.page.views import guidelines as shown
@@ -55,11 +55,13 @@ async def soul(request: Request, who: Visitor, said: str = "") -> Response:
 
 async def _sources(store: Store, user: str) -> Mapping[str, Sequence[Cited]]:
     """The messages that each guideline was learned from, by its id."""
-    user_id = await store.sleeper(user)
-    kept = [one for one in await store.lessons(user_id) if one.section] if user_id is not None else []
+    user_id = await store.nights.sleeper(user)
+    kept = [one for one in await store.guidance.lessons(user_id) if one.section] if user_id is not None else []
     if user_id is None or not kept:
         return {}
-    cited = {one.id: one for one in await store.cited(user_id, [each for one in kept for each in one.citations])}
+    cited = {
+        one.id: one for one in await store.guidance.cited(user_id, [each for one in kept for each in one.citations])
+    }
     return {one.key: [cited[each] for each in one.citations if each in cited] for one in kept}
 
 

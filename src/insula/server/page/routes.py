@@ -18,8 +18,7 @@ from insula.hosts import places
 from insula.memory import shown as looks
 from insula.memory import views as store_views
 from insula.memory.ledger import Do
-from insula.memory.lessons import Cited
-from insula.memory.nights import Kept
+from insula.memory.rows import Cited, Kept, Sitting
 from insula.memory.store import NAME_CHARS
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
@@ -100,7 +99,7 @@ def _new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-async def _sessions(service: Service, user: str) -> list[tuple[store_views.Sitting, str]]:
+async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
     found = await store.run(store_views.sittings, user, None, SESSIONS)
@@ -128,8 +127,8 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
 
 async def _kept(service: Service, user: str) -> list[Kept]:
     store = service.chat.metacognition.store
-    user_id = await store.sleeper(user)
-    return await store.lessons(user_id) if user_id is not None else []
+    user_id = await store.nights.sleeper(user)
+    return await store.guidance.lessons(user_id) if user_id is not None else []
 
 
 # --- over time ---------------------------------------------------------------------------------------------------
@@ -189,8 +188,8 @@ async def memories(request: Request, who: Visitor, before: Id | None = None) -> 
 async def memory(request: Request, who: Visitor, number: Id) -> Response:
     """Where a memory is from and what became of it."""
     store = service_of(request).chat.metacognition.store
-    user_id = await store.sleeper(who.name)
-    found = await store.shown(user_id, number) if user_id is not None else None
+    user_id = await store.nights.sleeper(who.name)
+    found = await store.memories.shown(user_id, number) if user_id is not None else None
     return page("memory.html", who.link, found=found, status=200 if found else 404)
 
 
@@ -200,8 +199,10 @@ async def lessons(request: Request, who: Visitor, said: Annotated[str, Query(max
     service = service_of(request)
     store = service.chat.metacognition.store
     kept = await _kept(service, who.name)
-    user_id = await store.sleeper(who.name)
-    quoted: list[Cited] = await store.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
+    user_id = await store.nights.sleeper(who.name)
+    quoted: list[Cited] = (
+        await store.guidance.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
+    )
     found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
     rules = None if service.keys else learned.rules(await run_in_threadpool(_rules))
     done = {str(do): f"The lesson {text}" for do, text in desk.DONE.items()}.get(said, "")

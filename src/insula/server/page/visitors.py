@@ -40,7 +40,7 @@ async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
     name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
     if caller is not None:
         return Who(name, "")
-    known = await service_of(request).chat.metacognition.store.users()
+    known = await service_of(request).chat.metacognition.store.nights.users()
     return Who(name, name, tuple(sorted({*known, name})))
 
 

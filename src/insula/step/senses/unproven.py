@@ -1,9 +1,11 @@
-"""Unproven end: the agent stops, and since its last change nothing has shown that what failed now works.
+"""Unproven end: the agent stops, and since its last change nothing has shown that what was changed now works.
 
-Felt where the host hears what is answered to the end of a turn, once for each goal. Without an open failure it is
-felt only where the agent itself says that tests pass or that it is verified, and its check was not run since.
+Felt where the host hears what is answered to the end of a turn, once for each goal: what failed was not run again, the
+check of this session was not run since, or a script that was written has never been run. A check of the same kind that
+was run as a whole shows it as well.
 """
 
+from insula.step.goal import Goal
 from insula.step.state import Reading, State
 
 NAME = "unproven"
@@ -11,29 +13,52 @@ LABEL = "stops before it is shown to work"
 CLIMBS = False
 
 
-def feel_end(state: State, claims: bool) -> Reading | None:
+def feel_end(state: State, said: str) -> Reading | None:
     """Whether the end is unproven.
 
     Args:
         state: when the agent stops.
-        claims: whether its last words say that it works or is verified.
+        said: its last words.
     """
+    return _of_check(state, said) or _of_script(state)
+
+
+def _of_check(state: State, said: str) -> Reading | None:
     carry = state.carry
     if carry.changed <= carry.user_turn:  # nothing was changed for this request
         return None
     goal = next(
         (goal for goal in reversed(state.goals) if goal.proves and goal.changed and goal.last > carry.user_turn), None
     )
-    if goal is not None:
+    if goal is not None and not _shown(state, goal):
         return Reading(sense=NAME, count=1, key=f"end {goal.id}", form="failing", label=goal.label)
-    if claims and carry.proved and carry.changed > carry.proved:
+    if carry.proved and carry.changed > carry.proved:
         return Reading(sense=NAME, count=1, key=f"end {carry.proved}", form="stale", label=carry.proved_label)
     return None
 
 
+def _shown(state: State, goal: Goal) -> bool:
+    """Whether a check of the same kind has gone well as a whole since the last change."""
+    kind = goal.family.split(" ", 1)[0]
+    return any(
+        action.ok and action.proves and not action.selectors and action.nth > state.carry.changed
+        for action in state.window
+        if action.family.startswith(kind)
+    )
+
+
+def _of_script(state: State) -> Reading | None:
+    carry = state.carry
+    if not carry.script or carry.script_turn <= carry.user_turn:
+        return None
+    return Reading(sense=NAME, count=1, key=f"end {carry.script}", form="script", label=carry.script)
+
+
 def fact(reading: Reading) -> str:
     """What has not been run since."""
-    what = f"`{reading.label}`" if reading.label else "what failed"
+    what = f"`{reading.label}`" if reading.label else "What failed"
+    if reading.form == "script":
+        return f"{what} was written and has never been run."
     if reading.form == "failing":
         return f"{what} failed when it was last run, and it has not been run since the last change."
     return f"{what} has not been run since the last change, so what was seen before holds for another version."

@@ -22,6 +22,8 @@ SLOW_REPEATS = 8
 """... but not for ever."""
 PERIODS = (2, 3, 4)
 ROUNDS = 2
+FRUITLESS = "nothing"
+"""Begins the key of a search for the same name that finds nothing."""
 POLLS, MINUTES = 10, 20
 """Turns and minutes after which a poll that always answers the same is told of."""
 
@@ -119,7 +121,7 @@ def _fruitless(turns: list[Group], action: Action) -> Reading | None:
         row.append(group)
     if len(row) < REPEATS:
         return None
-    return _reading("fruitless", len(row), f"nothing {row[-1].number}", action, row[-1].number)
+    return _reading("fruitless", len(row), f"{FRUITLESS} {row[-1].number}", action, row[-1].number)
 
 
 def _in_vain(turns: list[Group], action: Action) -> Reading | None:

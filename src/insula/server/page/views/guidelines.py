@@ -6,8 +6,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
-from insula.memory.lessons import Cited
-from insula.memory.nights import Revised
+from insula.memory.rows import Cited, Revised
 from insula.replay import figures
 from insula.sleep import soul
 from insula.sleep.guidelines import NIGHT

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
-from insula.memory.lessons import Cited
-from insula.memory.nights import Kept
+from insula.memory.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.replay import figures

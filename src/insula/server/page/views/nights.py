@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from insula.memory.views import Done
+from insula.memory.rows import Done
 from insula.replay.figures import many
 from insula.sleep.cycle import SleepReport
 

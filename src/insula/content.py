@@ -1,0 +1,151 @@
+"""What a host hands over as a message or a response, taken for what it is: text, parts, a model's object, data.
+
+Hosts give what their library gave them: `None` beside tool calls, lists of parts, pictures, a completion, a result of
+an agent, a parsed model. Each is read by its fields, without importing the library that it is of.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any, NamedTuple
+
+_DEEPEST = 6
+_CALLS = frozenset(("tool_use", "tool_call", "tool-call", "function", "function_call", "custom_tool_call", "mcp_call"))
+"""Parts that ask for a tool."""
+_TEXTS = frozenset(("text", "input_text", "output_text", "refusal", "message"))
+_MARKS = ("role", "type", "kind", "part_kind")
+"""The fields by which a part or a message is known from data."""
+
+
+class Content(NamedTuple):
+    """What was handed over."""
+
+    text: str = ""
+    structured: bool = False
+    """Whether it is data: nothing may be written into it, and it need not answer in words."""
+    calls: bool = False
+    """Whether tools are asked for: the answer is still to come."""
+
+
+def taken(value: object, depth: int = 0) -> Content:
+    """What a value says, by its fields; data as JSON.
+
+    Args:
+        value: a text, parts, a message, a completion, an agent's result, or data.
+        depth: how far inside another value it stands.
+    """
+    if value is None or depth > _DEEPEST:
+        return Content()
+    if isinstance(value, str):
+        return Content(value)
+    if isinstance(value, bytes | bytearray):
+        return Content(value.decode("utf-8", "replace"))
+    if isinstance(value, list | tuple):
+        return _of_parts(list(value), depth)  # pyright: ignore[reportUnknownArgumentType]
+    inner = _inside(value)
+    if inner is not value:
+        return taken(inner, depth + 1)
+    return _of_part(value, depth) if _kind(value) else Content(written(value), structured=True)
+
+
+def plain(value: object) -> str:
+    """The text of a value; see `taken`."""
+    return taken(value).text
+
+
+def field(value: object, name: str) -> Any:
+    """A field of an object or of a mapping; None where there is none."""
+    if isinstance(value, Mapping):
+        return value.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    found = getattr(value, name, None)
+    return None if callable(found) and not isinstance(found, str) else found
+
+
+def items(value: object) -> list[Any]:
+    """The members of a list; none of anything else."""
+    return list(value) if isinstance(value, list | tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+
+
+def written(value: object) -> str:
+    """A value as JSON; as Python writes it, where JSON cannot hold it."""
+    try:
+        return json.dumps(_data(value), ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+
+
+def _data(value: object) -> object:
+    for name in ("model_dump", "_asdict"):
+        if callable(dump := getattr(value, name, None)) and not isinstance(value, type):
+            return dump()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value
+
+
+def _kind(value: object) -> str:
+    """What a part or a message says it is; empty for data."""
+    if isinstance(named := next((field(value, mark) for mark in _MARKS if field(value, mark)), ""), str) and named:
+        return named
+    if isinstance(field(value, "content"), list) and field(value, "model"):  # the Claude Agent SDK's message
+        return "message"
+    return "text" if type(value).__name__ == "TextBlock" else ""
+
+
+def _inside(value: object) -> object:
+    """What a completion or an agent's result is about; the value itself where it is neither."""
+    if choices := items(field(value, "choices")):
+        return field(choices[0], "message") or field(choices[0], "delta")
+    if field(value, "final_output") is not None:  # the OpenAI Agents SDK
+        return field(value, "final_output")
+    if isinstance(field(value, "output_text"), str) and field(value, "output") is not None:  # OpenAI's responses
+        return field(value, "output_text") or field(value, "output")
+    if hasattr(value, "all_messages") and hasattr(value, "output"):  # Pydantic AI
+        return field(value, "output")
+    if field(value, "subtype") and hasattr(value, "result"):  # the Claude Agent SDK's result
+        return field(value, "structured_output") or field(value, "result")
+    return value
+
+
+def _of_parts(parts: list[Any], depth: int) -> Content:
+    if any(isinstance(field(part, "role"), str) for part in parts):  # messages: the last one is meant
+        return taken(parts[-1], depth + 1)
+    if parts and not any(isinstance(part, str) or _kind(part) for part in parts):
+        return Content(written([_data(part) for part in parts]), structured=True)
+    return _joined(taken(part, depth + 1) for part in parts)
+
+
+def _joined(each: Iterable[Content]) -> Content:
+    known = list(each)
+    text = "\n".join(one.text for one in known if one.text and not one.structured)
+    return Content(text, calls=any(one.calls for one in known))
+
+
+def _of_part(value: object, depth: int) -> Content:
+    kind = _kind(value)
+    if kind in _CALLS:
+        return Content(calls=True)
+    if isinstance(refusal := field(value, "refusal"), str) and refusal:
+        return Content(refusal)
+    calls = bool(field(value, "tool_calls") or field(value, "function_call"))
+    inner = field(value, "content") if field(value, "content") is not None else field(value, "parts")
+    if isinstance(inner, str) and field(value, "part_kind") not in {None, "text", "user-prompt"}:
+        return Content()  # thoughts, or what a tool gave back
+    if isinstance(inner, str | list | tuple) and kind not in {"thinking", "reasoning", "tool_result"}:
+        return taken(inner, depth + 1)._replace(calls=calls or taken(inner, depth + 1).calls)  # pyright: ignore[reportUnknownArgumentType]
+    text = field(value, "text")
+    if isinstance(text, str) and (kind in _TEXTS or field(value, "content") is None):
+        return Content(text, calls=calls)
+    if calls or "content" in _names(value) or kind in _TEXTS or "_" in kind or kind in _SILENT:
+        return Content(calls=calls)
+    return Content(written(value), structured=True)
+
+
+_SILENT = frozenset(
+    ("image", "file", "audio", "video", "document", "thinking", "reasoning", "assistant", "ai", "binary")
+)
+"""Parts that say nothing in words."""
+
+
+def _names(value: object) -> Iterable[str]:
+    return value if isinstance(value, Mapping) else dir(value)  # pyright: ignore[reportUnknownVariableType]

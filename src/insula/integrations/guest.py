@@ -1,0 +1,222 @@
+"""What every integration does in each step of an agent's run: ask before the model is called, answer after it.
+
+The framework's own part is to put three texts where they belong, and to hand over what came back.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from insula import content
+from insula.errors import InputError
+from insula.metacognition import Blocking, Metacognition
+from insula.senses import Note, State, feel_messages
+from insula.senses.messages import Returned, Said, events
+from insula.step.wording import SIGN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from insula.metacognition import Turn
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+USER, SESSION = "user", "session"
+TALKS = 256
+"""Sessions that are remembered at a time; of one that was let go, the senses look at the whole history once."""
+NOTES = 64
+"""Notes of a session that are put behind their results again, so that a provider's cache holds."""
+
+_talking: ContextVar[tuple[str, str] | None] = ContextVar("insula_talking", default=None)
+
+
+@contextmanager
+def talking(user: str, session: str) -> "Generator[None]":
+    """Whose conversation the agent runs in this block are, where the framework does not say."""
+    token = _talking.set((user, session))
+    try:
+        yield
+    finally:
+        _talking.reset(token)
+
+
+@dataclass(slots=True)
+class Talk:
+    """A session as the integration knows it: what the senses felt, and the turns that are open."""
+
+    state: State | None = None
+    notes: "OrderedDict[str, Note]" = field(default_factory=OrderedDict[str, Note])
+    turns: "dict[tuple[int, str], Turn]" = field(default_factory=dict[tuple[int, str], "Turn"])
+
+
+class Told(NamedTuple):
+    """What to put before the model in one call."""
+
+    turn: "Turn | None" = None
+    system: str = ""
+    """For the system prompt: the same from call to call."""
+    behind: str = ""
+    """To be put behind the user's message, within it."""
+    notes: Mapping[str, str] = {}
+    """Id of a tool call -> the note to be put behind its result."""
+    stop: str = ""
+    """Where the host wishes to stop at an impasse: what to say instead of calling the model."""
+
+
+class Guest:
+    """Metacognition in an agent of any framework. Whatever fails here, the agent runs on as without it (law 4).
+
+    Args:
+        mind: from `Metacognition.open`, or from `Metacognition.sync` where hooks are called without `await`.
+        user: whose memory is used, where neither the framework nor `talking` says.
+        session: the conversation, likewise.
+        exempt: names of tools that the senses pass over.
+        stop: whether to end the run when the loudest note has been given and nothing has changed.
+    """
+
+    def __init__(
+        self,
+        mind: Metacognition | Blocking,
+        *,
+        user: str = USER,
+        session: str = SESSION,
+        exempt: Collection[str] = (),
+        stop: bool = False,
+    ) -> None:
+        if not isinstance(mind, Metacognition | Blocking):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"{mind!r} is no Metacognition; give what Metacognition.open or .sync returned.")
+        self.blocking = mind if isinstance(mind, Blocking) else None
+        self.mind = mind.mind if isinstance(mind, Blocking) else mind
+        self._who = user, session
+        self._exempt, self._stop = frozenset(exempt), stop
+        self._talks: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """What a coroutine of ours returns, for a hook without `await`."""
+        if self.blocking is None:
+            self.blocking = Blocking.around(self.mind)
+        return self.blocking.run(work)
+
+    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+        """The same for a hook with `await`, on whatever loop it runs."""
+        return await (self.blocking.awaited(work) if self.blocking else work)
+
+    async def ask(
+        self, messages: Sequence[object], user: str | None = None, session: str | None = None, model: str = ""
+    ) -> Told:
+        """What to put before the model; the same however often a step is tried again.
+
+        Args:
+            messages: the conversation as it is about to be sent.
+            user: whose memory is used, where the framework says.
+            session: the conversation, likewise.
+            model: the name of the model.
+        """
+        try:
+            return await self._ask(messages, self._place(user, session), model)
+        except Exception:
+            self._failed("ask")
+            return Told()
+
+    async def answer(self, told: Told, response: object) -> str | None:
+        """The text for the user where it should be another than the response's; None where that stands.
+
+        A response that asks for tools is no answer yet, and nothing is written into data.
+        """
+        try:
+            given = content.taken(response)
+            if told.turn is None or told.turn.over or given.calls or not given.text.strip():
+                return None
+            result = await self.mind.finish(told.turn, response)
+            return result.response if result.hedged else None
+        except Exception:
+            self._failed("answer")
+            return None
+
+    def _place(self, user: str | None, session: str | None) -> tuple[str, str]:
+        known = _talking.get() or self._who
+        return user or known[0], session or known[1]
+
+    async def _ask(self, messages: Sequence[object], who: tuple[str, str], model: str) -> Told:
+        talk = self._talk(who)
+        note = self._felt(talk, messages)
+        turn = await self._turn(talk, who, messages, model)
+        notes = {key: one.text for key, one in talk.notes.items()}
+        stop = note.text if note and note.impasse and self._stop else ""
+        if turn is None:
+            return Told(notes=notes, stop=stop)
+        return Told(turn, turn.instructions_stable, turn.instructions_now, notes, stop)
+
+    def _talk(self, who: tuple[str, str]) -> Talk:
+        talk = self._talks.setdefault(who, Talk())
+        self._talks.move_to_end(who)
+        while len(self._talks) > TALKS:
+            self._talks.popitem(last=False)
+        return talk
+
+    def _felt(self, talk: Talk, messages: Sequence[object]) -> Note | None:
+        """What there is to say of the last step; said again where the step is tried again."""
+        before = talk.state
+        talk.state, note = feel_messages(messages, before, exempt=self._exempt)
+        last = talk.state.known[-1] if talk.state.known else ""
+        if note is not None:
+            talk.notes[last] = note
+        while len(talk.notes) > NOTES:
+            talk.notes.popitem(last=False)
+        return talk.notes.get(last)
+
+    async def _turn(self, talk: Talk, who: tuple[str, str], messages: Sequence[object], model: str) -> "Turn | None":
+        """The turn of the user's last message, begun where it is new; those before it are left."""
+        told = (one for place, each in enumerate(messages) for one in events(each, place))
+        said = [one.words for one in told if isinstance(one, Said) and not one.words.startswith(SIGN)]
+        if not said:
+            return None
+        key = len(said), said[-1]
+        if key not in talk.turns:
+            for cut in [one for one, turn in talk.turns.items() if one[1] == key[1] and not turn.over]:
+                return talk.turns[cut]  # the history was shortened within the run
+            for old in [one for one in talk.turns if one[0] < key[0]]:
+                await talk.turns.pop(old).leave()
+            talk.turns[key] = await self.mind.begin(*who, said[-1], model=model)
+        return talk.turns[key]
+
+    def _failed(self, where: str) -> None:
+        self.mind.telemetry.failures.labels(where).inc()
+        log.exception("Insula failed on %s; the agent goes on without it.", where)
+
+
+def put_behind(messages: Sequence[Any], told: Told, put: "Callable[[Any, str, str], Any]") -> list[Any]:
+    """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
+
+    Args:
+        messages: the conversation; it stays as it is.
+        told: what to put.
+        put: makes the same message of the library with a text behind the result of the call with an id; with an empty
+            id, behind the user's words.
+    """
+    changed = list(messages)
+    if told.behind and (place := _last_said(messages)) is not None:
+        changed[place] = put(changed[place], told.behind, "")
+    for place, message in enumerate(messages) if told.notes else ():
+        for one in events(message, place):
+            if isinstance(one, Returned) and one.id in told.notes:
+                changed[place] = put(changed[place], told.notes[one.id], one.id)
+    return changed
+
+
+def joined(content: Any, text: str) -> Any:
+    """The content of a message, text or parts, with a text behind it."""
+    return f"{content}\n\n{text}" if isinstance(content, str) else [*(content or ()), {"type": "text", "text": text}]
+
+
+def _last_said(messages: Sequence[object]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        if any(isinstance(one, Said) for one in events(messages[place], place)):
+            return place
+    return None

@@ -1,0 +1,103 @@
+"""LangChain and LangGraph agents (1.x): a middleware, for `invoke` and `ainvoke` alike.
+
+    mind = Metacognition.sync("insula.db")
+    agent = create_agent(model, tools, middleware=[InsulaMiddleware(mind, user="ana")])
+    agent.invoke({"messages": [...]}, config={"configurable": {"thread_id": "monday"}})
+
+The session is the thread, and the user `configurable["user_id"]`, where they are given.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from insula.content import field, items
+from insula.integrations.extras import needed
+from insula.integrations.guest import Guest, Told, joined, put_behind
+from insula.metacognition import Blocking, Metacognition
+
+if TYPE_CHECKING:
+    Request = Response = Any
+    Base: Any = object
+else:
+    _middleware = needed("langchain.agents.middleware", "langchain", "langchain>=1,<2")
+    _messages = needed("langchain_core.messages", "langchain", "langchain>=1,<2")
+    Base = _middleware.AgentMiddleware
+
+
+class InsulaMiddleware(Base):
+    """Puts memory, confidence and the senses before each model call, and assesses the answer.
+
+    Args:
+        mind: from `Metacognition.sync`, or from `Metacognition.open` where the agent is only ever awaited.
+        options: `user`, `session`, `exempt` and `stop`, as for `Guest`.
+    """
+
+    tools: Sequence[Any] = ()
+
+    def __init__(self, mind: Metacognition | Blocking, **options: Any) -> None:
+        super().__init__()
+        self.guest = Guest(mind, **options)
+
+    def wrap_model_call(self, request: "Request", handler: "Callable[[Request], Response]") -> "Response":
+        """Around a model call of `invoke` and `stream`."""
+        told = self.guest.wait(self._ask(request))
+        if told.stop:
+            return _messages.AIMessage(content=told.stop)
+        response = handler(_with(request, told))
+        return _hedged(response, self.guest.wait(self.guest.answer(told, _answer(response))))
+
+    async def awrap_model_call(
+        self, request: "Request", handler: "Callable[[Request], Awaitable[Response]]"
+    ) -> "Response":
+        """Around a model call of `ainvoke` and `astream`."""
+        told = await self.guest.awaited(self._ask(request))
+        if told.stop:
+            return _messages.AIMessage(content=told.stop)
+        response = await handler(_with(request, told))
+        return _hedged(response, await self.guest.awaited(self.guest.answer(told, _answer(response))))
+
+    async def _ask(self, request: "Request") -> Told:
+        known = _configurable(request)
+        user, session = known.get("user_id"), known.get("thread_id")
+        model = field(request.model, "model_name") or field(request.model, "model") or ""
+        return await self.guest.ask(
+            request.messages, str(user) if user else None, str(session) if session else None, str(model)
+        )
+
+
+def _configurable(request: "Request") -> Mapping[str, Any]:
+    """What the run was configured with; nothing outside of one."""
+    try:
+        config = needed("langgraph.config", "langchain", "langchain>=1,<2").get_config()
+    except RuntimeError:
+        return {}
+    return config.get("configurable") or {}
+
+
+def _with(request: "Request", told: Told) -> "Request":
+    """The request with what belongs into it; the conversation that the framework keeps stays as it is."""
+    changes: dict[str, Any] = {"messages": put_behind(request.messages, told, _put)}
+    if told.system:
+        before = request.system_message
+        content = f"{before.text}\n\n{told.system}" if before is not None else told.system
+        changes["system_message"] = _messages.SystemMessage(content=content)
+    return request.override(**changes)
+
+
+def _put(message: Any, text: str, _: str) -> Any:
+    return message.model_copy(update={"content": joined(message.content, text)})
+
+
+def _answer(response: "Response") -> Any:
+    """The model's message; a tool of structured output beside it says the same, and is no call to wait for."""
+    if field(response, "structured_response") is not None:
+        return response.structured_response
+    return next(iter(items(field(response, "result"))), response)
+
+
+def _hedged(response: "Response", text: str | None) -> "Response":
+    if text is None or not items(field(response, "result")):
+        return response
+    first, *rest = response.result
+    response.result = [first.model_copy(update={"content": text}), *rest]
+    return response

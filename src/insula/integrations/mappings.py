@@ -1,0 +1,36 @@
+"""Messages that are plain mappings, as clients and the OpenAI Agents SDK send them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from insula.content import field, items
+from insula.integrations.guest import Told, joined, put_behind
+
+
+def with_told(messages: Sequence[Any], told: Told) -> list[Any]:
+    """The messages with what belongs behind the user's words and behind the results of tools."""
+    return put_behind(messages, told, put)
+
+
+def put(message: Any, text: str, call: str) -> Any:
+    """A message with a text behind its content, or behind the result of one call in it."""
+    content = field(message, "content")
+    if call and "output" in message:
+        output = message["output"]
+        return {**message, "output": joined(output, text) if isinstance(output, str) else [*output, _said(text)]}
+    if call and isinstance(content, list):
+        parts = items(content)
+        return {**message, "content": [_with_note(part, text, call) for part in parts]}
+    if isinstance(content, list) and any(field(part, "type") == "input_text" for part in items(content)):
+        return {**message, "content": [*items(content), _said(text)]}
+    return {**message, "content": joined(content if content is not None else "", text)}
+
+
+def _said(text: str) -> dict[str, str]:
+    return {"type": "input_text", "text": text}
+
+
+def _with_note(part: Any, text: str, call: str) -> Any:
+    if field(part, "tool_use_id") != call:
+        return part
+    return {**part, "content": joined(field(part, "content") or "", text)}

@@ -1,0 +1,108 @@
+"""The OpenAI Agents SDK: a model around the one that the agent has.
+
+    mind = Metacognition.sync("insula.db")
+    agent = Agent(name="guide", model=wrapped("gpt-5", mind, user="ana"), tools=[...])
+    with talking("ana", "monday"):
+        await Runner.run(agent, "Where do I live?")
+
+The session is what `talking` says, or the conversation that OpenAI keeps.
+"""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from insula.content import field, items
+from insula.integrations.extras import needed
+from insula.integrations.guest import Guest, Told, talking
+from insula.integrations.mappings import with_told
+from insula.metacognition import Blocking, Metacognition
+
+__all__ = ["InsulaModel", "talking", "wrapped"]
+
+NAME, RANGE = "the OpenAI Agents SDK", "openai-agents>=0.20,<1"
+
+if TYPE_CHECKING:
+    Base: Any = object
+else:
+    Base = needed("agents", NAME, RANGE).Model
+
+
+def wrapped(model: Any, mind: Metacognition | Blocking, **options: Any) -> "InsulaModel":
+    """A model, or the name of one of OpenAI's, with Insula around it.
+
+    Args:
+        model: what the agent would otherwise be given.
+        mind: from `Metacognition.sync`, or from `Metacognition.open` where the agent is only ever awaited.
+        options: `user`, `session`, `exempt` and `stop`, as for `Guest`.
+    """
+    own = needed("agents", NAME, RANGE).MultiProvider().get_model(model) if isinstance(model, str) else model
+    return InsulaModel(own, Guest(mind, **options))
+
+
+class InsulaModel(Base):
+    """Puts memory, confidence and the senses before each model call, and assesses the answer."""
+
+    def __init__(self, model: Any, guest: Guest) -> None:
+        self.model, self.guest = model, guest
+
+    async def get_response(self, system_instructions: str | None, input: Any, *rest: Any, **more: Any) -> Any:  # noqa: A002
+        """A model call of `Runner.run` and `Runner.run_sync`."""
+        told, given = await self._asked(input, more)
+        response = await self.model.get_response(_system(system_instructions, told), given, *rest, **more)
+        if (text := await self.guest.awaited(self.guest.answer(told, _answer(response.output)))) is not None:
+            _hedge(response.output, text)
+        return response
+
+    async def stream_response(
+        self,
+        system_instructions: str | None,
+        input: Any,  # noqa: A002
+        *rest: Any,
+        **more: Any,
+    ) -> AsyncIterator[Any]:
+        """A model call of `Runner.run_streamed`; what has been shown already is assessed, and stays."""
+        told, given = await self._asked(input, more)
+        async for event in self.model.stream_response(_system(system_instructions, told), given, *rest, **more):
+            if field(event, "type") == "response.completed":
+                await self.guest.awaited(self.guest.answer(told, _answer(event.response.output)))
+            yield event
+
+    async def close(self) -> None:
+        """Close the model within."""
+        await self.model.close()
+
+    def get_retry_advice(self, request: Any) -> Any:
+        """What the model within advises."""
+        return self.model.get_retry_advice(request)
+
+    async def _asked(self, given: Any, more: dict[str, Any]) -> tuple[Told, Any]:
+        messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+        session = more.get("conversation_id")
+        name = str(field(self.model, "model") or "")
+        told = await self.guest.awaited(self.guest.ask(messages, session=session, model=name))
+        if told.stop:
+            raise Impasse(told.stop)
+        return told, with_told(messages, told)
+
+
+class Impasse(RuntimeError):
+    """The agent was to stop where nothing helps, and it has come to that; the message is what its model was told."""
+
+
+def _system(own: str | None, told: Told) -> str | None:
+    return "\n\n".join(filter(None, (own, told.system))) or own
+
+
+def _answer(output: list[Any]) -> list[Any]:
+    """What was said and called: the parts of the response's messages."""
+    found: list[Any] = []
+    for item in output:
+        found += items(field(item, "content")) if field(item, "type") == "message" else [item]
+    return found
+
+
+def _hedge(output: list[Any], text: str) -> None:
+    parts = [part for item in output if field(item, "type") == "message" for part in items(field(item, "content"))]
+    said = [part for part in parts if field(part, "type") == "output_text"]
+    for part in said:
+        part.text = text if part is said[0] else ""

@@ -1,0 +1,325 @@
+"""The four repositories of a store: each method is one unit of work, run whole in the store's own thread."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from insula.memory import erasure, facts, index, journal, lock, meanings, nights, statements
+from insula.memory.assertion import Question
+from insula.memory.changes import Changes, Retired, Revision
+from insula.memory.cue import Cue
+from insula.memory.database import Database
+from insula.memory.item import NewItem
+from insula.memory.lessons import Version, cited, heard, version
+from insula.memory.recollection import Found, Recollection, recollected
+from insula.memory.rows import (
+    Cited,
+    Consolidated,
+    Held,
+    Kept,
+    Line,
+    Noticed,
+    Place,
+    Revised,
+    Said,
+    Session,
+    Summarised,
+    Understood,
+    Unembedded,
+)
+from insula.memory.vectors import Vector, cosines
+from insula.text.wishing import Wish
+from insula.types import Controls, Memory, Signal
+
+
+class _Repository:
+    """What a store keeps of one kind."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class Sessions(_Repository):
+    """What is said: sessions, their transcripts, their working memory and the ledger."""
+
+    async def sessions_of(self, user: str) -> list[tuple[str, int, Any]]:
+        """Name, number of turns and time of the last line of a user's sessions, latest first."""
+        return await self._database.run(statements.sessions_of, user)
+
+    async def transcript(self, place: Place, limit: int) -> tuple[Said, ...]:
+        """The last `limit` lines of a session, oldest first."""
+        return await self._database.run(statements.lines, place, limit)
+
+    async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
+        """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
+        return await self._database.run(statements.write, place, None, item, self._database.now() if at is None else at)
+
+    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> None:
+        """Let what a message wishes count at once."""
+        await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
+
+    async def finish(
+        self,
+        place: Place,
+        turn: int,
+        response: NewItem | None,
+        noticed: Sequence[Signal],
+        used: Sequence[int],
+        controls: Controls,
+    ) -> Consolidated | None:
+        """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
+
+        Of a turn that was finished before, here or elsewhere, nothing is written; then it returns None.
+        """
+
+        def work(connection: sa.Connection) -> Consolidated | None:
+            at = self._database.now()
+            if statements.is_over(connection, place, turn):
+                return None
+            if response is not None:
+                statements.write(connection, place, turn, response, at)
+            statements.append(connection, place, noticed)
+            if used:
+                index.touch(connection, place.user_id, used, at)
+            return statements.promote(connection, place, controls, at)
+
+        return await self._database.run(work)
+
+    async def consolidate(self, place: Place, controls: Controls) -> Consolidated:
+        """Promote what is salient enough and let the rest of a full working memory go."""
+        return await self._database.run(statements.promote, place, controls, self._database.now())
+
+    async def add(self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls) -> int:
+        """Write many lines at once, each with its time in seconds since the epoch; returns how many were promoted."""
+
+        def work(connection: sa.Connection) -> int:
+            for item, at in items:
+                statements.write(connection, place, None, item, at)
+            return len(statements.promote(connection, place, controls, self._database.now()).ages)
+
+        return await self._database.run(work)
+
+    async def ledger(
+        self, place: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
+    ) -> list[Signal]:
+        """The last signals of a user (or of this session), newest first."""
+        return await self._database.run(statements.ledger, place, kinds, session_only, limit)
+
+    async def counts(self, place: Place) -> Mapping[str, int]:
+        """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""
+        return await self._database.run(statements.counts, place)
+
+    async def languages(self, place: Place) -> frozenset[str]:
+        """The languages of what is remembered of a user."""
+        return await self._database.run(statements.languages, place)
+
+    async def speakers(self, place: Place) -> frozenset[str]:
+        """Who talks in what is remembered of a user."""
+        return await self._database.run(statements.speakers, place)
+
+
+class Memories(_Repository):
+    """What is remembered: recall, vectors, erasure."""
+
+    async def recall(
+        self,
+        place: Place,
+        cue: Cue,
+        limit: int,
+        *,
+        lines: int = 0,
+        vector: Vector | None = None,
+        asked: Sequence[Question] = (),
+    ) -> Recollection:
+        """The best memories for a cue, from long-term memory and from this session's working memory.
+
+        What was derived, what describes the agent itself, and what was withheld when it was screened is never recalled
+        (laws 2 and 10).
+
+        Args:
+            place: whose memory, and which session.
+            cue: what is asked of it.
+            limit: how many memories at most.
+            lines: how many lines of the session's transcript to read along.
+            vector: the cue's embedding. It proposes what is near in meaning, beside what shares words, and counts in
+                the score of the memories that have one.
+            asked: the questions of the message, each with its embedding. What is stated of those asked about is
+                proposed, too, and each memory is told what it has to do with them.
+        """
+
+        def work(connection: sa.Connection) -> Found:
+            statistics = index.statistics(connection, place.user_id, cue.forms)
+            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found += self._near(connection, place.user_id, vector) if vector is not None else []
+            found += facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found)
+            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
+            return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
+
+        return recollected(place, cue, await self._database.run(work), asked, vector, self._database.now(), limit)
+
+    def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
+        """The memories nearest to a vector that may be proposed."""
+        found: list[tuple[int, bytes]] = []
+        batches = self._database.neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
+        for batch in islice(batches, index.BATCHES):
+            found += index.long_term(connection, user_id, batch)
+            if len(found) >= index.NEAREST:
+                break
+        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
+
+    async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
+        """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
+
+        def work(connection: sa.Connection) -> list[int]:
+            statistics = index.statistics(connection, place.user_id, cue.forms)
+            return index.search(connection, place.user_id, statistics.containing, limit)
+
+        return await self._database.run(work)
+
+    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+        """Write the vectors of memories that had none, but of what has changed since; returns how many."""
+
+        def work(connection: sa.Connection) -> int:
+            written = meanings.embed(connection, user_id, made)
+            self._database.neighbourhoods.add(user_id, written)
+            return len(written)
+
+        return await self._database.run(work)
+
+    async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
+        """A user's latest memories, newest first, each with whether it is in long-term memory."""
+        return await self._database.run(statements.remembered, user, limit)
+
+    async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
+        """A memory, how it stands, and its history as (author, why); None where there is none such."""
+        return await self._database.run(erasure.shown, user_id, memory_id)
+
+    async def restore(self, user_id: int, memory_id: int) -> bool:
+        """Bring a retired memory back; False where there is none such."""
+        return await self._database.run(journal.restore, user_id, memory_id, self._database.now())
+
+    async def erase(self, user_id: int, memory_id: int) -> bool:
+        """Erase a memory and what quotes it; False where there is none such."""
+
+        def work(connection: sa.Connection) -> bool:
+            self._database.neighbourhoods.forget(user_id)
+            return erasure.erase(connection, user_id, memory_id, self._database.now())
+
+        erased = await self._database.run(work)
+        if erased:
+            await self._database.scrub()
+        return erased
+
+
+class Nights(_Repository):
+    """What a night reads and writes."""
+
+    async def users(self) -> list[str]:
+        """The names of all users."""
+        return await self._database.run(nights.names)
+
+    async def sleeper(self, user: str) -> int | None:
+        """The id under which the night knows a user; None where nothing is stored of them."""
+        return await self._database.run(nights.user_id, user)
+
+    async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
+        """The last night in which a phase was done, and when."""
+        return await self._database.run(journal.last_night, user_id, phase)
+
+    async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
+        """The reports of the phases of a night that are done."""
+        return await self._database.run(journal.journal, user_id, night)
+
+    async def record(
+        self, user_id: int, night: str, phase: str, report: Mapping[str, Any], changes: Changes = ()
+    ) -> bool:
+        """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
+        return await self._database.run(journal.record, user_id, night, phase, report, changes, self._database.now())
+
+    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> None:
+        """Write down what a phase was answered, so that it need not ask again."""
+        await self._database.run(journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED)
+
+    async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
+        """What a phase reported when it was last done; empty where it never was."""
+        return await self._database.run(journal.last_report, user_id, phase)
+
+    async def reports_after(self, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
+        """The reports of a phase since another one was last done, oldest first."""
+        return await self._database.run(journal.reports_after, user_id, phase, other)
+
+    async def unfinished(self, user_id: int, end: str) -> tuple[str, float] | None:
+        """The latest night where it was begun and not ended, and when its last entry was written."""
+        return await self._database.run(journal.unfinished, user_id, end)
+
+    def alone(self, user_id: int) -> AbstractContextManager[bool]:
+        """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
+        return (
+            nullcontext(True)
+            if self._database.path == ":memory:"
+            else lock.held(Path(f"{self._database.path}.night{user_id}"))
+        )
+
+    async def sessions_to_sleep_on(self, user_id: int) -> list[Session]:
+        """A user's sessions, oldest first."""
+        return await self._database.run(nights.sessions_of, user_id)
+
+    async def lines_of(self, user_id: int, session_id: int, limit: int) -> list[Line]:
+        """The last lines of a session, oldest first."""
+        return await self._database.run(nights.transcript, user_id, session_id, limit)
+
+    async def summaries(self, user_id: int, limit: int) -> list[Summarised]:
+        """The latest summaries, oldest first."""
+        return await self._database.run(nights.summaries_of, user_id, limit)
+
+    async def insights(self, user_id: int, limit: int) -> list[Understood]:
+        """The latest insights, newest first."""
+        return await self._database.run(nights.insights_of, user_id, limit)
+
+    async def held(self, user_id: int, limit: int) -> list[Held]:
+        """The latest items of long-term memory that somebody said, newest first."""
+        return await self._database.run(nights.held, user_id, limit)
+
+    async def noticed(self, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
+        """The signals of some kinds since a moment, oldest first."""
+        return await self._database.run(nights.noticed, user_id, kinds, since)
+
+    async def noticed_in(self, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[Noticed]:
+        """The signals of some kinds in some sessions, oldest first."""
+        return await self._database.run(nights.noticed_in, user_id, kinds, within)
+
+
+class Guidance(_Repository):
+    """What was learned: lessons, guidelines, and the states of what is derived."""
+
+    async def lessons(self, user_id: int) -> list[Kept]:
+        """A user's lessons and guidelines, with what sessions say of them."""
+        return await self._database.run(nights.kept, user_id)
+
+    async def lessons_version(self, user_id: int) -> Version:
+        """What changes whenever a user's lessons do."""
+        return await self._database.run(version, user_id)
+
+    async def cited(self, user_id: int, ids: Sequence[int]) -> list[Cited]:
+        """Some of a user's messages, oldest first."""
+        return await self._database.run(cited, user_id, ids)
+
+    async def revisions(self, user_id: int, subject: str, limit: int = 50) -> list[Revised]:
+        """The latest states of something derived, newest first."""
+        return await self._database.run(nights.revisions_of, user_id, subject, limit)
+
+    async def revise(self, user_id: int, revision: Revision) -> None:
+        """Add a state of something derived, by a person's hand."""
+        await self._database.run(journal.revise, user_id, revision, self._database.now())
+
+    async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
+        """Tell some guidance no more, by a person's hand."""
+        await self._database.run(journal.write, user_id, gone, self._database.now())

@@ -1,0 +1,239 @@
+"""What the statements of the store bring: one type for each kind of row."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from insula.types import Provenance
+
+NAME_DIGITS = 10
+"""Digits of the name of a lesson, behind its first letter."""
+
+
+def name_of(key: str, section: str) -> str:
+    """The name of guidance with a key: that of a guideline, which SOUL.md marks, is its key."""
+    return key if section else f"{key[:1]}{key.rpartition('/')[2][:NAME_DIGITS]}"
+
+
+class Session(NamedTuple):
+    """A session as the night sees it."""
+
+    id: int
+    name: str
+    messages: int
+    last: int
+    """Id of its last message."""
+    ended_at: float
+    summarised: int
+    """Id of the last message that its summary has seen; 0 without one."""
+
+
+class Line(NamedTuple):
+    """One line of a transcript, with its place on the ledger."""
+
+    id: int
+    turn: int
+    provenance: Provenance
+    content: str
+    at: float
+    score: float | None
+    speaker: str = ""
+    """`user` for the user; a name where others talk."""
+
+
+class Held(NamedTuple):
+    """An item of long-term memory, as far as consolidation looks at it."""
+
+    id: int
+    session_id: int
+    kind: str
+    provenance: Provenance
+    speaker: str
+    language: str
+    content: str
+    importance: float
+    terms: frozenset[str]
+    said_at: float
+    uses: int
+    used_at: tuple[float, ...]
+    restored: bool = False
+    """Whether a person brought it back."""
+
+
+class Summarised(NamedTuple):
+    """A summary as reflection reads it."""
+
+    session_id: int
+    content: str
+    topics: tuple[str, ...]
+    messages: int
+    ended_at: float
+    memory_id: int = 0
+    """Of its text: a summary that was written later has a greater one."""
+
+
+class Understood(NamedTuple):
+    """An insight as it stands, with the sessions that bear it out."""
+
+    id: int
+    content: str
+    sessions: tuple[int, ...]
+    importance: float
+    confidence: float
+
+
+class Noticed(NamedTuple):
+    """A signal on the ledger."""
+
+    session_id: int
+    turn: int
+    kind: str
+    data: Mapping[str, Any]
+    at: float
+
+
+class Kept(NamedTuple):
+    """A lesson as it stands, with what sessions say of it: (session, arm, happened, at)."""
+
+    id: int
+    key: str
+    advice: str
+    trigger: tuple[str, ...]
+    section: str
+    author: str
+    mode: str
+    citations: tuple[int, ...]
+    created_at: float
+    evidence: tuple[tuple[str, str, bool, float], ...]
+
+    @property
+    def name(self) -> str:
+        """The id by which people know it, in SOUL.md, in commands and in answers alike."""
+        return name_of(self.key, self.section)
+
+
+class Revised(NamedTuple):
+    """A state of something derived."""
+
+    id: int
+    author: str
+    content: str
+    evidence: Mapping[str, Any]
+    at: float
+
+
+class Place(NamedTuple):
+    """Where a turn happens: the user and session it belongs to."""
+
+    user_id: int
+    session_id: int
+    user: str
+    session: str
+
+
+class Consolidated(NamedTuple):
+    """What a turn moved to long-term memory, and what is left in working memory."""
+
+    ages: tuple[float, ...]
+    """Of each item that was promoted, in seconds since it was said."""
+    saliences: tuple[float, ...]
+    """Of each item that stays and was said lately: in as many turns as working memory holds exchanges."""
+
+
+class Said(NamedTuple):
+    """One line of a transcript."""
+
+    turn: int
+    provenance: Provenance
+    speaker: str
+    content: str
+    at: datetime
+    score: float | None = None
+    """The assessment of a response."""
+
+
+class Entry(NamedTuple):
+    """A signal as it stands on the ledger."""
+
+    id: int
+    session: str
+    turn: int
+    kind: str
+    reason: str
+    at: float
+    data: Mapping[str, Any]
+
+
+class Sitting(NamedTuple):
+    """A session, as a list of them shows it."""
+
+    id: int
+    name: str
+    turns: int
+    started_at: float
+    last_at: float
+
+
+class Spoken(NamedTuple):
+    """One line of a transcript."""
+
+    turn: int
+    provenance: Provenance
+    speaker: str
+    content: str
+    at: float
+    score: float | None
+
+
+class Talk(NamedTuple):
+    """A stretch of a session: its lines, and what was noticed in its turns."""
+
+    lines: tuple[Spoken, ...]
+    noticed: tuple[Entry, ...]
+
+
+class Done(NamedTuple):
+    """What a phase of a night reported."""
+
+    id: int
+    night: str
+    phase: str
+    report: Mapping[str, Any]
+    at: float
+
+
+class Unstated(NamedTuple):
+    """A memory whose statements are to come, and what was said just before it."""
+
+    id: int
+    content: str
+    provenance: str
+    speaker: str
+    before: str
+    before_speaker: str
+
+
+class Unembedded(NamedTuple):
+    """A memory whose vector is to come, and what was said just before it."""
+
+    id: int
+    content: str
+    before: str
+
+
+class Cited(NamedTuple):
+    """A message that a lesson was learned from."""
+
+    id: int
+    session: str
+    content: str
+    at: float
+    memory: int = 0
+    """The number of its memory, by which a person erases it."""
+
+
+class Tally(NamedTuple):
+    """How often a strategy succeeded and failed."""
+
+    successes: int = 0
+    failures: int = 0

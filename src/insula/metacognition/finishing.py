@@ -1,0 +1,192 @@
+"""What becomes of a response: judged by what stood before the model, told to a person, and left to the next turn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from insula.memory.item import REMEMBERED_CHARS
+from insula.memory.store import Said
+from insula.metacognition.mind import TURN
+from insula.metacognition.reading import RECENT_RESPONSES, brought
+from insula.redaction import redact
+from insula.session.adaptation import Stage
+from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, detect
+from insula.text.questions import asks
+from insula.turn import impasse, insights, lessons, mending
+from insula.turn.instructions import bears
+from insula.turn.mending import Mend
+from insula.turn.verdict import Verdict, verdict
+from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Level, Recalled, Signal, Usage
+
+SAID_BEFORE = 6
+"""Messages of the session that a response may draw on beside what was recalled."""
+TOPIC_TERMS = 40
+"""Terms of a message that stand on the ledger as its topic."""
+OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
+"""What speaks against data, too: the rest is about words and their number."""
+CONFIDENCE_LOW, IMPASSE = "meta:confidence-low", "meta:impasse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """What became of a response."""
+
+    response: str
+    """The text for the user: hedged where it should be, else as it was given."""
+    assessment: Assessment | None
+    """None where the assessment itself failed (counted, and the response left as it was)."""
+    hedged: bool
+    signals: tuple[Signal, ...]
+    verdict: Verdict | None = None
+    """The same for a person, in one sentence, with what memory had to do with it."""
+    again: str = ""
+    """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+    troubles: tuple[str, ...] = ()
+    """Sentences on what failed in Insula itself, where the turn was finished by `Metacognition.finish`."""
+
+
+class Note(NamedTuple):
+    """What a turn has to say on the ledger."""
+
+    kind: str
+    reason: str
+    data: dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What stood before the model: all that a response is judged by, and that the record of the turn names."""
+
+    message: str
+    analysis: Analysis | None
+    history: Sequence[Said]
+    is_read: bool
+    """Whether memory could be read."""
+    confidence: Confidence
+    recalled: Sequence[Recalled]
+    shown: frozenset[int]
+    personal: bool
+    lessons: Sequence[lessons.Used]
+    insights: Sequence[insights.Recalled]
+    mend: Mend | None
+    before: impasse.Judged | None
+    """What is kept of the turn before."""
+    controls: Controls
+    skipped: Sequence[Stage]
+
+    @cached_property
+    def topic(self) -> frozenset[str]:
+        """The terms of the message."""
+        return frozenset(self.analysis.terms if self.analysis else ())
+
+    @property
+    def language(self) -> str:
+        """The language of the message."""
+        return self.analysis.language if self.analysis else UNKNOWN
+
+    @property
+    def level(self) -> Level | None:
+        """How sure memory was; None where it could not be asked."""
+        return self.confidence.level if self.analysis is not None and self.is_read else None
+
+    @property
+    def responses(self) -> list[str]:
+        """The last responses of the session."""
+        return [said.content for said in self.history if said.provenance == "assistant"][-RECENT_RESPONSES:]
+
+    @property
+    def memory(self) -> list[Recalled | str]:
+        """What the response may draw on: what was recalled from a person or a tool, and what was said just now."""
+        if self.level is None:
+            return []
+        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
+        said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
+        return [*known, *said[-SAID_BEFORE:]]
+
+    def spoken(self, response: str) -> str:
+        """The response's language; the message's where it is too short to tell, or none that can be hedged in."""
+        spoken = detect(response, self.language)
+        return spoken if spoken in LANGUAGES else self.language
+
+    def verdict(self, judged: Assessment) -> Verdict:
+        """The judgement for a person, with what memory had to do with it."""
+        asked = bool(self.analysis and asks(self.analysis))
+        return verdict(self.confidence, judged, asked=asked, personal=self.personal)
+
+    def left(self, judged: Assessment) -> mending.Shortfall | None:
+        """What this turn leaves to the next."""
+        return mending.shortfall(judged, impasse.impasse(self.before, impasse.judged(judged, self.topic)))
+
+
+def of_data(judged: Assessment) -> Assessment:
+    """What holds of a response that is data: words that it lacks say nothing against it."""
+    faults = tuple(fault for fault in judged.faults if fault.flag in OF_DATA)
+    if judged.passed or faults:
+        return replace(judged, unanswered=())
+    flags = tuple(flag for flag in judged.flags if flag in OF_DATA)
+    return replace(
+        judged, score=max(judged.score, HEDGE_THRESHOLD), flags=flags, faults=(), unanswered=(), unclear=True
+    )
+
+
+def again(given: Given, judged: Assessment) -> str:
+    """What to ask once more with at once; nothing where no fault can be named."""
+    left = mending.shortfall(judged)
+    if judged.outcome != "doubtful" or left is None:
+        return ""
+    return mending.sentence(left, given.language) or ""
+
+
+def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage: Usage, hedged: bool) -> Iterator[Note]:
+    """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
+    record = _record(given, judged, usage, hedged) | {"verdict": told.kind} | _mended(given, judged, response)
+    yield Note(TURN, "the turn is over", record | {"quoted": _quoted(judged, told, given.left(judged))})
+    if judged.score < HEDGE_THRESHOLD:
+        why = ", ".join(judged.flags) or "several parts fell short"
+        data: dict[str, object] = {
+            "score": judged.score,
+            "flags": list(judged.flags),
+            "unanswered": [redact(text) for text in judged.unanswered],
+        }
+        yield Note(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
+
+
+def _mended(given: Given, judged: Assessment, response: str) -> dict[str, object]:
+    """What became of what the turn before had left to this one."""
+    if given.mend is None:
+        return {}
+    return {"mend": mending.record(given.mend, mending.is_mended(given.mend.shortfall, response, judged))}
+
+
+def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> dict[str, object]:
+    learned: dict[str, object] = {"lessons": lessons.record(given.lessons)} if given.lessons else {}
+    if given.insights:
+        learned["insights"] = [{"id": one.id, "arm": one.arm} for one in given.insights]
+    return {
+        **learned,
+        "confidence": {"level": given.confidence.level, "score": round(given.confidence.score, 4)},
+        "unadjusted": round(given.confidence.unadjusted, 4),
+        "assessment": {
+            "score": round(judged.score, 4),
+            "flags": list(judged.flags),
+            "parts": asdict(judged.parts),
+            **({"unclear": True} if judged.unclear else {}),
+        },
+        "hedged": hedged,
+        "topic": sorted(given.topic)[:TOPIC_TERMS],
+        "recalled": brought(given.recalled, given.shown),
+        "controls": {**asdict(given.controls), "skipped": list(given.skipped)},
+        "usage": {"input": usage.input_tokens, "output": usage.output_tokens},
+        "seconds": round(usage.seconds, 4),
+    }
+
+
+def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
+    """What the record of a turn quotes of messages and memories; erased with any of them."""
+    faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
+    return {
+        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        **({"faults": faults} if faults else {}),
+        **({"shortfall": left.record()} if left else {}),
+    }

@@ -1,0 +1,62 @@
+"""A turn that waits for its answer, as a value that can be stored and read by another process."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from insula.errors import InputError
+from insula.memory.store import Said
+from insula.session.adaptation import Adaptation, Stage
+from insula.turn import insights, lessons
+from insula.turn.instructions import Words
+from insula.turn.mending import Mend
+from insula.types import Confidence, Controls, Recalled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspended:
+    """What a turn is finished by, beside what is read anew: the analysis of the message, and the turns before."""
+
+    v: Literal[1] = 1
+    user: str
+    session: str
+    message: str
+    model: str
+    number: int
+    words: Words
+    confidence: Confidence
+    recalled: tuple[Recalled, ...]
+    history: tuple[Said, ...]
+    personal: bool
+    lessons: tuple[lessons.Used, ...]
+    insights: tuple[insights.Recalled, ...]
+    mend: Mend | None
+    controls: Controls
+    skipped: tuple[Stage, ...]
+    adaptations: Sequence[Adaptation]
+
+
+@cache
+def _form() -> TypeAdapter[Suspended]:
+    return TypeAdapter(Suspended)
+
+
+def dumped(turn: Suspended) -> str:
+    """A turn as JSON."""
+    return _form().dump_json(turn).decode()
+
+
+def loaded(kept: str) -> Suspended:
+    """The turn that was dumped.
+
+    Raises:
+        InputError: the text is none, or of another version.
+    """
+    try:
+        return _form().validate_json(kept)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"])) or "all of it"
+        raise InputError(f"The text is no turn ({where}); give what `Turn.to_json` returned.") from error

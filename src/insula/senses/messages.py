@@ -1,0 +1,109 @@
+"""Messages of the libraries that people use, as what they tell: calls, their results, the user's words."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from insula.content import field, items, plain, taken
+
+
+class Called(NamedTuple):
+    """The model asks for a tool."""
+
+    id: str
+    tool: str
+    input: object
+
+
+class Returned(NamedTuple):
+    """What a tool gave back."""
+
+    id: str
+    tool: str
+    """Empty where the message does not say; the call does."""
+    output: object
+    ok: bool | None
+
+
+class Said(NamedTuple):
+    """The user speaks."""
+
+    words: str
+
+
+Event = Called | Returned | Said
+
+_USERS, _TOOLS = frozenset(("user", "human")), frozenset(("tool", "function"))
+_CALLS = frozenset(("function_call", "custom_tool_call", "mcp_call", "tool_use", "tool-call", "tool_call", "function"))
+
+
+def events(message: object, place: int) -> list[Event]:
+    """What a message tells, in its order.
+
+    Args:
+        message: a mapping or an object of a library.
+        place: its place in the conversation; names a call that has no id.
+    """
+    return list(_events(message, place))
+
+
+def calls(message: object, place: int) -> list[Called]:
+    """The calls that a message asks for."""
+    return [one for one in _events(message, place) if isinstance(one, Called)]
+
+
+def _events(message: object, place: int) -> Iterator[Event]:
+    role = field(message, "role") or field(message, "type") or field(message, "kind")
+    if not isinstance(role, str):
+        return
+    if role in _TOOLS and (field(message, "tool_call_id") or field(message, "name")):
+        status = field(message, "status")
+        yield _returned(message, place, "content", False if status == "error" else None)
+        return
+    if role in _CALLS:
+        yield from _call(message, place)
+        return
+    if role.endswith("_output"):
+        yield _returned(message, place, "output", None)
+        return
+    for call in items(field(message, "tool_calls")):
+        yield from _call(call, place)
+    if call := field(message, "function_call"):
+        yield from _call(call, place)
+    yield from _within(message, role, place)
+
+
+def _within(message: object, role: str, place: int) -> Iterator[Event]:
+    content = field(message, "content")
+    for part in items(content if content is not None else field(message, "parts")):
+        kind = field(part, "type") or field(part, "part_kind")
+        if kind in {"tool_use", "tool-call"}:
+            if not items(field(message, "tool_calls")):  # LangChain says the same in both places
+                yield from _call(part, place)
+        elif kind in {"tool_result", "tool-return"}:
+            yield _returned(part, place, "content", False if field(part, "is_error") else None)
+        elif kind == "retry-prompt" and field(part, "tool_name"):
+            yield _returned(part, place, "content", ok=False)
+        elif kind == "user-prompt":
+            yield Said(plain(field(part, "content")))
+    if role in _USERS and (words := taken(message).text):
+        yield Said(words)
+
+
+def _call(call: Any, place: int) -> Iterator[Called]:
+    inner = field(call, "function") or call
+    tool = field(inner, "name") or field(inner, "tool_name")
+    given = next((v for n in ("arguments", "args", "input") if (v := field(inner, n)) is not None), "")
+    if isinstance(tool, str):
+        yield Called(_id(call, place, tool), tool, given)
+
+
+def _returned(message: object, place: int, where: str, ok: bool | None) -> Returned:
+    tool = field(message, "name") or field(message, "tool_name")
+    name = tool if isinstance(tool, str) else ""
+    return Returned(_id(message, place, name), name, field(message, where), ok)
+
+
+def _id(value: object, place: int, tool: str) -> str:
+    names = ("tool_call_id", "tool_use_id", "call_id", "id")
+    known = next((v for n in names if isinstance(v := field(value, n), str) and v), "")
+    return known[:80] or f"{place}:{tool}"

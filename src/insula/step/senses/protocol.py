@@ -1,0 +1,45 @@
+"""What a sense must have. A hook never loads this: `typing` would cost it half its budget."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from insula.step.action import Action
+from insula.step.state import Reading, State
+
+
+class Worded(Protocol):
+    """What every sense has: a name, a label for people, and what is said of what it feels."""
+
+    @property
+    def NAME(self) -> str: ...  # noqa: N802
+    @property
+    def LABEL(self) -> str: ...  # noqa: N802
+    @property
+    def CLIMBS(self) -> bool:  # noqa: N802
+        """Whether its readings mean that the agent is stuck, and so climb the ladder."""
+        ...
+
+    @property
+    def ADVICE(self) -> Mapping[int, tuple[str, ...]]:  # noqa: N802
+        """By rung, 0 where there is none: what may follow the fact; each is said once in a session."""
+        ...
+
+    def fact(self, reading: Reading) -> str:
+        """What is seen, with no word of an output, a file or a page (law 10)."""
+        ...
+
+
+class Sense(Worded, Protocol):
+    """A sense that feels after each call."""
+
+    def feel(self, state: State, action: Action) -> Reading | None:
+        """What it feels after an action; `state` holds it already."""
+        ...
+
+
+class Last(Worded, Protocol):
+    """A sense that feels when the agent stops."""
+
+    def feel_end(self, state: State, said: str) -> Reading | None:
+        """What it feels; `said` are the agent's last words."""
+        ...

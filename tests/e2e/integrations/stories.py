@@ -1,0 +1,82 @@
+"""What a model does in the stories that each framework's agent is put through."""
+
+from itertools import pairwise
+from os.path import commonprefix
+from typing import Any
+
+from fake import Json, Reply
+
+FACT = "My sister Ana lives in Lisbon."
+QUESTION = "Where does my sister Ana live?"
+IGNORES = "I have no idea where your sister lives, and nothing was said about it."
+TWO_QUESTIONS = "How long does the train from Lisbon to Porto take? And what does a first-class ticket cost?"
+HALF = "The train from Lisbon to Porto takes about three hours."
+SAID_TO_KNOW = "These facts bear directly on this; answer with them."
+ERROR = '{"isError": true, "content": [{"type": "text", "text": "relation users does not exist"}]}'
+COUNT = "How many users does the database hold? Count them."
+
+
+def knows(_: Json) -> Reply:
+    """A healthy model without tools."""
+    return "Your sister Ana lives in Lisbon."
+
+
+def ignores(_: Json) -> Reply:
+    """Passes over what memory holds."""
+    return IGNORES
+
+
+def insists(body: Json) -> Reply:
+    """Calls the same tool until it has failed six times, then answers."""
+    done = len(_results(body))
+    if done >= 6:
+        return "I could not count them: the table is missing."
+    return [("query", {"sql": f"select count(*) from users where shard = {done}"})]
+
+
+def parallel(body: Json) -> Reply:
+    """Calls two tools at once, then answers."""
+    if _results(body):
+        return "There are two rooms free on both days."
+    return [("rooms", {"day": "monday"}), ("rooms", {"day": "tuesday"})]
+
+
+def raising(body: Json) -> Reply:
+    """Calls a tool that raises."""
+    del body
+    return [("broken", {})]
+
+
+def talks(body: Json) -> Reply:
+    """Answers at length."""
+    del body
+    return "Start with the old town and its market in the morning, then take the tram up the hill to the castle. " * 5
+
+
+CHAT = (
+    "I am going to Lisbon with my sister Ana next month.",
+    "What should we see on the first day?",
+    "Is the castle worth it?",
+    "Ana does not eat fish. Where could we have dinner?",
+    "How much is a tram ticket?",
+    "And a day ticket?",
+    "What is the weather like in May?",
+    "Which day trip would you take?",
+    "How long is the train to Sintra?",
+    "Thanks! Anything that we should book before we leave?",
+)
+
+
+def shared(sent: list[str]) -> float:
+    """Share of what was sent that is the beginning of what was sent before."""
+    return sum(len(commonprefix(two)) for two in pairwise(sent)) / sum(map(len, sent[1:]))  # noqa: RUF071 texts
+
+
+def _results(body: Json) -> list[Any]:
+    found: list[Any] = []
+    for message in body["messages"]:
+        content: Any = message.get("content")
+        parts = content if isinstance(content, list) else []
+        found += [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
+        found += [message] if message["role"] == "tool" else []
+    return found
