@@ -8,10 +8,12 @@ import pytest
 from api_service import Client, MakeService, Replies, Serve, answer, serve
 
 from insula.agent.chat import Chat
+from insula.agent.requests import Requests
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.tokens import FILE, Keys
+from insula.sleep.forgetting import REQUESTS
 from insula.testing import ScriptedModel
 
 
@@ -40,7 +42,11 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
 
     def make(replies: Replies = answer, *, tokens: Mapping[str, str] | None = None, delay: float = 0.0) -> Service:
         return Service(
-            chat=Chat(metacognition, ScriptedModel(replies, delay=delay)),
+            chat=Chat(
+                metacognition,
+                ScriptedModel(replies, delay=delay),
+                requests=Requests(lambda user: tmp_path / user / REQUESTS),
+            ),
             model="scripted",
             soul_of=lambda user: tmp_path / user / "SOUL.md",
             keys=Keys(tokens or {}, tmp_path / FILE),

@@ -1,7 +1,8 @@
-"""The database: one SQLite file and the thread that alone writes it.
+"""The database: one SQLite file, the thread that alone writes it, and a few that only read.
 
-Each unit of work runs whole in that thread: a caller that is cancelled leaves nothing half written, and a statement
-costs 0.01 ms instead of the 0.3 ms that it takes to cross between threads one by one.
+Readers see what was written last when they begin, and wait for nobody (WAL): a question that takes long delays neither
+who writes nor other questions. Each unit of work runs whole in one thread: a caller that is cancelled leaves nothing
+half written, and a statement costs 0.01 ms instead of the 0.3 ms that it takes to cross between threads one by one.
 """
 
 import asyncio
@@ -24,6 +25,9 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
+READERS = 3
+"""Threads that read beside the one that writes: more would only wait for the interpreter."""
+
 
 class Database:
     """A file, its thread, and what is held of it in memory.
@@ -38,6 +42,8 @@ class Database:
         self.now = now
         self._engine = file.engine_of(self.path)
         self._thread = ThreadPoolExecutor(1, "insula-store")
+        self._reading = file.reading_engine_of(self.path, READERS)
+        self._readers = ThreadPoolExecutor(READERS, "insula-reader")
         self._file: tuple[int, int] | None = None
         self.neighbourhoods = Neighbourhoods()
 
@@ -63,6 +69,9 @@ class Database:
 
     async def close(self) -> None:
         """Finish what is being written and let go of the file."""
+        self._readers.shutdown()
+        if self._reading is not None:
+            self._reading.dispose()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
         self._thread.shutdown()
 
@@ -89,6 +98,25 @@ class Database:
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, unit)
 
+    async def read(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """Run one unit of work that only reads: all of it sees the memory as it is at one moment.
+
+        It runs beside whoever writes; a memory that is in no file is read by the thread that writes it.
+        """
+        if (engine := self._reading) is None or file.identity(self.path) != self._file:
+            return await self.run(work, *args, **options)
+
+        def unit() -> T:
+            try:
+                with engine.connect() as connection:
+                    index.snapshot(connection)
+                    return work(connection, *args, **options)
+            except DBAPIError as error:
+                self.forget()
+                raise index.explain(error, self.path) from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, unit)
+
     def _find(self) -> None:
         """See whether the file that is open is the one at its path: SQLite writes on into one that was deleted.
 
@@ -98,6 +126,8 @@ class Database:
         found = file.identity(self.path)
         if found != self._file and self._file is not None:
             self._engine.dispose()
+            if self._reading is not None:
+                self._reading.dispose()
             self.forget()
             self._file = None
         if found is None:

@@ -61,6 +61,23 @@ def engine_of(name: str) -> sa.Engine:
     return engine
 
 
+def reading_engine_of(name: str, readers: int) -> sa.Engine | None:
+    """An engine of as many connections as there are readers, which cannot write; None where there is no file."""
+    if name == ":memory:":
+        return None
+    url = sa.URL.create("sqlite+pysqlite", database=name)
+    engine = sa.create_engine(
+        url,
+        poolclass=sa.QueuePool,
+        pool_size=readers,
+        max_overflow=0,
+        hide_parameters=True,
+        connect_args={"check_same_thread": False},
+    )
+    index.configure(engine, reads=True)
+    return engine
+
+
 def upgrade(connection: sa.Connection, path: str) -> None:
     """Bring the schema up to date in one transaction: a kill leaves the old one, or the new.
 

@@ -97,12 +97,13 @@ _COUNT = _ADDED.on_conflict_do_update(
 )
 
 
-def configure(engine: sa.Engine) -> None:
-    """Set each new connection up: write-ahead log, foreign keys, patience with other writers."""
+def configure(engine: sa.Engine, *, reads: bool = False) -> None:
+    """Set each new connection up: write-ahead log, foreign keys, patience with other writers; or that it only reads."""
+    writes = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 
     def pragmas(connection: Any, _: object) -> None:
         cursor = connection.cursor()
-        for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        for pragma in (f"busy_timeout={BUSY_MS}", *(("query_only=ON",) if reads else writes)):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
@@ -117,7 +118,8 @@ def begin(connection: sa.Connection) -> None:
 
 def snapshot(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
-    connection.exec_driver_sql("BEGIN")
+    if not getattr(connection.connection.dbapi_connection, "in_transaction", False):
+        connection.exec_driver_sql("BEGIN")
 
 
 def check_room(connection: sa.Connection) -> None:

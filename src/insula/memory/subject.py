@@ -32,8 +32,26 @@ GROUPS = {
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 CALLINGS = frozenset(
-    "teacher doctor dentist coach student client boss tradesman shopkeeper driver lawyer officer apprentice hairdresser"
-    " cleaner caretaker nanny tenant".split()
+    [
+        "teacher",
+        "doctor",
+        "dentist",
+        "coach",
+        "student",
+        "client",
+        "boss",
+        "tradesman",
+        "shopkeeper",
+        "driver",
+        "lawyer",
+        "officer",
+        "apprentice",
+        "hairdresser",
+        "cleaner",
+        "caretaker",
+        "nanny",
+        "tenant",
+    ]
 )
 """Beings that are also what somebody does: "我是老师" speaks of me."""
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})

@@ -1,7 +1,9 @@
 """Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +90,9 @@ class Neighbourhoods:
         self._held_bytes = held_bytes
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
+        self._locks: defaultdict[int, Lock] = defaultdict(Lock)
+        """One for each user, since several threads ask: one reads a user's vectors, and the others wait for it."""
+        self._emptied = 0
 
     def nearest(self, user_id: int, vector: Vector, read: Read) -> Iterator[list[int]]:
         """The ids of a user's memories, nearest to a vector first, in batches; none where they are too many to be held.
@@ -95,36 +100,49 @@ class Neighbourhoods:
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
+        with self._locks[user_id]:
+            held = self._held(user_id, vector.size, read)
+        if held is not None:
+            yield from held.nearest(vector)
+
+    def _held(self, user_id: int, dimensions: int, read: Read) -> "_Signs | None":
+        """The signs of a user's vectors as they are now; None where they are too many to be held."""
         if user_id in self._too_many:
-            return
-        here = self._users.pop(user_id, None)
-        if here is None or here.dimensions != vector.size:
-            here = _Neighbourhood(vector.size)
+            return None
+        emptied, here = self._emptied, self._users.pop(user_id, None)
+        if here is None or here.dimensions != dimensions:
+            here = _Neighbourhood(dimensions)
         while new := list(read(here.last, here.row_bytes)):
             here.add(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
-                return
-        self._users[user_id] = here
-        while sum(one.size for one in self._users.values()) > self._held_bytes:
-            del self._users[next(iter(self._users))]
-        yield from here.nearest(vector)
+                return None
+        if emptied == self._emptied:
+            self._users[user_id] = here
+        while len(users := list(self._users.items())) > 1 and sum(one.size for _, one in users) > self._held_bytes:
+            self._users.pop(users[0][0], None)
+        return here.signs
 
     def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
-        here = self._users.get(user_id)
-        if here is not None:
-            here.add([(number, one) for number, one in found if number <= here.last and len(one) == here.row_bytes])
+        with self._locks[user_id]:
+            here = self._users.get(user_id)
+            if here is not None:
+                known = here.known([number for number, _ in found])
+                late = [(number, one) for number, one in found if number <= here.last and number not in known]
+                here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
         if user_id is None:
+            self._emptied += 1
             self._users.clear()
             self._too_many.clear()
         else:
-            self._users.pop(user_id, None)
-            self._too_many.discard(user_id)
+            with self._locks[user_id]:
+                self._users.pop(user_id, None)
+                self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
@@ -142,6 +160,9 @@ class _Neighbourhood:
     def size(self) -> int:
         return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
 
+    def known(self, ids: Sequence[int]) -> set[int]:
+        return {*self._ids[: self._count][np.isin(self._ids[: self._count], ids)].tolist()}
+
     def add(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:
             return
@@ -155,16 +176,29 @@ class _Neighbourhood:
         self._signs[:, self._count : count] = _signs(rows.astype(np.float32))
         self._count = count
 
+    @property
+    def signs(self) -> "_Signs":
+        """What is there now; what is added later stands behind it, or in another array."""
+        return _Signs(self._ids[: self._count], self._signs[:, : self._count])
+
+
+class _Signs(NamedTuple):
+    """The signs of a user's vectors at one moment, which any thread may read."""
+
+    ids: npt.NDArray[np.int64]
+    signs: Signs
+
     def nearest(self, vector: Vector) -> Iterator[list[int]]:
-        differ = np.zeros(self._count, np.uint16)
-        for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True):
-            differ += np.bitwise_count(held[: self._count] ^ asked)
-        best = np.argpartition(differ, BATCH)[:BATCH] if self._count > BATCH else np.arange(self._count)
-        yield self._ids[best[np.argsort(differ[best], kind="stable")]].tolist()
+        count = len(self.ids)
+        differ = np.zeros(count, np.uint16)
+        for held, asked in zip(self.signs, _signs(vector[np.newaxis])[:, 0], strict=True):
+            differ += np.bitwise_count(held ^ asked)
+        best = np.argpartition(differ, BATCH)[:BATCH] if count > BATCH else np.arange(count)
+        yield self.ids[best[np.argsort(differ[best], kind="stable")]].tolist()
         differ[best] = _LAST
-        rest = np.argsort(differ, kind="stable")[: self._count - len(best)]
+        rest = np.argsort(differ, kind="stable")[: count - len(best)]
         for at in range(0, len(rest), _MORE):
-            yield self._ids[rest[at : at + _MORE]].tolist()
+            yield self.ids[rest[at : at + _MORE]].tolist()
 
 
 def _signs(rows: Array) -> Signs:

@@ -14,7 +14,20 @@ from starlette.responses import Response
 from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
-from insula.server.api import gauges, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
+from insula.server.api import (
+    answers,
+    data,
+    gauges,
+    ledger,
+    lessons,
+    memories,
+    night,
+    rules,
+    sessions,
+    sign_in,
+    soul,
+    talk,
+)
 from insula.server.api.gauges import Prepared
 from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
@@ -42,6 +55,8 @@ ROUTERS = (
         rules.router,
         lessons.router,
         night.router,
+        data.router,
+        answers.router,
     ),
     *(ledger.router, sign_in.router, routes.router),
 )

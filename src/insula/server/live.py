@@ -95,8 +95,8 @@ class Live:
     async def _look(self, store: Store, last: int | None) -> tuple[int, list[str]]:
         """The end of the ledger, and who is to be woken: all where it is not known what they have seen."""
         if last is None:
-            return await store.run(views.end), list(self._rooms)
-        return await store.run(views.grown, last)
+            return await store.read(views.end), list(self._rooms)
+        return await store.read(views.grown, last)
 
     def _wake(self, user: str) -> None:
         if room := self._rooms.get(user):

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
-from insula.memory import archive, departure, nights
+from insula.memory import archive, departure, lock, nights
 from insula.memory.archive import Archive
 from insula.memory.store import Store
 from insula.sleep import audit, soul_file
@@ -53,7 +53,7 @@ async def export(store: Store, user: str, house: House, target: Path) -> int:
         InputError: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await store.run(_export, user, _files(house), target)
+    return await store.read(_export, user, _files(house), target)
 
 
 def _export(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
@@ -151,11 +151,16 @@ async def erase(store: Store, user: str, house: House) -> str:
     """Erase all that is kept of a user, for good; returns what is left to do, if anything.
 
     Raises:
-        InputError: nothing is stored of the user.
+        InputError: nothing is stored of the user, or another erasure is under way.
     """
     await store.run(archive.found, user)
-    _write(house.home / ERASING, [user])
-    return await resume(store, user, house)
+    with lock.held(house.home / f"{ERASING}.lock") as alone:
+        if not alone:
+            raise InputError("Another erasure is under way; wait until it is over, and erase then.")
+        if unfinished(house.home) not in ("", user):
+            raise InputError("An erasure was stopped halfway, and has to be finished first: insula user list.")
+        _write(house.home / ERASING, [user])
+        return await resume(store, user, house)
 
 
 def unfinished(home: Path) -> str:

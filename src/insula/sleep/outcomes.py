@@ -103,7 +103,7 @@ def outcomes(
                 turn = stated.get(asked.turn, {})
                 score, held = _score(turn, evidence), _held(line.content, asked.content, response, name)
                 if score is not None and held is not None and asks(analyse(asked.content)):
-                    yield Outcome(score, held, _level(turn) == "high")
+                    yield Outcome(score, held, level(turn) == "high")
             asked, response = line, ""
 
 
@@ -148,6 +148,13 @@ def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
     return float(score) if is_number(score) and _says(score) and not _shown(turn).isdisjoint(evidence) else None
 
 
+async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
+    """The confidence of one turn before it was adjusted, where memory had evidence to show."""
+    held = await store.read(named, user, sorted(_shown(turn)))
+    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
+    return _score(turn, frozenset(one.id for one in asserted))
+
+
 def _says(score: float) -> bool:
     """Whether a score is one of evidence: without any it is 0, and its log-odds know no end."""
     return 0.0 < score <= 1.0
@@ -160,7 +167,7 @@ def _shown(turn: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
 
 
-def _level(turn: Mapping[str, Any]) -> object:
+def level(turn: Mapping[str, Any]) -> object:
     """What the user was told of it."""
     stated = turn.get("confidence")
     return stated.get("level") if is_object(stated) else None

@@ -67,7 +67,7 @@ async def listener(
     store, live = service_of(request).chat.metacognition.store, cast(Live, request.app.state.live)
     known = last_event_id if last_event_id is not None else after
     with live.listening(user) as room:
-        seen = await store.run(views.last_entry, user) if known is None else known
+        seen = await store.read(views.last_entry, user) if known is None else known
         yield Listener(user, store, live, room, seen, lambda: _is_still(user, token, service_of(request).keys))
 
 
@@ -130,7 +130,7 @@ async def _read(listener: Listener, after: int) -> Told:
 
 
 async def _told(store: Store, user: str, after: int) -> Told:
-    entries = await store.run(views.entries, user, after, BATCH)
+    entries = await store.read(views.entries, user, after, BATCH)
     events = (format_sse_event(id=str(one.id), data_str=json.dumps(shown(one))) for one in entries)
     return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 

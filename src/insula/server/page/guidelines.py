@@ -104,7 +104,7 @@ async def field(request: Request, name: str) -> str:
 async def all_nights(request: Request, who: Visitor) -> Response:
     """The last nights, and whether there is anything to sleep on."""
     store = service_of(request).chat.metacognition.store
-    found = await store.run(store_views.reported, who.name, None, NIGHTS)
+    found = await store.read(store_views.reported, who.name, None, NIGHTS)
     told = nights.nights(found, [name for name, _ in PHASES])
     return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
 

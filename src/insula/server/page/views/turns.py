@@ -17,6 +17,7 @@ from insula.value import is_list, is_object
 MOST_CHARS = 400_000
 """Characters of one text that the page shows."""
 TURN = "meta:turn"
+JUDGED = "meta:judged"
 UNANSWERED = "There was no answer; the message is kept."
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 
@@ -169,9 +170,15 @@ class Shown:
         return {one.flag: one.about for one in known if one.about}
 
     @property
+    def judged(self) -> str:
+        """What the person said of the answer; empty where they said nothing."""
+        said = next((one.reason for one in self.facts.signals if one.kind == JUDGED), "")
+        return f"You said: {said.removeprefix('the user says that ')}." if said else ""
+
+    @property
     def noticed(self) -> list[Noticed]:
         """What is worth saying beyond that the turn is over."""
-        return [one for one in self.facts.signals if one.kind != TURN]
+        return [one for one in self.facts.signals if one.kind not in (TURN, JUDGED)]
 
 
 def shown(facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, Kept], normal: Controls) -> Shown:
