@@ -103,7 +103,7 @@ class Database:
 
         It runs beside whoever writes; a memory that is in no file is read by the thread that writes it.
         """
-        if (engine := self._reading) is None or file.identity(self.path) != self._file:
+        if (engine := self._reading) is None or self._file is None or file.identity(self.path) != self._file:
             return await self.run(work, *args, **options)
 
         def unit() -> T:

@@ -1,6 +1,7 @@
 """The file that a store lives in: made for its owner's eyes alone, told from any other, opened, brought up to date."""
 
 import shutil
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,14 +66,18 @@ def reading_engine_of(name: str, readers: int) -> sa.Engine | None:
     """An engine of as many connections as there are readers, which cannot write; None where there is no file."""
     if name == ":memory:":
         return None
-    url = sa.URL.create("sqlite+pysqlite", database=name)
+
+    def connected() -> sqlite3.Connection:
+        there = f"{Path(name).absolute().as_uri()}?mode=rw"  # where there is none, none is made
+        return sqlite3.connect(there, uri=True, check_same_thread=False)
+
     engine = sa.create_engine(
-        url,
+        "sqlite+pysqlite://",
+        creator=connected,
         poolclass=sa.QueuePool,
         pool_size=readers,
         max_overflow=0,
         hide_parameters=True,
-        connect_args={"check_same_thread": False},
     )
     index.configure(engine, reads=True)
     return engine
