@@ -182,7 +182,7 @@ async def test_an_error_of_the_disk(make_service: MakeService, client: Client, m
     assert answer["response"]
     assert "SQLITE_IOERR" in answer["troubles"][0]
     found = await here.get("/ready")
-    assert (found.status_code, found.json()["type"]) == (507, "urn:insula:store-full")
+    assert (found.status_code, "SQLITE_IOERR" in found.json()["detail"]) == (503, True)
     monkeypatch.undo()
     assert (await here.get("/ready")).status_code == 200
     assert (await say(here, "I like trains.")).json()["troubles"] == []
