@@ -10,10 +10,10 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo day bench-help test test-hosts test-page browser check format bench load audit lock clean
+.PHONY: help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 run: $(VENV)/run.stamp ## talk to the agent (reads standard input when it is piped)
 	@$(BIN)/insula chat
@@ -51,6 +51,15 @@ check: $(VENV)/test.stamp ## lint, types and import contracts alone
 format: $(VENV)/test.stamp ## put the code in shape
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
+# Each framework in an environment of its own, at the newest versions of its range and at the oldest.
+INTEGRATIONS := langchain pydantic-ai openai-agents clients
+test-integrations: $(VENV)/test.stamp ## run real agents of each framework with Insula against a fake model (package registry)
+	@for one in $(INTEGRATIONS); do for end in highest lowest-direct; do \
+		sh tests/e2e/integrations/run.sh $$one $$end || exit; done; done
+
+release-check: $(VENV)/test.stamp ## build the packages twice, install them bare and with each extra (package registry)
+	@$(BIN)/python tools/release.py
+
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
@@ -65,8 +74,8 @@ audit: $(VENV)/test.stamp ## look at what we rest on: hashes, licences, advisori
 	@$(BIN)/python locks/audit.py
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
-	$(COMPILE) pyproject.toml --extra local --group build -o requirements.lock
-	$(COMPILE) pyproject.toml --extra local --extra bench --group dev -c requirements.lock -o locks/dev.lock
+	$(COMPILE) pyproject.toml --extra all --extra local --group build -o requirements.lock
+	$(COMPILE) pyproject.toml --extra all --extra local --extra bench --group dev -c requirements.lock -o locks/dev.lock
 
 clean: ## remove the environment
 	rm -rf $(VENV)

@@ -8,6 +8,7 @@ import pytest
 from insula.agent.chat import Chat
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
+from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.types import Controls
 
@@ -107,7 +108,7 @@ async def test_whether_it_was_mended_is_on_the_ledger_with_the_lot(store: Store)
     place = await store.place("me", "s")
     latest, first = await store.sessions.ledger(place, kinds=["meta:turn"])
     assert "mend" not in first.data
-    assert latest.data["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
+    assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
 
 
 async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> None:
@@ -116,7 +117,7 @@ async def test_a_share_is_withheld_and_counted_all_the_same(store: Store) -> Non
         await chat.reply("me", "s", "Thanks!")
     assert model.requests[-1].prompt == "Thanks!"
     latest = (await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"]))[0]
-    assert latest.data["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
+    assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
 
 
 async def test_a_demand_that_reads_like_an_order_to_the_model_is_not_told_on(store: Store) -> None:
@@ -214,3 +215,27 @@ async def test_what_the_ledger_quotes_goes_with_the_memory_that_it_quotes(store:
     await store.memories.erase(place.user_id, memory.id)
     latest = (await store.sessions.ledger(place, kinds=["meta:turn"]))[0]
     assert "Lisbon" not in str(latest.data)
+
+
+# The solver's impasse
+
+
+async def test_the_solvers_impasse_reaches_the_next_request_of_the_user_once(store: Store) -> None:
+    lost = Models(generator=ScriptedModel(lambda _: "I cannot say."))
+    async with chatting(store, ["Hello!", "You're welcome!"]) as (chat, model):
+        await chat.metacognition.solve("How many primes lie below 90?", lost, method="direct", user="me")
+        await chat.reply("me", "morning", "Hello")
+        await chat.reply("me", "morning", "Thanks!")
+    told, after = (request.prompt for request in model.requests)
+    assert "An attempt to solve this came to no answer: How many primes lie below 90?" in told
+    assert after == "Thanks!"
+
+
+async def test_the_night_reads_the_solvers_impasse(store: Store) -> None:
+    lost = Models(generator=ScriptedModel(lambda _: "I cannot say."))
+    metacognition = Metacognition(store)
+    for session in ("monday", "tuesday"):
+        await metacognition.solve("How many primes lie below 90?", lost, method="direct", user="me", session=session)
+    await metacognition.sleep("me", force=True)
+    user = (await store.place("me", "monday")).user_id
+    assert any({"prime", "below"} & set(lesson.trigger) for lesson in await store.guidance.lessons(user))

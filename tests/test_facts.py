@@ -169,3 +169,119 @@ def test_the_shipped_conversations_say_what_they_need() -> None:
     for one in map(json.loads, lines):
         assert {"told", "ask", "known", "kind", "lang"} <= one.keys()
         assert not one["known"] or any(one["line"] in line["text"] for line in one["told"])
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("My plumber lives in Crewe.", "Where do I live?"),
+        ("The janitor's birthday is on Sunday.", "When is my birthday?"),
+        ("Meine Physiotherapeutin wohnt in Kassel.", "Wo wohne ich?"),
+        ("Notre gardienne a six petits-enfants.", "Combien de petits-enfants ai-je ?"),
+        ("Mi peluquero es alérgico al polen.", "¿A qué soy alérgico?"),
+        ("Il mio barbiere abita a Torino.", "Dove abito?"),
+        ("O meu senhorio tem três gatos.", "Quantos gatos eu tenho?"),
+        ("我的房东是四川人。", "我老家在哪里？"),
+        ("大家さんは北海道の出身です。", "私の出身はどこ？"),
+    ],
+)
+async def test_what_is_said_of_somebody_by_their_calling_is_not_mine(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert (turn.confidence.level, shown(turn)) == ("low", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("In our play I'm a doctor from Vienna.", "What is my job?"),
+        ("En la obra soy un pirata y vivo en Jamaica.", "¿Dónde vivo?"),
+        ("Im Spiel bin ich ein Elf und wohne im Wald.", "Wo wohne ich?"),
+        ("Nel gioco sono un elfo di nome Lirael.", "Come mi chiamo?"),
+        ("Si me llamara Dolores me cambiaría el nombre.", "¿Cómo me llamo?"),
+        ("Se eu morasse em Veneza andava de barco.", "Onde moro?"),
+        ("Si j'étais médecin, je partirais en Afrique.", "Quel est mon métier ?"),
+        ("Sí, claro, y yo soy astronauta.", "¿Cuál es mi profesión?"),
+        ("Ho mille anni, me li sento tutti.", "Quanti anni ho?"),
+    ],
+)
+async def test_a_part_in_a_game_a_supposition_and_a_joke_are_no_facts(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert (turn.confidence.level, shown(turn)) == ("low", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("I've joined a choir in town.", "What night does my choir rehearse?"),
+        ("I bought a novel by Juli Zeh.", "Which novel by Juli Zeh did I buy?"),
+        ("My aunt had a baby!", "Is my aunt's baby a boy or a girl?"),
+        ("Ich habe mir einen Roman von Juli Zeh gekauft.", "Welchen Roman von Juli Zeh habe ich gekauft?"),
+        ("A Teresa vai ter um bebé.", "A Teresa vai ter menino ou menina?"),
+        ("姉がマラソン大会に出ました。", "姉のタイムは？"),
+    ],
+)
+async def test_a_line_without_the_detail_is_never_high(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "high"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ask"),
+    [
+        (
+            "Our band is called The Wet Badgers.",
+            "We've renamed it, say hello to Copper Mile.",
+            "What's our band called?",
+        ),
+        ("Comparto piso con Nerea.", "Nerea se fue en marzo y ahora está Iván.", "¿Con quién comparto piso?"),
+        ("Faço voluntariado nos bombeiros.", "Saí dos bombeiros no fim do mês.", "Ainda sou bombeiro voluntário?"),
+        ("Sono iscritta a un corso di ceramica.", "Ho mollato ceramica.", "Frequento ancora il corso di ceramica?"),
+        (
+            "The kids' school is St Bride's.",
+            "I gave you the wrong school. They go to Millfield.",
+            "Which school do my kids go to?",
+        ),
+        ("娘の発表会は日曜日です。", "昨日の話、日曜じゃなくて土曜でした。", "娘の発表会は何曜日？"),
+    ],
+)
+async def test_what_may_have_changed_is_told_with_what_may_have_changed_it(old: str, new: str, ask: str) -> None:
+    async with told(old, new, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert new in shown(turn)[:1]
+
+
+@pytest.mark.parametrize(
+    ("line", "ask", "answer"),
+    [
+        ("Can you plan a menu? My sister, who is a coeliac, comes on Sunday.", "Is my sister a coeliac?", "coeliac"),
+        ("想买个扫地机器人，家里一百二十平，有推荐吗？", "我家房子多大？", "一百二十平"),
+        (
+            "Schreib mir eine Mail an den Chef, weil ich morgen zum Zahnarzt muss.",
+            "Wann muss ich zum Zahnarzt?",
+            "Zahnarzt",
+        ),
+    ],
+)
+async def test_what_a_request_tells_in_passing_is_kept(line: str, ask: str, answer: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert answer in "".join(shown(turn))
+
+
+PETS = ("My cat is called Minka.", "Our dog is called Rollo.", "My boat is called Andorinha.")
+
+
+async def test_of_several_things_asked_for_every_line_that_answers_one_is_told() -> None:
+    async with told(*PETS, "My brother's horse is called Fury.", ask="What are my cat, dog and boat called?") as turn:
+        assert turn.confidence.level == "high"
+        assert set(shown(turn)) == set(PETS)
+    async with told(*PETS[:2], ask="What are my cat, dog and boat called?") as turn:
+        assert turn.confidence.level == "medium", "the boat was never told"
+        assert set(shown(turn)) == set(PETS[:2])
+
+
+async def test_requests_that_are_made_again_and_again_drive_no_fact_out() -> None:
+    requests = [f"Tell me of my sister's life in Lisbon, part {number}." for number in range(30)]
+    async with told("My sister lives in Lisbon.", *requests, ask="Where does my sister live?", days=0.1) as turn:
+        assert turn.confidence.level == "high"
+        assert shown(turn)[0] == "My sister lives in Lisbon."

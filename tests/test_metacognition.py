@@ -22,8 +22,10 @@ from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.sleep import soul
 from insula.sleep.cycle import sleep_cycle
-from insula.sleep.lessons import learn, reinforce
+from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
+from insula.sleep.phases.lessons import reinforce
+from insula.sleep.phases.mistakes import learn
 from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
@@ -313,7 +315,7 @@ async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(s
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
 LEARNED = '- When the user asks about Australia, capital, also keep to what they corrected: "the capital is Canberra"'
-NIGHT = (("learn", learn), ("reinforce", reinforce))
+NIGHT = ((PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce))
 
 
 async def corrected_twice(store: Store) -> None:
@@ -342,7 +344,7 @@ async def test_what_was_corrected_in_two_sessions_comes_back_when_it_is_about_th
     assert about.record()["lessons"] == [{"id": lesson.id, "arm": "shown"}]
     assert other.lessons == ()
     ledger = await store.sessions.ledger(await store.place("me", "wednesday"), kinds=["meta:turn"])
-    assert [signal.data.get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]
+    assert [dict(signal.data).get("lessons") for signal in ledger] == [None, [{"id": lesson.id, "arm": "shown"}]]
     await sleep_cycle(store, "me", NIGHT, date="night 2", force=True)
     assert [outcome[1:3] for outcome in (await kept(store))[0].evidence][-1] == ("shown", False)
 
@@ -665,7 +667,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     async with chatting(store, ["Fine."]) as (chat, _):
         reply = await chat.reply("me", "s", "Hello there, how are you today?")
     (signal,) = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"])
-    assert signal.data["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
+    assert dict(signal.data)["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
     assert set(signal.data) == recorded | {"verdict", "quoted"}
 
@@ -756,4 +758,4 @@ async def test_an_insight_comes_with_its_topic_as_derived_text_and_is_withheld_b
         assert [f"Learned from past sessions: {text}" in one.instructions for one in model.requests] == [told, False]
         assert about.confidence.score == 0.0
         ledger = await store.sessions.ledger(await store.place("me", f"tuesday {holdout}"), kinds=["meta:turn"])
-        assert [bool(one.data.get("insights")) for one in ledger] == [False, True]
+        assert [bool(dict(one.data).get("insights")) for one in ledger] == [False, True]

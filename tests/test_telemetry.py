@@ -24,6 +24,7 @@ from insula.llm.wire import Prompt
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Result, sleep_cycle
+from insula.sleep.names import PhaseName
 from insula.solve.mgv import mgv
 from insula.solve.run import Models
 from insula.telemetry import (
@@ -105,7 +106,7 @@ async def test_a_night_and_its_phases_are_spans_within_one_another(store: Store,
         turn.finish("Yes.")
     traces.spans.clear()
     traces.logs.clear()
-    await sleep_cycle(store, "ana", (("summaries", phase), ("reflection", broken)), force=True)
+    await sleep_cycle(store, "ana", ((PhaseName.SUMMARIES, phase), (PhaseName.REFLECTION, broken)), force=True)
     spans = traces.spans.get_finished_spans()
     assert [(one.name, dict(one.attributes or {})) for one in spans] == [
         (PHASE, {"insula.night.phase": "summaries", "insula.night.state": "done"}),

@@ -61,13 +61,25 @@ def bench_answers(
 @app.command("night")
 def bench_night(
     users: Annotated[int, typer.Option(help="Users with a session each.", min=1)] = 1_000,
-    model: Annotated[bool, typer.Option("--model/--no-model", help="With a scripted model, or without any.")] = True,
+    scripted: Annotated[
+        bool, typer.Option("--scripted/--no-model", help="With a scripted model, or without any.")
+    ] = True,
+    weeks: Annotated[
+        bool, typer.Option("--weeks", help="Let a model reflect on ten weeks written by hand instead.")
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option(help="The model that reflects on the weeks; else that of the settings.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """How many nights a second, inline on SQLite, and whether memory stays flat."""
+    """How many nights a second, inline on SQLite, and whether memory stays flat; or what a model learns from a week."""
+    if weeks:
+        from insula_bench import weeks as ten
+
+        raise typer.Exit(ten.run(model, json))
     from insula_bench.night import run
 
-    raise typer.Exit(run(users, model, json))
+    raise typer.Exit(run(users, scripted, json))
 
 
 @app.command("soul")
@@ -235,6 +247,17 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
         json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))
+
+
+@app.command("wishes")
+def bench_wishes(
+    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """How many wishes on the manner of answers are heard, by words alone and with their meaning."""
+    from insula_bench.wishes import run
+
+    raise typer.Exit(run(fit, json))
 
 
 @app.command("matters")

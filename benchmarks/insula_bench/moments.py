@@ -15,6 +15,7 @@ from insula.replay import claude_code
 from insula.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
 from insula.replay.seen import Seen
 from insula.step.asked import Asked, found
+from insula.step.fingerprint import action
 from insula.step.proprioception import Sensed, State, end, fold
 
 KINDS = (
@@ -53,6 +54,8 @@ class Told(NamedTuple):
     sense: str
     rung: int
     text: str
+    ahead: bool = False
+    """Whether it came before that tool use, and so before the user could turn it down."""
 
 
 class Heard(NamedTuple):
@@ -201,6 +204,7 @@ class _Walk:
             case Call() if not event.lost:
                 self._call(event)
             case Rejected():
+                self._foresee(event.agent, "Bash", {"command": event.about}, event.at, self._next)
                 self._hears("rejection", event.at, event.words, event.about)
             case Interrupt():
                 self._hears("interrupt", event.at, "")
@@ -218,11 +222,18 @@ class _Walk:
         self._next = max(self._next, place + 1)
         if call.output.startswith(claude_code.NEVER_RAN):
             return
+        self._foresee(call.agent, call.tool, call.input, call.at, place)
         record = {"e": "action", **acted(call).as_dict()}
         self.trace.append(record)
         self.events.append((place, call))
         self._fold(call.agent, record, place)
         self._stopped = False
+
+    def _foresee(self, agent: str, tool: str, given: object, at: float, place: int) -> None:
+        """What the hook hears before a command that does something to what others rely on."""
+        coming = action(tool=tool, input=given, output="", at=at, ok=True)
+        if tool == "Bash" and coming.acts:
+            self._fold(agent, {"e": "before", **coming.as_dict()}, place, ahead=True)
 
     def _hears(self, kind: str, at: float, words: str, about: str = "") -> None:
         place = self._next  # a rejection is told before the call that it turned down
@@ -240,11 +251,11 @@ class _Walk:
             self._note(sensed, self._next - 1)
         self._stopped = False
 
-    def _fold(self, agent: str, record: dict[str, Any], place: int) -> None:
+    def _fold(self, agent: str, record: dict[str, Any], place: int, ahead: bool = False) -> None:
         self._states[agent], felt = fold(self._states.get(agent), [record])
         for sensed in felt:
-            self._note(sensed, place)
+            self._note(sensed, place, ahead)
 
-    def _note(self, sensed: Sensed, place: int) -> None:
+    def _note(self, sensed: Sensed, place: int, ahead: bool = False) -> None:
         if sensed.text:
-            self.told.append(Told(place, sensed.sense, sensed.rung, sensed.text))
+            self.told.append(Told(place, sensed.sense, sensed.rung, sensed.text, ahead))

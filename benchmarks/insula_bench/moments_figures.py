@@ -48,7 +48,7 @@ def measure(file: str, data: Sequence[str]) -> Figures:
 
 
 def _met(moment: Moment, lived: Lived) -> _Met:
-    told = tuple(one for one in lived.told if moment.first <= one.place < moment.over)
+    told = tuple(one for one in lived.told if moment.first <= one.place < moment.over + one.ahead)
     return _Met(moment, lived, told)
 
 

@@ -14,6 +14,7 @@ from insula.errors import InputError
 from insula.text.analysis import warm_up
 from insula_bench.monitor_dialogues import dialogues
 from insula_bench.monitor_languages import languages
+from insula_bench.monitor_talks import heard
 from insula_bench.monitor_users import corrections, dissatisfaction
 
 Figures = dict[str, Any]
@@ -23,6 +24,7 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
     "language_confusion": languages,
     "saif_corrections": corrections,
     "user_satisfaction_uss": dissatisfaction,
+    "locomo": heard,
 }
 """What is measured on each folder."""
 
@@ -68,6 +70,12 @@ def show(figures: Figures) -> None:
         if name in figures:
             low, high = figures[f"{name}_interval"]
             console.print(f"{name.replace('_', ' ')}: [bold]{figures[name]}[/] \\[{low}, {high}]")
+    if one := figures.get("heard"):
+        low, high = one["interval"]
+        console.print(
+            f"of {one['turns']} turns of real conversation {one['told']} were told what fell short: {one['share']:.2%} "
+            f"\\[{low:.2%}, {high:.2%}], {one['tokens_a_turn']} tokens a turn"
+        )
     if "us_per_call" in figures:
         console.print(f"CPU per assessment: {figures['us_per_call']} µs (median), {figures['us_p95']} µs (p95)")
 

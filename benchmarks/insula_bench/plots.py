@@ -14,7 +14,7 @@ LINE_HEIGHT = 0.17
 """Inches of a line of the legend."""
 SMALLEST_DOT, ALL_DOTS = 10, 300
 """Points² of a dot without answers, and of what the dots of a line have more together."""
-_MISSING = 'plots need matplotlib; for them, run: pip install "insula[bench]"'
+_MISSING = "plots need matplotlib; for them, run: pip install matplotlib"
 
 Figures = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ an agent, a parsed model. Each is read by its fields, without importing the libr
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 _DEEPEST = 6
 _CALLS = frozenset(("tool_use", "tool_call", "tool-call", "function", "function_call", "custom_tool_call", "mcp_call"))
@@ -74,13 +74,13 @@ def written(value: object) -> str:
         return repr(value)
 
 
-def _data(value: object) -> object:
+def _data(value: Any) -> Any:
     for name in ("model_dump", "_asdict"):
         if callable(dump := getattr(value, name, None)) and not isinstance(value, type):
             return dump()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    return value
+    return cast(Any, value)
 
 
 def _kind(value: object) -> str:

@@ -97,7 +97,9 @@ class User(BaseModel):
 class Settings(BaseSettings):
     """What a person may set; each as `INSULA_NAME` or as a line of `insula.toml`."""
 
-    model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = SettingsConfigDict(
+        env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     model: str = "embedded"
     """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""

@@ -1,19 +1,35 @@
 """What Insula counts and traces about itself: every name of a metric, span and attribute stands in this file.
 
 Traces need OpenTelemetry's SDK in the host's process. Without it a span costs a few microseconds. Nothing that a user,
-a model or a tool wrote is ever in one: attributes are numbers, words of ours, and the names of models.
+a model or a tool wrote is ever in one: attributes are numbers, words of ours, and the names of models. Where neither
+OpenTelemetry nor Prometheus' client is installed (both are of the extra `telemetry`), nothing is counted or traced.
 """
 
 from collections.abc import Mapping
 from contextvars import Token
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
-from opentelemetry import context, trace
-from opentelemetry._logs import SeverityNumber, get_logger
-from opentelemetry.context import Context
-from opentelemetry.trace import SpanKind, StatusCode
-from prometheus_client import CollectorRegistry, Counter, Histogram
+if TYPE_CHECKING:
+    from opentelemetry import context, trace
+    from opentelemetry._logs import SeverityNumber, get_logger
+    from opentelemetry.context import Context
+    from opentelemetry.trace import SpanKind, StatusCode
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+else:
+    from insula import unobserved
+
+    try:
+        from opentelemetry import context, trace
+        from opentelemetry._logs import SeverityNumber, get_logger
+        from opentelemetry.trace import SpanKind, StatusCode
+    except ImportError:
+        context = trace = SpanKind = StatusCode = SeverityNumber = unobserved.NOTHING
+        get_logger = unobserved.NOTHING
+    try:
+        from prometheus_client import CollectorRegistry, Counter, Histogram
+    except ImportError:
+        CollectorRegistry = Counter = Histogram = unobserved.NOTHING
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Buckets of what metacognition adds to a turn."""
@@ -80,7 +96,7 @@ _events = get_logger("insula")
 class Telemetry:
     """Counters and histograms in a registry of their own, so that two instances do not share numbers."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+    def __init__(self, registry: "CollectorRegistry | None" = None) -> None:
         self.registry = registry or CollectorRegistry()
         self.turns = Counter("insula_turns", "Turns, by level of confidence.", ["level"], registry=self.registry)
         self.signals = Counter("insula_signals", "Signals on the ledger, by kind.", ["kind"], registry=self.registry)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Required, TypedDict
 
 Provenance = Literal["user", "assistant", "tool", "derived"]
 """Where a text came from. Derived text (generated from other records) never becomes evidence (law 2)."""
@@ -14,8 +14,9 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 Level = Literal["high", "medium", "low"]
 Bearing = Literal["answers", "history", "bears", "other"]
 """What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
-Reason = Literal["", "subject", "supposed", "detail", "present"]
-"""Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past."""
+Reason = Literal["", "subject", "supposed", "detail", "present", "changed"]
+"""Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past,
+followed by something that may have changed it."""
 Outcome = Literal["passed", "doubtful", "unclear"]
 """What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
 which tells too little to doubt it."""
@@ -214,18 +215,93 @@ class Controls:
     """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
 
 
+SignalKind = Literal["meta:turn", "meta:confidence-low", "meta:impasse", "meta:reflection", "session:adaptation"]
+TURN: Literal["meta:turn"] = "meta:turn"
+CONFIDENCE_LOW: Literal["meta:confidence-low"] = "meta:confidence-low"
+IMPASSE: Literal["meta:impasse"] = "meta:impasse"
+REFLECTION: Literal["meta:reflection"] = "meta:reflection"
+ADAPTATION: Literal["session:adaptation"] = "session:adaptation"
+
+
+class Arm(TypedDict):
+    """A piece of guidance in a turn: told, or withheld by lot."""
+
+    id: int
+    arm: str
+
+
+class Mended(TypedDict):
+    """The sentence on what the turn before had left, and what came of it."""
+
+    flag: str
+    arm: str
+    mended: bool
+
+
+class TurnRecord(TypedDict, total=False):
+    """What the ledger holds of a turn: figures, ids, and under `quoted` whatever is erased with a message."""
+
+    hedged: Required[bool]
+    lessons: list[Arm]
+    insights: list[Arm]
+    confidence: Mapping[str, object]
+    unadjusted: float
+    assessment: Mapping[str, object]
+    verdict: str
+    mend: Mended
+    topic: list[str]
+    recalled: list[dict[str, object]]
+    controls: Mapping[str, object]
+    usage: Mapping[str, int]
+    seconds: float
+    quoted: Mapping[str, object]
+
+
+class PoorRecord(TypedDict):
+    """A response that scored low."""
+
+    score: float
+    flags: list[Flag]
+    unanswered: list[str]
+
+
+class ImpasseRecord(TypedDict, total=False):
+    """A session, or a method, that is stuck."""
+
+    topic: list[str]
+
+
+class ReflectionRecord(TypedDict):
+    """What a night understood."""
+
+    insights: int
+    candidates: int
+    operations: int
+
+
+class AdaptationRecord(TypedDict):
+    """A lever that was moved."""
+
+    lever: str
+    reason: str
+    before: object
+    after: object
+
+
+SignalRecord = TurnRecord | PoorRecord | ImpasseRecord | ReflectionRecord | AdaptationRecord
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
     """Something noticed, as it stands on the append-only ledger and as subscribers receive it."""
 
-    kind: str
-    """`meta:turn`, `meta:confidence-low`, `meta:impasse`, …"""
+    kind: SignalKind
     user: str
     session: str
     turn: int
     reason: str
     at: datetime
-    data: Mapping[str, object] = field(default_factory=dict[str, object])
+    data: SignalRecord = field(default_factory=ImpasseRecord)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

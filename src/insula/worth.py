@@ -19,7 +19,7 @@ the next; of one session, take one case.
 import math
 from itertools import pairwise
 
-from insula.guidance import HURTS, LEVEL, UNKNOWN, USELESS, WORKS, WORTHWHILE
+from insula.guidance import HURTS, LEVEL, UNKNOWN, USELESS, WORKS, WORTHWHILE, Tally
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -142,6 +142,11 @@ def worth(told: Outcomes, withheld: Outcomes) -> Worth:
     budget = _PRICE - one.least - other.least
     low, high = -_reach(other, one, budget), _reach(one, other, budget)
     return Worth(told=told, withheld=withheld, low=low * told.most, high=high * told.most)
+
+
+def of_tally(counts: Tally) -> Worth:
+    """What guidance was worth: how much less often it is broken where it is told."""
+    return worth(rate(counts.breaches, counts.shown), rate(counts.withheld_failed, counts.withheld))
 
 
 def needed(told: float, withheld: float, effect: float, share: float = 0.5) -> int:

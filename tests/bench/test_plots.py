@@ -60,4 +60,4 @@ def test_the_same_figures_give_the_same_bytes() -> None:
 def test_it_says_that_pictures_can_be_made_and_else_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plots.missing() is None
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert plots.missing() == 'plots need matplotlib; for them, run: pip install "insula[bench]"'
+    assert plots.missing() == "plots need matplotlib; for them, run: pip install matplotlib"

@@ -15,6 +15,7 @@ import pytest
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
+from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
 
@@ -63,7 +64,7 @@ async def sleep(database: Path, where: str = "", victim: str = "") -> list[str]:
     return [one.state for one in report.phases]
 
 
-def dying(name: str, phase: Phase, dies: bool) -> tuple[str, Phase]:
+def dying(name: PhaseName, phase: Phase, dies: bool) -> tuple[PhaseName, Phase]:
     async def run(night: Night) -> Result:
         result = await phase(night)
         if dies:
@@ -189,9 +190,9 @@ def test_a_night_that_was_stopped_goes_on_after_midnight_and_in_another_time_zon
                 return Result({"answer": await night.once("think:call", call)})
 
             with pytest.raises(KeyboardInterrupt):
-                await sleep_cycle(store, "ana", [("think", stopped)])
+                await sleep_cycle(store, "ana", [(PhaseName.MISTAKES, stopped)])
             clock[0] += 14 * 3600.0
-            report = await sleep_cycle(store, "ana", [("think", mended)])
+            report = await sleep_cycle(store, "ana", [(PhaseName.MISTAKES, mended)])
             assert (asked, report.phases[0].found) == (["one"], {"answer": "answer"})
 
     asyncio.run(run())

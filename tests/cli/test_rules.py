@@ -94,14 +94,14 @@ reread: retired, in this project; no effect worth while
   What was read and did not change is still in your context;
   read again only lines that you will edit.
   seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of
-  80 withheld; effect +0.00 [-0.04, +0.05]; confidence 0.95;
+  80 withheld; effect -0.01 [-0.08, +0.14]; confidence 0.95;
   last seen 2026-11-20
 
 stale-edit: active, in this project; works
   Read the passage again right before editing it, and copy
   the old text exactly.
   seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of
-  80 withheld; effect +0.34 [+0.24, +0.45]; confidence 0.95;
+  80 withheld; effect +0.34 [+0.13, +0.58]; confidence 0.95;
   last seen 2026-11-20
 
 error-loop: proposed, in this project; not enough evidence
@@ -122,13 +122,13 @@ WIDE = snapshot("""\
 reread: retired, in this project; no effect worth while
   What was read and did not change is still in your context; read again only lines that you will
   edit.
-  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of 80 withheld; effect +0.00 [-0.04, +0.05];
+  seen 4, kept 290, broken 10; failed 10 of 300 told, 2 of 80 withheld; effect -0.01 [-0.08, +0.14];
   confidence 0.95; last seen 2026-11-20
 
 stale-edit: active, in this project; works
   Read the passage again right before editing it, and copy the old text exactly.
   seen 32, kept 290, broken 10; failed 10 of 300 told, 30 of 80 withheld; effect +0.34
-  [+0.24, +0.45]; confidence 0.95; last seen 2026-11-20
+  [+0.13, +0.58]; confidence 0.95; last seen 2026-11-20
 
 error-loop: proposed, in this project; not enough evidence (0 of 30 per arm)
   When the same kind of error comes a second time, find its cause before you try again.

@@ -9,12 +9,13 @@ import pytest
 
 from insula.cli import sleep
 from insula.cli.main import main
-from insula.cli.sleep import told
 from insula.errors import InputError
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Phase, PhaseReport, Result
+from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
+from insula.sleep.telling import told
 
 WISH = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]
@@ -60,7 +61,7 @@ def test_each_phase_says_what_it_found_and_the_lesson_names_its_messages(home: P
     code, out, err = insula()
     assert (code, err) == (0, "")
     assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == [name for name, _ in PHASES]
-    assert "✓  summaries      2 sessions: 2 extractive" in out
+    assert "✓  summaries      2 conversations: 2 extractive" in out
     assert "use metres. (from memories 3, 7)" in out
     assert "added: Please don't give sizes in feet, use metres." in out
 
@@ -122,5 +123,5 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
 def test_an_effect_is_told_in_words() -> None:
     effect = {"verdict": "helps", "estimate": 0.4, "low": 0.1, "high": 0.6}
     found: dict[str, object] = {"counted": {}, "lessons": [{"id": 3, "state": "active", "effect": effect}]}
-    lines = list(told(PhaseReport(name="lessons", state="done", found=found)))
-    assert lines == ["1 lesson: nothing new", "• lesson 3: active, helps: +0.40 [+0.10, +0.60]"]
+    one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found))
+    assert (one.said, one.found) == ("1 lesson: nothing new", ("lesson 3: active, helps: +0.40 [+0.10, +0.60]",))

@@ -11,7 +11,9 @@ from insula.cli import chat as command
 from insula.cli import common
 from insula.memory.store import Store
 from insula.sleep.cycle import sleep_cycle
-from insula.sleep.lessons import learn, reinforce
+from insula.sleep.names import PhaseName
+from insula.sleep.phases.lessons import reinforce
+from insula.sleep.phases.mistakes import learn
 
 WISH = "From now on, always answer in metric units."
 
@@ -24,7 +26,7 @@ def said(monkeypatch: pytest.MonkeyPatch, session: str, *lines: str) -> None:
 
 async def night(path: Path) -> None:
     async with await Store.open(path) as store:
-        await sleep_cycle(store, "me", [("learn", learn), ("reinforce", reinforce)], force=True)
+        await sleep_cycle(store, "me", [(PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce)], force=True)
 
 
 def test_why_shows_the_lessons_and_what_they_were_learned_from(

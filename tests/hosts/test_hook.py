@@ -226,7 +226,7 @@ def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) ->
 
 
 def test_hooks_at_once_lose_no_action_and_are_one_turn_which_is_no_loop(tmp_path: Path) -> None:
-    payload, script = failing(recorded("claude-code")), shim(tmp_path)
+    payload, script = failing(recorded("claude-code")) | {"duration_ms": 120_000}, shim(tmp_path)  # they overlap
     hooks = [
         subprocess.Popen(
             [PYTHON, "-I", "-S", str(script), "claude-code"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -57,7 +57,6 @@ def test_a_client_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, m
     with FakeModel([]) as model:
         run = stage.play(model)
     assert run.status < 0
-    assert run.seconds < 10
 
 
 def test_a_client_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -74,8 +74,8 @@ async def test_a_name_that_does_not_work_says_what_to_do(
 @pytest.mark.parametrize(
     ("name", "package", "words"),
     [
-        ("anthropic:claude-sonnet-4-5", "anthropic", 'pip install "insula[anthropic]"'),
-        ("google-gla:gemini-2.5-pro", "google.genai", 'pip install "insula[google]"'),
+        ("anthropic:claude-sonnet-4-5", "anthropic", 'pip install "pydantic-ai-slim[anthropic]"'),
+        ("google-gla:gemini-2.5-pro", "google.genai", 'pip install "pydantic-ai-slim[google]"'),
         ("groq:llama", "groq", 'pip install "pydantic-ai-slim[groq]"'),
     ],
 )

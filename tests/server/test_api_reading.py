@@ -86,7 +86,15 @@ async def test_a_ledger_of_an_earlier_version_is_read_too(
     await say(here, "I live in Lisbon.")
     place = await metacognition.store.place("ana", "monday")
     at = datetime.now(UTC)
-    signal = Signal(kind="meta:turn", user="ana", session="monday", turn=2, reason="r", at=at, data={"recalled": [7]})
+    signal = Signal(
+        kind="meta:turn",
+        user="ana",
+        session="monday",
+        turn=2,
+        reason="r",
+        at=at,
+        data={"hedged": False, "recalled": [{"id": 7}]},
+    )
     await say(here, "I like trains.")
 
     def rewritten(connection: sa.Connection) -> None:

@@ -1,6 +1,7 @@
 """The pages over HTTP without a browser: odd requests, and what stands on every answer."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from page_site import Site, site
+
+from insula.hosts import places
+from insula.hosts.hook import respond
 
 HTML = {"Accept": "text/html"}
 
@@ -152,3 +156,23 @@ def test_the_scripts_of_ours_are_small() -> None:
     ours = [path for path in folder.glob("*.js") if not path.name.endswith(".min.js")]
     assert sum(len(path.read_text().splitlines()) for path in ours) < 300
     assert not any("innerHTML" in path.read_text() for path in ours)
+
+
+def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> None:
+    now = time.time() - 600
+    for number in range(5):
+        payload = {
+            "session_id": "worth",
+            "cwd": "/home/dev/project",
+            "hook_event_name": "PostToolUseFailure",
+            "tool_name": "Bash",
+            "tool_input": {"command": "deploy <now>"},
+            "tool_use_id": f"toolu_{number}",
+            "error": "Exit code 1\nno rule for <i>deploy</i>",
+        }
+        respond(str(places.home()), "claude-code", payload, now + number)
+    _, text, _ = ask(running, "/agents")
+    section = text.partition("What the hook was worth")[2]
+    assert "not enough evidence" in section
+    assert "1 session" in section
+    assert "<i>" not in section

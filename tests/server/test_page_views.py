@@ -12,6 +12,9 @@ from insula.session.adaptation import Adaptation, Effect
 from insula.session.ring import Ring
 from insula.session.snapshot import Performance, Snapshot
 from insula.sleep import soul
+from insula.sleep.cycle import PhaseReport
+from insula.sleep.names import PhaseName
+from insula.sleep.telling import told
 from insula.types import Controls, Memory
 
 NOW = 1_767_614_400.0
@@ -232,13 +235,14 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
         Done(3, "2026-01-06", "trends", {}, NOW),
         Done(4, "2026-01-06", "of a later version", {}, NOW),
     ]
-    newest, oldest = nights.nights(reports, ["soul", "trends"])
+    newest, oldest = nights.nights(reports)
     assert [(one.title, one.said) for one in newest.phases] == [
         ("Wrote guidelines", "done"),
         ("Is quality rising?", "done"),
+        ("of a later version", "A phase of another version of Insula."),
     ]
-    assert oldest.phases[0].found == ("Added: Be brief.",)
-    assert nights.phase("soul", "failed", {}, "The disk is full.").failed
+    assert oldest.phases[0].found == ("added: Be brief.",)
+    assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
 def test_signals_are_told_in_words() -> None:

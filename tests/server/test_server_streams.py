@@ -14,6 +14,7 @@ from api_service import MakeService, Serve, say
 from starlette.types import Message, Scope
 
 from insula.memory import statements, views
+from insula.memory.rows import Entry
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
@@ -208,7 +209,7 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
 ) -> None:
     looked, entries = 0, views.entries
 
-    def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[views.Entry]:
+    def counted(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
         nonlocal looked
         looked += 1
         return entries(connection, user, after, limit)

@@ -17,6 +17,7 @@ from insula.server import timer
 from insula.server.service import Service
 from insula.server.timer import SPREAD, Timer, moment, night, running
 from insula.sleep.cycle import END, Night, PhaseReport, Result, SleepReport
+from insula.sleep.names import PhaseName
 from insula.testing import FrozenClock, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -212,7 +213,7 @@ async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_o
         if user == "ana" and tries[user] == 1:
             raise ModelTimeout("The model took longer than 1 second.")
         if user == "ana" and tries[user] == 2:
-            failed = PhaseReport(name="summaries", state="failed", why="broken")
+            failed = PhaseReport(name=PhaseName.SUMMARIES, state="failed", why="broken")
             return SleepReport(user=user, date="2026-01-06", phases=(failed,))
         return await night(service, user)
 
@@ -252,7 +253,7 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
         await go_on.wait()
         return Result({})
 
-    monkeypatch.setattr("insula.server.timer.PHASES", (("slow", slow),))
+    monkeypatch.setattr("insula.server.timer.PHASES", ((PhaseName.TRENDS, slow),))
     async with await Store.open(store.path, store.now) as second_store:
         second = Timer(
             Service(
@@ -338,7 +339,9 @@ async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start
             await asyncio.Event().wait()
         return Result({})
 
-    monkeypatch.setattr("insula.server.timer.PHASES", (("quick", quick), ("endless", endless)))
+    monkeypatch.setattr(
+        "insula.server.timer.PHASES", ((PhaseName.SUMMARIES, quick), (PhaseName.CONSOLIDATION, endless))
+    )
     async with running(service):
         await inside.wait()
     assert await nights(store, "ana") is None

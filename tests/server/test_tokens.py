@@ -9,10 +9,10 @@ import pytest
 from api_service import TOKENS, Client, MakeService, Serve, say
 
 from insula.errors import InputError, SettingsError
+from insula.memory import audit
 from insula.server import tokens
 from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, waits
 from insula.server.tokens import FILE, Keys
-from insula.sleep import audit
 
 pytestmark = pytest.mark.anyio
 

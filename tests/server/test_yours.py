@@ -7,10 +7,11 @@ import pytest
 from api_service import TOKENS, Client, MakeService, say
 
 from insula.calibration import shipped
+from insula.memory import custody
 from insula.metacognition import Metacognition
 from insula.server import tokens
 from insula.server.tokens import FILE
-from insula.sleep import custody, outcomes
+from insula.sleep import outcomes
 from insula.sleep.forgetting import REQUESTS
 
 pytestmark = pytest.mark.anyio

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.rows import Held
-from insula.sleep.consolidation import forgettable, merged, words
+from insula.memory.nights import Held
+from insula.sleep.phases.consolidation import forgettable, merged, words
 
 DAY = 86_400.0
 NOW = 1_000 * DAY

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from insula.errors import StoreError
 from insula.memory import journal, nights
 from insula.memory.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.consolidation import consolidate
 from insula.sleep.cycle import Night, Phase, PhaseReport, Result, sleep_cycle
+from insula.sleep.names import PhaseName
+from insula.sleep.phases import PHASES
+from insula.sleep.phases.consolidation import consolidate
 from insula.testing import memory_store
 from insula.types import Controls
 
@@ -30,7 +33,7 @@ async def talk(store: Store, session: str = "monday", threshold: float = 0.55) -
             turn.finish("Noted.")
 
 
-def phase(name: str, calls: list[str], fail: bool = False) -> tuple[str, Phase]:
+def phase(name: PhaseName, calls: list[str], fail: bool = False) -> tuple[PhaseName, Phase]:
     async def run(night: Night) -> Result:
         calls.append(name)
         if fail:
@@ -44,10 +47,10 @@ async def test_each_phase_is_done_once_a_night() -> None:
     async with memory_store() as store:
         await talk(store)
         calls: list[str] = []
-        phases = [phase("one", calls), phase("two", calls)]
+        phases = [phase(PhaseName.SUMMARIES, calls), phase(PhaseName.MISTAKES, calls)]
         first = await sleep_cycle(store, "ana", phases, date="d")
         again = await sleep_cycle(store, "ana", phases, date="d", force=True)
-        assert calls == ["one", "two"]
+        assert calls == ["summaries", "mistakes"]
         assert [report.state for report in first.phases] == ["done", "done"]
         assert [report.state for report in again.phases] == ["before", "before"]
 
@@ -56,14 +59,18 @@ async def test_a_failing_phase_leaves_the_others_standing_and_is_tried_again() -
     async with memory_store() as store:
         await talk(store)
         calls: list[str] = []
-        broken = [phase("one", calls), phase("two", calls, fail=True), phase("three", calls)]
+        broken = [
+            phase(PhaseName.SUMMARIES, calls),
+            phase(PhaseName.MISTAKES, calls, fail=True),
+            phase(PhaseName.SOUL, calls),
+        ]
         report = await sleep_cycle(store, "ana", broken, date="d")
         assert [one.state for one in report.phases] == ["done", "failed", "done"]
         assert report.failed[0].why == "It failed (RuntimeError); the log says more."
-        mended = [phase("one", calls), phase("two", calls), phase("three", calls)]
+        mended = [phase(PhaseName.SUMMARIES, calls), phase(PhaseName.MISTAKES, calls), phase(PhaseName.SOUL, calls)]
         report = await sleep_cycle(store, "ana", mended, date="d")
         assert [one.state for one in report.phases] == ["before", "done", "before"]
-        assert calls == ["one", "two", "three", "two"]
+        assert calls == ["summaries", "mistakes", "soul", "mistakes"]
 
 
 async def test_there_is_no_night_without_a_day() -> None:
@@ -93,7 +100,7 @@ async def test_what_costs_is_done_once() -> None:
                 raise RuntimeError("stopped after the call")
             return Result({"answer": answer})
 
-        phases = [("think", thinking)]
+        phases = [(PhaseName.MISTAKES, thinking)]
         assert (await sleep_cycle(store, "ana", phases, date="d")).failed
         report = await sleep_cycle(store, "ana", phases, date="d")
         assert (asked, report.phases[0].found) == ([1], {"answer": "an answer"})
@@ -154,7 +161,7 @@ async def test_a_merged_memory_is_recalled_once() -> None:
     async with memory_store() as store:
         await talk(store, "monday", threshold=0)
         await talk(store, "tuesday", threshold=0)
-        report = await sleep_cycle(store, "ana", [("consolidation", consolidate)])
+        report = await sleep_cycle(store, "ana", [(PhaseName.CONSOLIDATION, consolidate)])
         assert len(report.phases[0].found["merged"]) >= 2
         async with Metacognition(store).turn("ana", "today", "Where does Ana live?") as turn:
             assert turn.instructions.count("My sister Ana lives in Lisbon.") == 1
@@ -164,6 +171,7 @@ _KILLED = """
 import asyncio, os, signal, sys
 from insula.memory.store import Store
 from insula.sleep.cycle import Result, sleep_cycle
+from insula.sleep.names import PhaseName
 from insula.memory.changes import Revision
 
 async def main():
@@ -174,13 +182,14 @@ async def main():
                     os.kill(os.getpid(), signal.SIGKILL)
                 return Result({}, [Revision(name, "night", name, {})])
             return name, run
-        report = await sleep_cycle(store, "ana", [phase(n) for n in ("a", "b", "c")], date="d")
+        names = [PhaseName.FILE, PhaseName.SOUL, PhaseName.TRENDS]
+        report = await sleep_cycle(store, "ana", [phase(n) for n in names], date="d")
         print([one.state for one in report.phases])
 asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("victim", ["a", "b", "c"])
+@pytest.mark.parametrize("victim", ["file", "soul", "trends"])
 async def test_a_night_that_is_killed_is_completed_once(tmp_path: Path, victim: str) -> None:
     path = tmp_path / "memory.db"
     async with await Store.open(path) as store:
@@ -193,7 +202,11 @@ async def test_a_night_that_is_killed_is_completed_once(tmp_path: Path, victim: 
     assert await asyncio.to_thread(night, "") == 0
     assert await asyncio.to_thread(night, "") == 0
     with sqlite3.connect(path) as raw:
-        assert raw.execute("SELECT subject FROM revisions ORDER BY subject").fetchall() == [("a",), ("b",), ("c",)]
+        assert raw.execute("SELECT subject FROM revisions ORDER BY subject").fetchall() == [
+            ("file",),
+            ("soul",),
+            ("trends",),
+        ]
     raw.close()
 
 
@@ -207,8 +220,18 @@ async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:
             return Result({}, [Revision("x", "night", "x", {})])
 
         reports: list[PhaseReport] = []
-        phases = [("p", once)]
+        phases = [(PhaseName.SUMMARIES, once)]
         await asyncio.gather(*(sleep_cycle(s, "ana", phases, date="d", on_phase=reports.append) for s in (one, two)))
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT count(*) FROM revisions").fetchone() == (1,)
     raw.close()
+
+
+async def test_a_phase_that_was_renamed_is_an_error_and_not_done_twice_in_silence() -> None:
+    async with memory_store() as store:
+        await talk(store)
+        user = await store.nights.sleeper("ana")
+        assert user is not None
+        await store.nights.record(user, "d", "dreams", {}, ())
+        with pytest.raises(StoreError, match="phase 'dreams', which this version"):
+            await sleep_cycle(store, "ana", PHASES, date="d")

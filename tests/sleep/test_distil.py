@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
-from insula.sleep import soul_file
 from insula.sleep.agreement import faithful, opposite, same
 from insula.sleep.distil import DRIFT, Outcome, distil
 from insula.sleep.draft import ask, read
 from insula.sleep.sieve import ADVICE, Item
 from insula.sleep.soul import SECTIONS, Document, Section, parse, render, revise
-from insula.sleep.told import WORDS, load, prompt_text, weigh
+from insula.sleep.soul import file as soul_file
+from insula.sleep.soul.render import WORDS, load, prompt_text, weigh
 
 
 def item(name: str, text: str, support: int = 2, section: Section = "Interaction principles", since: float = 0) -> Item:

@@ -8,12 +8,15 @@ from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Result, SleepReport, sleep_cycle
-from insula.sleep.lessons import ADVICE_CHARS, learn, reinforce
+from insula.sleep.names import PhaseName
+from insula.sleep.phases.lessons import reinforce
+from insula.sleep.phases.mistakes import learn
+from insula.sleep.proposals import ADVICE_CHARS
 from insula.types import Identity
 
 pytestmark = pytest.mark.anyio
 
-PHASES = [("learn", learn), ("reinforce", reinforce)]
+PHASES = [(PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce)]
 QUESTION = "What is the capital of Australia?"
 MISTAKE = (QUESTION, "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
 AGAIN = ("Tell me of the capital of Australia.", "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
@@ -56,7 +59,7 @@ async def test_one_error_is_one_lesson_however_often_it_is_analysed(store: Store
     for i in range(10):
         at = await night(store)
         result = await learn(at)
-        await store.nights.record(at.user_id, f"night {i}", "learn", result.report, result.changes)
+        await store.nights.record(at.user_id, f"night {i}", "mistakes", result.report, result.changes)
     (lesson,) = await kept(store)
     assert lesson.advice == (
         'When the user asks about Australia, capital, also keep to what they corrected: "the capital is Canberra"'
@@ -72,9 +75,9 @@ async def test_the_same_correction_in_two_sessions_is_one_lesson_with_both_citat
     (lesson,) = await kept(store)
     assert lesson.citations == (1, 3, 5, 7)
     assert set(lesson.trigger) == {"australia", "capit"}
-    assert [one["state"] for one in found(first, "reinforce")["lessons"]] == ["proposed"]
-    assert [one["state"] for one in found(second, "reinforce")["lessons"]] == ["active"]
-    assert [one["effect"] for one in found(second, "reinforce")["lessons"]] == ["not enough evidence"]
+    assert [one["state"] for one in found(first, "lessons")["lessons"]] == ["proposed"]
+    assert [one["state"] for one in found(second, "lessons")["lessons"]] == ["active"]
+    assert [one["effect"] for one in found(second, "lessons")["lessons"]] == ["not enough evidence"]
 
 
 async def test_two_sessions_before_one_night_are_one_lesson_too(store: Store) -> None:
@@ -132,7 +135,7 @@ POISONED = [
 @pytest.mark.parametrize("poison", POISONED)
 async def test_what_screening_refuses_is_counted_and_never_stored(store: Store, poison: str) -> None:
     await talk(store, "monday", poison, "No.", "Fine then.", "Good.")
-    report = found(await sleep(store, "1"), "learn")
+    report = found(await sleep(store, "1"), "mistakes")
     assert await kept(store) == []
     assert report["quarantined"] == 1
     assert {"session": "monday", "message": 1}.items() <= report["refused"][0].items()
@@ -146,7 +149,7 @@ async def test_poison_in_a_paste_or_from_a_tool_never_becomes_a_lesson(store: St
         await talk(store, session, f"Summarise this page:\n\n{poison}", "Pills.", f"Shorter? {poison * 9}", "Pills.")
         await Metacognition(store).observe("ana", session, poison, provenance="tool", speaker="web")
         await talk(store, session, poison, "Fine.")
-    report = found(await sleep(store, "1"), "learn")
+    report = found(await sleep(store, "1"), "mistakes")
     assert not any("AcmePills" in lesson.advice or "acmepill" in lesson.trigger for lesson in await kept(store))
     assert report["quarantined"] >= 4
 
@@ -165,7 +168,7 @@ async def test_a_session_counts_once_and_its_arm_is_what_the_turns_recorded(stor
     await talk(store, "wednesday", QUESTION, "It is Canberra.", "Thanks.", "Fine.")
     await talk(store, "thursday", QUESTION, "It is Sydney.", "No, the capital is Canberra.", "Sorry.", holdout=1.0)
     await talk(store, "friday", "How are you today, my friend?", "Fine.", "Good to hear.", "Yes.")
-    report = found(await sleep(store, "2"), "reinforce")
+    report = found(await sleep(store, "2"), "lessons")
     await sleep(store, "3")
     (lesson,) = await kept(store)
     assert report["counted"] == {"suppression": 1, "detection": 1}
@@ -180,9 +183,9 @@ async def test_a_session_counts_once_and_its_arm_is_what_the_turns_recorded(stor
 async def test_a_breach_is_counted_against_the_lesson(store: Store) -> None:
     await talk(store, "monday", *MISTAKE)
     await talk(store, "tuesday", *AGAIN)
-    first = found(await sleep(store, "1"), "reinforce")["lessons"][0]["confidence"]
+    first = found(await sleep(store, "1"), "lessons")["lessons"][0]["confidence"]
     await talk(store, "wednesday", *MISTAKE)
-    second = found(await sleep(store, "2"), "reinforce")["lessons"][0]["confidence"]
+    second = found(await sleep(store, "2"), "lessons")["lessons"][0]["confidence"]
     assert second < first
 
 

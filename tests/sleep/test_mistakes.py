@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from insula.memory.rows import Line, Noticed
-from insula.metacognition import mind, turn
 from insula.sleep import mistakes
 from insula.sleep.mistakes import Mistake, found
 from insula.text.pasted import own_words
-from insula.types import Provenance
+from insula.types import CONFIDENCE_LOW, IMPASSE, Provenance, SignalKind
 
 
 def session(*said: str, by: tuple[Provenance, ...] = ("user", "assistant")) -> list[Line]:
@@ -18,7 +17,7 @@ def session(*said: str, by: tuple[Provenance, ...] = ("user", "assistant")) -> l
     return [Line(i + 1, i // 2 + 1, speakers[i], text, float(i), None, speakers[i]) for i, text in enumerate(said)]
 
 
-def signal(turn: int, kind: str, **data: Any) -> Noticed:
+def signal(turn: int, kind: SignalKind, **data: Any) -> Noticed:
     return Noticed(1, turn, kind, data, 0.0)
 
 
@@ -129,7 +128,7 @@ def test_assistant_and_derived_lines_are_never_read_for_mistakes() -> None:
 
 
 def test_what_the_monitor_flagged_is_a_mistake_unless_the_user_said_it_themselves() -> None:
-    low = signal(1, mistakes.CONFIDENCE_LOW, flags=["incomplete"])
+    low = signal(1, CONFIDENCE_LOW, flags=["incomplete"])
     question = "How do I undo a git commit?"
     mistake = only(session(question, "It rains."), low)
     assert (mistake.origin, mistake.category, mistake.wanted, mistake.citations) == ("flagged", "missing", "", (1,))
@@ -138,7 +137,7 @@ def test_what_the_monitor_flagged_is_a_mistake_unless_the_user_said_it_themselve
 
 
 def test_an_impasse_is_a_mistake() -> None:
-    mistake = only(session("How do I undo a git commit?", "It rains."), signal(1, mistakes.IMPASSE, topic=["commit"]))
+    mistake = only(session("How do I undo a git commit?", "It rains."), signal(1, IMPASSE, topic=["commit"]))
     assert (mistake.origin, mistake.category) == ("stuck", "misread")
 
 
@@ -153,8 +152,3 @@ def test_corrections_are_understood_in_other_languages() -> None:
     german = only(session("Was ist die Hauptstadt?", "Canberra.", "Antworte ab jetzt bitte immer auf Deutsch."))
     assert spanish.category == "format"
     assert (german.origin, german.category) == ("wish", "language")
-
-
-def test_the_signals_that_are_read_are_those_that_a_turn_writes() -> None:
-    written = (mind.TURN, turn.CONFIDENCE_LOW, turn.IMPASSE)
-    assert written == (mistakes.TURN, mistakes.CONFIDENCE_LOW, mistakes.IMPASSE)

@@ -18,11 +18,12 @@ from insula.memory.schema import nights
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep import soul
-from insula.sleep.consolidation import consolidate
 from insula.sleep.cycle import Night, Result, SleepReport, sleep_cycle
+from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
-from insula.sleep.told import WORDS, weigh
-from insula.sleep.trends import assessed
+from insula.sleep.phases.consolidation import consolidate
+from insula.sleep.phases.trends import assessed
+from insula.sleep.soul.render import WORDS, weigh
 from insula.testing import Reply, Request, ScriptedModel, memory_store
 from insula.types import Controls
 
@@ -155,7 +156,7 @@ async def test_a_failing_phase_does_not_make_the_others_begin_anew(store: Store)
     async def broken(_: Night) -> Result:
         raise RuntimeError
 
-    phases = [*PHASES[:3], ("broken", broken)]
+    phases = [*PHASES[:3], (PhaseName.TRENDS, broken)]
     await talk(store, "monday", "tuesday")
     for _ in range(3):
         report = await sleep_cycle(store, "ana", phases)
@@ -183,7 +184,7 @@ async def test_what_is_said_while_the_night_runs_is_heard_by_the_next(store: Sto
         await talk(store, "tuesday")
         return Result({})
 
-    await sleep_cycle(store, "ana", [*PHASES, ("slow", slow)])
+    await sleep_cycle(store, "ana", [*PHASES, (PhaseName.TRENDS, slow)])
     report = await sleep(store)
     assert report.phases[2].found["sessions"] == 1
 
@@ -205,9 +206,9 @@ async def test_a_broken_entry_of_the_journal_stops_nobody(store: Store) -> None:
     user = await store.nights.sleeper("ana")
     assert user is not None
     await store.nights.note(user, "d", "think:call", {"no": "result"})
-    row = nights.insert().values(user_id=user, night="d", phase="x", state="done", report={}, at=0.0)
+    row = nights.insert().values(user_id=user, night="d", phase="summaries", state="done", report={}, at=0.0)
     await store.run(lambda c: c.execute(row))
-    await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'x'"))
+    await store.run(lambda c: c.exec_driver_sql("UPDATE nights SET report = '{\"half' WHERE phase = 'summaries'"))
 
     async def answer() -> tuple[int, int]:
         return 1, 2
@@ -215,7 +216,7 @@ async def test_a_broken_entry_of_the_journal_stops_nobody(store: Store) -> None:
     async def think(night: Night) -> Result:
         return Result({"answer": await night.once("think:call", answer)})
 
-    report = await sleep_cycle(store, "ana", [("x", think), ("think", think)], date="d")
+    report = await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, think), (PhaseName.MISTAKES, think)], date="d")
     assert (report.phases[0].state, report.phases[1].found) == ("before", {"answer": [1, 2]})
 
 
@@ -291,7 +292,7 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
         add=[("Growth areas", f"g{i}", f"Mind rule {i} of the {i} house rules well.") for i in range(60)],
     )
     lessons = [Lesson(f"wish/fact/{i}", f"Mind {i}.", (f"term{i}", "tunnel"), "", "derived", (1,)) for i in range(100)]
-    await store.nights.record(user, "d", "x", {}, [*lessons, Revision("soul", "night", soul.render(full), {})])
+    await store.nights.record(user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render(full), {})])
     owner = Metacognition(store)
     place = await store.place("ana", "friday")
     known = await owner.learned(place)

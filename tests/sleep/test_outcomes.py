@@ -14,7 +14,9 @@ from insula.memory.rows import Line, Noticed
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import sleep_cycle
-from insula.sleep.outcomes import Own, calibrate, forget, outcomes, own
+from insula.sleep.names import PhaseName
+from insula.sleep.outcomes import Own, forget, outcomes, own
+from insula.sleep.phases.calibration import calibrate
 from insula.types import Provenance
 
 FACT, ASKED, ANSWER = "My sister Ana lives in Lisbon.", "Where does Ana live?", "She lives in Porto."
@@ -285,7 +287,7 @@ async def test_a_reset_while_the_night_is_at_work_stands(
         return await former(self, *args, **named)
 
     monkeypatch.setattr(Nights, moment, reset_first)
-    phases = [("calibration", calibrate)]
+    phases = [(PhaseName.CALIBRATION, calibrate)]
     report = await sleep_cycle(store, "ana", phases, force=True)
     assert await own(store, user_id, shipped()) == Own(shipped(), ())
     (failed,) = report.failed

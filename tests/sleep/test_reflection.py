@@ -13,8 +13,10 @@ from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, PhaseReport, Result, sleep_cycle
 from insula.sleep.grounding import Item
-from insula.sleep.reflection import Records, candidates, confidence, fitting, insights, reflect
-from insula.sleep.summaries import summarise
+from insula.sleep.names import PhaseName
+from insula.sleep.phases.reflection import candidates, confidence, insights, reflect
+from insula.sleep.phases.summaries import summarise
+from insula.sleep.records import Records, fitting
 from insula.sleep.topics import Reading, corrected, recurring, still_open
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance
@@ -72,7 +74,7 @@ def model(reflection: Reply) -> ScriptedModel:
 
 
 async def night(store: Store, model: ScriptedModel | None, date: str = "d") -> PhaseReport:
-    phases = [("summaries", summarise), ("reflection", reflect)]
+    phases = [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect)]
     return (await sleep_cycle(store, "ana", phases, date=date, model=model, force=True)).phases[1]
 
 
@@ -165,7 +167,12 @@ async def test_the_next_night_sees_earlier_summaries_and_no_insight(store: Store
     await talk(store, {"wednesday": (*TALKS["tuesday"],)})
     asked = model(EMPTY)
     await sleep_cycle(
-        store, "ana", [("summaries", summarise), ("reflection", reflect)], date="two", model=asked, force=True
+        store,
+        "ana",
+        [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, reflect)],
+        date="two",
+        model=asked,
+        force=True,
     )
     prompt = asked.requests[-1].prompt
     assert '{"session": 3' in prompt.partition("earlier sessions")[0]
@@ -310,7 +317,7 @@ def test_the_latest_records_go_first_into_the_room_there_is() -> None:
 async def test_a_prompt_too_long_for_the_model_is_asked_anew_with_fewer_records(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("insula.sleep.reflection.ROOMS", (40_000, 10))
+    monkeypatch.setattr("insula.sleep.phases.reflection.ROOMS", (40_000, 10))
 
     point = {"text": "For a slow Postgres query, name the command first.", "sessions": [2]}
 
@@ -443,7 +450,9 @@ async def killed(night: Night) -> Result:
 async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None:
     await talk(store)
     first, second = model(REFLECTION), ScriptedModel([])
-    await sleep_cycle(store, "ana", [("summaries", summarise), ("reflection", killed)], date="d", model=first)
+    await sleep_cycle(
+        store, "ana", [(PhaseName.SUMMARIES, summarise), (PhaseName.REFLECTION, killed)], date="d", model=first
+    )
     assert not await stored(store)
     report = await night(store, second)
     assert second.requests == []

@@ -21,7 +21,7 @@ from insula.sleep.soul import (
     revise,
     taken_out,
 )
-from insula.sleep.told import WORDS, prompt_text, told, weigh
+from insula.sleep.soul.render import WORDS, prompt_text, told, weigh
 
 
 def written(*items: tuple[str, str], on: str = "") -> Document:

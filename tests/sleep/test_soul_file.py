@@ -8,7 +8,7 @@ import pytest
 
 from insula.errors import InputError
 from insula.sleep.soul import Document, digest, parse, render, revise
-from insula.sleep.soul_file import MOST_BYTES, place, read, write
+from insula.sleep.soul.file import MOST_BYTES, place, read, write
 
 OURS = revise(Document(), add=[("Personality", "a1", "Be brief."), ("Personality", "b2", "Be kind.")])
 MORE = revise(OURS, add=[("Growth areas", "c3", "Ask first.")])

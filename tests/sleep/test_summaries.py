@@ -16,7 +16,8 @@ from insula.metacognition import Metacognition
 from insula.sleep import transcript
 from insula.sleep.cycle import Night, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.sleep.extractive import extract
-from insula.sleep.summaries import SESSIONS, summarise
+from insula.sleep.names import PhaseName
+from insula.sleep.phases.summaries import SESSIONS, summarise
 from insula.sleep.transcript import CHARS, LINE_CHARS, Spoken, quoted, spoken
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance
@@ -44,7 +45,7 @@ async def talk(store: Store, session: str, exchanges: Talk, user: str = "ana") -
 
 async def slept(store: Store, model: ScriptedModel | None = None, account: Account | None = None) -> PhaseReport:
     report = await sleep_cycle(
-        store, "ana", [("summaries", summarise)], date="d", model=model, account=account, force=True
+        store, "ana", [(PhaseName.SUMMARIES, summarise)], date="d", model=model, account=account, force=True
     )
     return report.phases[0]
 
@@ -294,8 +295,8 @@ async def test_lines_of_the_assistant_alone_are_a_session_too(store: Store) -> N
 async def test_short_and_unchanged_sessions_are_skipped(store: Store) -> None:
     await talk(store, "monday", POSTGRES)
     await talk(store, "tuesday", POSTGRES[:1])
-    await sleep_cycle(store, "ana", [("summaries", summarise)], date="one", force=True)
-    report = await sleep_cycle(store, "ana", [("summaries", summarise)], date="two", force=True)
+    await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="one", force=True)
+    report = await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="two", force=True)
     [phase] = report.phases
     assert phase.state == "skipped"
     assert phase.found["skipped"] == {"short": 1, "unchanged": 1, "unreadable": 0}
@@ -304,9 +305,9 @@ async def test_short_and_unchanged_sessions_are_skipped(store: Store) -> None:
 
 async def test_a_session_that_went_on_is_summarised_anew(store: Store) -> None:
     await talk(store, "monday", POSTGRES)
-    await sleep_cycle(store, "ana", [("summaries", summarise)], date="one", force=True)
+    await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="one", force=True)
     await talk(store, "monday", [("And where does Ana live?", "In Lisbon.")])
-    await sleep_cycle(store, "ana", [("summaries", summarise)], date="two", force=True)
+    await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="two", force=True)
     [summary] = await stored(store)
     assert summary.messages == 6
 
@@ -349,8 +350,8 @@ async def killed(night: Night) -> Result:
 
 
 async def twice(store: Store, first: ScriptedModel, second: ScriptedModel) -> SleepReport:
-    await sleep_cycle(store, "ana", [("summaries", killed)], date="d", model=first)
-    return await sleep_cycle(store, "ana", [("summaries", summarise)], date="d", model=second)
+    await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, killed)], date="d", model=first)
+    return await sleep_cycle(store, "ana", [(PhaseName.SUMMARIES, summarise)], date="d", model=second)
 
 
 async def test_a_second_start_repeats_no_call_of_the_model(store: Store) -> None:

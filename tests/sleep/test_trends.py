@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from insula.memory.rows import Noticed
-from insula.sleep.trends import assessed, told
+from insula.memory.nights import Noticed
+from insula.sleep.phases.trends import assessed, told
 from insula.stats import slope
 
 

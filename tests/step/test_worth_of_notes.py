@@ -9,9 +9,10 @@ import pytest
 from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
-from insula.replay.worth import Trouble, worth
-from insula.replay.worth import _effect as effect  # pyright: ignore[reportPrivateUsage]
+from insula.replay.worth import SHARE, TURNS, compare, measured, verdict, worth
 from insula.step import digest
+from insula.worth import amounts, rate
+from insula.worth import worth as worth_of
 
 Told = Callable[..., str]
 
@@ -91,19 +92,40 @@ def test_a_share_of_troubles_is_withheld_whole_and_compared(home: Path, monkeypa
     assert all(one.turns is not None for one in found.troubles)
 
 
-def test_an_effect_is_claimed_only_where_there_is_evidence() -> None:
-    def ended(turns: int, withheld: bool) -> Trouble:
-        return Trouble(
-            id="", session="", project="", at=0.0, sense="nociception", family="", text="", rung=1,
-            withheld=withheld, turns=turns,
-        )  # fmt: skip
+def test_an_effect_is_claimed_only_where_there_is_evidence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "0.5")
+    for number in range(60):
+        session = trouble(home, f"s{number}", rounds=4)
+        session.act(runs("pytest -q", "5 passed in 0.1s"))
+    notes, rules = worth(str(home), 7, time.time()).effects
+    assert notes.told + notes.withheld == 60
+    assert notes.low <= 0 <= notes.high  # told or not, these troubles end alike
+    assert notes.verdict != "works"
+    assert (rules.told, rules.verdict, rules.days) == (0, "not enough evidence", None)
 
-    few = effect([ended(2, False), ended(9, True)])
-    many = effect([ended(2 + n % 3, n % 2 == 0) if n % 2 else ended(9 + n % 3, True) for n in range(60)])
-    assert few.difference is None
-    assert many.difference is not None
-    assert many.interval is not None
-    assert many.interval[0] > 0
+
+@pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])
+def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
+    row = compare("notes", TURNS, worth_of(amounts([told] * 40, 25), amounts([held] * 40, 25)), 7.0)
+    assert row.verdict == said if said else row.verdict not in {"works", "hurts"}
+    assert measured(row)[0] == f"{held - told:+.1f} turns sooner"
+
+
+def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
+    row = compare("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    assert row.missing > 0
+    assert row.days is not None
+    assert verdict(row) == f"not enough evidence; about {row.days:,.0f} more days at this rate"
+    nothing = compare("rules", SHARE, worth_of(rate(0, 0), rate(0, 0)), 7.0)
+    assert verdict(nothing) == "not enough evidence; nothing came in yet"
+    assert measured(nothing) == ("–", "–")
+
+
+def test_one_table_tells_of_all_that_is_withheld_by_lot(home: Path, insula: Told) -> None:
+    trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
+    table = insula("worth").split("Does it help?")[1].split("What was said")[0]
+    assert [line.split()[0] for line in table.splitlines()[2:4]] == ["notes", "rules"]
+    assert table.count("not enough evidence") == 2
 
 
 def test_the_holdout_is_the_one_that_is_disclosed() -> None:

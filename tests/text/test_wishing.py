@@ -92,3 +92,18 @@ def test_a_wish_without_a_slot_is_compared_by_its_words() -> None:
     new = Wish("From now on use external libraries.", (), "standing")
     assert relation(new, "Never use external libraries.") == "contradicts"
     assert relation(new, "Always remind me to drink water.") == "unrelated"
+
+
+def test_what_a_sentence_means_makes_a_wish_of_it_that_its_words_do_not_unless_they_forbid_it() -> None:
+    said = "Let the little yellow faces rest."
+    assert not stands(said)
+    assert [one.force for one in wishes(said, meant=((said, 0.99),))] == ["standing"]
+    once = "Just this once, a list."
+    assert [one.force for one in wishes(once, meant=((once, 0.99),))] != ["standing"]
+    assert not wishes("Do you always write lists?", meant=(("Do you always write lists?", 0.99),))
+
+
+def test_a_wish_by_its_words_that_means_something_else_is_not_told_at_once() -> None:
+    said = "I prefer bullet points, they hit the target."
+    assert stands(said)
+    assert [one.force for one in wishes(said, meant=((said, 0.001),))] == ["asked"]

@@ -5,16 +5,20 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from insula.errors import InputError
 from insula.memory.encoding import ASSISTANT, USER
 from insula_bench import locomo, realtalk
-from insula_bench.help.verdict import SHORT, abstains, holds, matches
+from insula_bench.help.abstention import abstains, asserted, contradicts, passes_by
+from insula_bench.help.verdict import holds, matches
 
 BEGAN = datetime(2026, 5, 2, 9, tzinfo=UTC)
 """When the small conversations took place; what counts is that they lie some days apart."""
 HALVES = ("dev", "held")
+
+
+Became = Literal["right", "refused", "made_up", "other"]
 
 
 class Told(NamedTuple):
@@ -41,14 +45,22 @@ class Case(NamedTuple):
     answer: str = ""
     """Where the answer is a phrase instead."""
 
-    def is_right(self, reply: str) -> bool:
-        """Whether a reply holds what memory knows; "no" within "I do not know" is none."""
-        if not self.known:
-            return False
-        if self.answer:
-            return matches(reply, self.answer)
-        brief = all(len(one) <= SHORT for group in self.right for one in group)
-        return holds(reply, self.right) and not (brief and abstains(reply))
+    told: Sequence[str] = ()
+    """What was told, line by line."""
+
+    def became(self, reply: str) -> Became:
+        """What a reply to it is: a value that memory holds, an abstention, an invention, or none of them.
+
+        An invention is only what is asserted where memory knows nothing; a wrong value where it does is "other".
+        """
+        if self.known and self._holds(asserted(reply)) and not contradicts(reply, [o for g in self.right for o in g]):
+            return "right"
+        if abstains(reply):
+            return "refused"
+        return "other" if self.known or passes_by(reply, self.told) else "made_up"
+
+    def _holds(self, said: str) -> bool:
+        return matches(said, self.answer) if self.answer else holds(said, self.right)
 
 
 class World(NamedTuple):
@@ -79,7 +91,8 @@ def _small(raw: dict[str, Any]) -> World:
         lines.append(
             Told(f"session {one['session']}", speaker, USER if speaker == ASSISTANT else ASSISTANT, one["text"], at)
         )
-    case = Case(raw["id"], "small", raw["kind"], raw["ask_lang"], raw["ask"], raw["known"], raw["right"])
+    told = tuple(line.text for line in lines)
+    case = Case(raw["id"], "small", raw["kind"], raw["ask_lang"], raw["ask"], raw["known"], raw["right"], told=told)
     return World(raw["id"], tuple(lines), (case,))
 
 
@@ -120,6 +133,7 @@ def _long(talk: locomo.Conversation, name: str, answers: dict[str, str], questio
 
 def _asked(talk: locomo.Conversation, name: str, answers: dict[str, str], questions: int) -> Iterator[Case]:
     """As many questions with an answer as without one, spread over the conversation; open-domain ones are left out."""
+    told = tuple(line.text for line in talk.lines)
     held = [one for one in talk.questions if one.category not in (3, locomo.ADVERSARIAL) and answers.get(one.text)]
     lacking = [one for one in talk.questions if one.category == locomo.ADVERSARIAL]
     for known, found in ((True, held), (False, lacking)):
@@ -134,4 +148,5 @@ def _asked(talk: locomo.Conversation, name: str, answers: dict[str, str], questi
                 known,
                 (),
                 answers[one.text] if known else "",
+                told,
             )

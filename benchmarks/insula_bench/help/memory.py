@@ -14,7 +14,6 @@ from insula.types import Confidence, Level, Memory, Recalled
 from insula_bench.help.asking import Key, Reply, Request
 from insula_bench.help.cases import Case, Told, World, long, small
 from insula_bench.help.figures import Outcome
-from insula_bench.help.verdict import abstains
 
 PART = "memory"
 MARKS = ("made_up", "right", "refused")
@@ -175,6 +174,8 @@ def outcomes(found: Sequence[World], arms: Sequence[str], replies: Mapping[Key, 
 
 
 def _outcome(case: Case, arm: str, reply: Reply) -> Outcome:
-    right, abstained = case.is_right(reply["text"]), abstains(reply["text"])
-    marks = {"right": right, "refused": abstained and not right} if case.known else {"made_up": not abstained}
-    return Outcome(case.id, arm, (case.source, case.kind, case.language), marks, reply)
+    became = case.became(reply["text"])
+    held = ("right", "refused") if case.known else ("made_up",)
+    return Outcome(
+        case.id, arm, (case.source, case.kind, case.language), {mark: became == mark for mark in held}, reply
+    )

@@ -24,7 +24,7 @@ NOTED = {
     "en": "All right.", "es": "De acuerdo.", "fr": "D'accord.", "de": "In Ordnung.", "pt": "Está bem.",
     "it": "Va bene.", "zh": "好的。", "ja": "わかりました。",
 }  # fmt: skip
-"""What the assistant replied that day: an answer that followed the wish would show the model how."""
+"""What the assistant replied to the wish: an answer that followed it would show the model how."""
 _ABOUT = {"celsius": "temperature", "metric": "measure", "clock24": "clock", "code": "code"}
 """Rules that only a question of some kind can show."""
 
@@ -91,10 +91,10 @@ async def _day(metacognition: Metacognition, wish: Wish) -> list[tuple[Role, str
     around = _next_day()[wish.language]
     noted = NOTED[wish.language]
     exchanges = [
-        (around["measure"][1], noted),
+        (around["measure"][1], around["replied"][0]),
         *([wish.before] if wish.before else []),
         (wish.text, noted),
-        (around["any"][0], noted),
+        (around["any"][0], around["replied"][1]),
     ]
     lines: list[tuple[Role, str]] = []
     for said, reply in exchanges:
@@ -173,7 +173,9 @@ def outcomes(found: Sequence[Asked], arms: Sequence[str], replies: Mapping[Key, 
 
 
 def _marks(one: Asked, arm: str, reply: Reply) -> dict[str, bool]:
+    """What holds of a reply; "All right." to a question answers nothing, and so follows no wish."""
     if not one.wish.standing:
         return {"told_one_off": one.told} if arm == OURS else {}
-    followed = {"followed": follows(reply["text"], one.wish.rule)}
+    answered = reply["text"].strip() not in NOTED.values()
+    followed = {"followed": answered and follows(reply["text"], one.wish.rule)}
     return followed | ({"told": one.told} if arm == OURS else {})

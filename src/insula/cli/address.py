@@ -6,3 +6,4 @@ HOST: Final = "127.0.0.1"
 """This machine alone."""
 PORT: Final = 8787
 """One that is easily typed and seldom taken."""
+PROXY_PORT: Final = 8788

@@ -13,7 +13,7 @@ from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
 from insula.redaction import redact
 from insula.settings import Settings
-from insula.sleep.soul_file import FILE
+from insula.sleep.soul.file import FILE
 from insula.step.fingerprint import digest
 
 DATABASE = "insula.db"

@@ -10,12 +10,24 @@ from typing import Any
 from insula import guidance
 from insula.cli.lines import fold, percent, width
 from insula.errors import InsulaError
-from insula.guidance import ACTIVE, CORROBORATED, EVERYWHERE, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
+from insula.guidance import (
+    ACTIVE,
+    CORROBORATED,
+    EVERYWHERE,
+    MINIMUM,
+    MUTED,
+    PINNED,
+    PROPOSED,
+    RETIRED,
+    UNKNOWN,
+    USELESS,
+)
 from insula.hosts.places import home
 from insula.step import digest, evidence, trace
 from insula.step.asked import Asked
 from insula.step.digest import PROJECT, Rule
 from insula.step.evidence import Marker
+from insula.worth import Worth, of_tally
 
 _TOGETHER = "\N{NO-BREAK SPACE}"
 """A blank at which no line is broken."""
@@ -62,7 +74,7 @@ def as_json(everything: bool) -> dict[str, Any]:
 
 
 def _row(rule: Rule) -> dict[str, Any]:
-    tally, effect = rule.life.tally, rule.life.effect
+    tally, effect = rule.life.tally, _effect(rule)
     return {
         **exported(rule),
         "scope": _scope(rule),
@@ -70,8 +82,8 @@ def _row(rule: Rule) -> dict[str, Any]:
         "confidence": round(rule.life.confidence, 3),
         "shown": {"sessions": tally.shown, "failed": tally.breaches},
         "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
-        "effect": {name: round(value, 4) for name, value in effect.as_dict().items()} if effect else None,
-        "verdict": effect.verdict if effect else UNKNOWN,
+        "effect": {name: round(getattr(effect, name), 4) for name in _FIGURES} if effect else None,
+        "verdict": _verdict(rule, effect) if effect else UNKNOWN,
         "last_seen": _day(tally.last) or None,
         "reason": rule.life.reason,
         **({"said": [_said(one) for one in rule.wish.times]} if rule.wish else {}),
@@ -141,11 +153,12 @@ def _print(*texts: str) -> None:
 
 def _record(rule: Rule) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
-    effect = rule.life.effect
-    verdict = effect.verdict if effect else f"{UNKNOWN} ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    effect = _effect(rule)
+    verdict = _verdict(rule, effect) if effect else f"{UNKNOWN} ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
     why = rule.life.reason or _waits_for(rule)
     return [
-        f"{rule.id}: {rule.life.state}, {_where(_scope(rule))}; {verdict}",
+        f"{rule.id}: {rule.life.state}, {_where(_scope(rule))}; {verdict}{more}",
         *(wish_lines(rule) if rule.wish else [f"  {rule.advice}"]),
         *([f"  {why}"] if why else []),
         f"  {_counts(rule)}",
@@ -168,8 +181,23 @@ _TIMES = 3
 _HOW = {"prompt": "in a message", "interrupt": "after an interrupt", "rejection": "turning a call down"}
 
 
+_FIGURES = ("estimate", "low", "high")
+
+
+def _effect(rule: Rule) -> Worth | None:
+    """What the rule was worth, by an interval that holds however often somebody looks; None for too few sessions."""
+    return of_tally(rule.life.tally) if rule.life.tally.compared >= MINIMUM else None
+
+
+def _verdict(rule: Rule, effect: Worth) -> str:
+    """What may be claimed; that a rule is given up as useless is no claim but a decision (`guidance`)."""
+    if rule.life.state == RETIRED and (measured := rule.life.effect) is not None and measured.verdict == USELESS:
+        return USELESS
+    return effect.verdict
+
+
 def _counts(rule: Rule) -> str:
-    tally, effect = rule.life.tally, rule.life.effect
+    tally, effect = rule.life.tally, _effect(rule)
     if not tally.records:
         return "no session has had the opportunity to fail at it"
     measured = f" effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}];" if effect else ""

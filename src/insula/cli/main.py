@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from insula.cli import benches
-from insula.cli.address import HOST, PORT
+from insula.cli.address import HOST, PORT, PROXY_PORT
+from insula.cli.config import app as config
 from insula.cli.kept import memory, soul
 from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
@@ -23,7 +24,7 @@ app = typer.Typer(
     name="insula",
     help="Metacognition for LLM agents.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 benches.add_to(app)
@@ -162,6 +163,7 @@ app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
 app.add_typer(users, name="user")
 app.add_typer(tokens, name="token")
+app.add_typer(config, name="config")
 
 
 @app.command()
@@ -278,18 +280,65 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
     raise typer.Exit(run(problem, file, asked))
 
 
+@app.command()
+def proxy(
+    to: Annotated[str, typer.Option(metavar="URL", help="The provider's address, as clients are given it.")],
+    user: User = "me",
+    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = PROXY_PORT,
+) -> None:
+    """OpenAI's chat completions in front of a provider: memory and notes go in, answers come back as they are."""
+    from insula.cli.proxy import run
+
+    raise typer.Exit(run(to, user, port))
+
+
+@app.command()
+def mcp(user: User = "me") -> None:
+    """Memory, lessons, rules and worth as tools for a coding agent (Model Context Protocol, over standard input)."""
+    from insula.cli.mcp import run
+
+    raise typer.Exit(run(user))
+
+
 def main() -> None:
-    """Run the command; an error of ours is one sentence on standard error."""
+    """Run the command; an error of ours is one sentence on standard error, and with --json an object there."""
     from insula.errors import InsulaError
 
-    prepare(json="--json" in sys.argv)
+    json = "--json" in sys.argv
+    prepare(json=json)
     try:
-        app()
+        sys.exit(_as_json() if json else app())
     except InsulaError as error:
-        print(f"insula: {error}", file=sys.stderr)
+        _failed(type(error).__name__, str(error), json)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+_USAGE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""Typer has a Click of its own, and does not export this."""
+
+
+def _as_json() -> int:
+    """Run the command so that even what cannot be read of its words is told as JSON; returns the exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        if not isinstance(error, _USAGE):
+            raise
+        unreadable: Any = error
+        _failed("UsageError", unreadable.format_message(), json=True)
+        return int(unreadable.exit_code)
+    return code if isinstance(code, int) else 0
+
+
+def _failed(kind: str, message: str, json: bool) -> None:
+    from json import dumps
+
+    told = dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False) if json else f"insula: {message}"
+    print(told, file=sys.stderr)

@@ -51,8 +51,11 @@ def show(
     ] = False,
 ) -> None:
     """The rules as they stand in the project of the working folder."""
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        _list(json, everything)
+
+
+def _list(json: bool, everything: bool) -> None:
     from insula import settings  # half of what `insula --help` would take
 
     settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
@@ -61,6 +64,17 @@ def show(
         print(jsonlib.dumps(listing.as_json(everything), indent=2))
     else:
         listing.print_all(everything)
+
+
+@app.command("list")
+def listed(
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show rules without evidence, and what was decided.")
+    ] = False,
+) -> None:
+    """The rules as they stand in the project of the working folder."""
+    _list(json, everything)
 
 
 @app.command()

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from insula import settings
 from insula.cli.terminal import tell
+from insula.memory import audit
 from insula.memory.store import check_names
 from insula.server import tokens
-from insula.sleep import audit
 
 TERMINAL = "terminal"
 

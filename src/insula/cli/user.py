@@ -11,10 +11,10 @@ from insula import settings
 from insula.cli import lines
 from insula.cli.common import DATABASE, LOG_FILE, counted, soul_of
 from insula.errors import InputError
+from insula.memory import audit, custody
+from insula.memory.custody import House
 from insula.memory.store import Store
 from insula.server import tokens
-from insula.sleep import audit, custody
-from insula.sleep.custody import House
 
 T = TypeVar("T")
 

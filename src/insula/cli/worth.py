@@ -1,4 +1,4 @@
-"""`insula worth`: what the hook said, whether it was heeded, what followed, and what it cost; and what was wrong."""
+"""`insula worth`: what was said, what followed, what it cost, whether it helps; and what was wrong."""
 
 import json as jsonlib
 import time
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from insula.cli.options import User
 from insula.hosts.places import home
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from insula.replay.worth import Told, Trouble, Worth
+    from insula.memory.rows import Noticed
+    from insula.replay.worth import Row, Told, Trouble, Worth
 
 app = typer.Typer(help="What the hooks of coding agents were worth.")
 DAYS = 7.0
@@ -24,6 +26,7 @@ LISTED = 12
 def show(
     context: typer.Context,
     days: Annotated[float, typer.Option(help="How far to look back.", min=0.01, max=400)] = DAYS,
+    user: User = "me",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """What was said to coding agents, whether they heeded it, what followed, and what it cost."""
@@ -33,10 +36,35 @@ def show(
     from insula.replay.worth import worth
 
     found = worth(str(home()), days, time.time())
+    found.effects += of_talk(user, days)
     if json:
         print(jsonlib.dumps(asdict(found) | {"tokens": found.cost}, indent=2))
     else:
         tell(lambda console: print_worth(found, console))
+
+
+def of_talk(user: str, days: float) -> "list[Row]":
+    """What the agent itself was told in its turns with a user: lessons, insights, sentences to the next turn."""
+    import asyncio
+
+    from insula import settings
+    from insula.cli.common import DATABASE
+    from insula.metacognition.effects import effects
+    from insula.metacognition.mind import TURN
+    from insula.replay.worth import DAY, SHARE, compare
+
+    if not (path := settings.home() / DATABASE).is_file():
+        return []
+    from insula.memory.store import Store
+
+    async def read() -> "list[Noticed]":
+        async with await Store.open(path) as store:
+            user_id = await store.nights.sleeper(user)
+            if user_id is None:
+                return []
+            return await store.nights.noticed(user_id, [TURN], store.now() - days * DAY)
+
+    return [compare(name, SHARE, found, days) for name, found in effects(asyncio.run(read())).items()]
 
 
 @app.command()
@@ -62,6 +90,8 @@ def print_worth(found: "Worth", console: "Console") -> None:
 
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
+    if found.sessions or any(row.told for row in found.effects):
+        _print_effects(found.effects, console)
     if found.troubles:
         _print_troubles(found.troubles[:LISTED], console)
         if len(found.troubles) > LISTED:
@@ -88,16 +118,21 @@ def summary(found: "Worth") -> Iterator[str]:
         yield f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}."
     if held:
         yield f"Withheld by lot, to compare: {many(held, 'trouble')} (INSULA_HOLDOUT)."
-    yield f"Effect: {_effect(found)}."
 
 
-def _effect(found: "Worth") -> str:
-    effect = found.effect
-    if effect.difference is None or effect.interval is None:
-        return f"not enough evidence ({effect.told} troubles that were told have ended, {effect.withheld} withheld)"
-    low, high = effect.interval
-    told = f"{effect.difference:+.1f} turns sooner where it was told, 95 % between {low:+.1f} and {high:+.1f}"
-    return told if low > 0 or high < 0 else f"{told}: not enough evidence"
+def _print_effects(rows: "list[Row]", console: "Console") -> None:
+    from rich.table import Table
+
+    from insula.replay.worth import measured, verdict
+
+    console.print("\n[bold]Does it help?[/]  told against withheld by lot")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
+        table.add_column(column, no_wrap=column != "Verdict")
+    for row in rows:
+        difference, interval = measured(row)
+        table.add_row(row.what, str(row.told), str(row.withheld), difference, interval, verdict(row))
+    console.print(table)
 
 
 def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:

@@ -15,6 +15,7 @@ from insula.value import is_list
 KINDS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
+    "PreToolUse": "before",
     "PostToolUse": "action",
     "PostToolUseFailure": "action",
     "PostToolBatch": "action",
@@ -30,6 +31,8 @@ def event(payload: Payload, at: float) -> Event | None:
         return None
     if found.kind == "stop":
         return found.replace(drops_output=payload.get("stop_hook_active") is True)
+    if found.kind == "before":
+        return found.replace(actions=before(payload, at))
     if found.kind != "action":
         return found
     if found.name != "PostToolBatch":
@@ -47,6 +50,11 @@ def event(payload: Payload, at: float) -> Event | None:
         ),
         batch=tuple(text(call, "tool_use_id") for call in calls),
     )
+
+
+def before(payload: Payload, at: float) -> tuple[Action, ...]:
+    """The call that is about to be made."""
+    return (_called(payload, "", at, ok=True),)
 
 
 def _stopped(payload: Payload) -> "tuple[Remark, ...]":

@@ -1,6 +1,6 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
-from insula.hosts.claude_code import answer
+from insula.hosts.claude_code import answer, before
 from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.redaction import redact
 from insula.step.action import EDIT, PATH, Action, Event
@@ -11,6 +11,7 @@ __all__ = ["answer", "context", "event", "patched"]
 KINDS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
+    "PreToolUse": "before",
     "PostToolUse": "action",
     "Stop": "stop",
     "SessionEnd": "end",
@@ -20,6 +21,8 @@ KINDS = {
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
     found = parse_event(payload, KINDS)
+    if found is not None and found.kind == "before":
+        return found.replace(actions=before(payload, at))
     if found is None or found.kind != "action":
         return found
     return found.replace(actions=(_action(payload, at),))

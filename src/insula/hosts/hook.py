@@ -189,6 +189,15 @@ def _remarks(remarks: "tuple[Remark, ...]", now: float, away: bool = False) -> "
     return [record(each.replace(words=own_words(each.words)), now, away) for each in remarks]
 
 
+def _foresee(home: str, host: str, event: "Event", now: float) -> str:
+    """Before a call: of one that does nothing to what others rely on, not even a line is written."""
+    records: list[Record] = [{"e": "before", **action.as_dict()} for action in event.actions if action.acts]
+    if not records:
+        return ""
+    trace.append(trace.folder(home, event.session, event.agent), *records)
+    return _settled(home, event, now)
+
+
 def _act(home: str, host: str, event: "Event", now: float) -> str:
     records: list[Record] = [{"e": "action", **action.as_dict()} for action in event.actions]
     if event.batch is not None:
@@ -233,14 +242,14 @@ def _note(home: str, host: str, event: "Event", now: float) -> str:
     return ""
 
 
-_EVENTS = {"start": _start, "prompt": _prompt, "action": _act, "stop": _stop, "end": _note}
+_EVENTS = {"start": _start, "prompt": _prompt, "before": _foresee, "action": _act, "stop": _stop, "end": _note}
 
 
 def _settled(home: str, event: "Event", now: float) -> str:
     """Takes in what the trace has since the last hook, and returns what there is to say."""
     from insula.step.proprioception import dump, end, fold, load
 
-    folder = trace.folder(home, event.session, event.agent if event.kind == "action" else "")
+    folder = trace.folder(home, event.session, event.agent if event.kind in {"before", "action"} else "")
     with trace.Checkpoint(folder, load) as checkpoint:
         if not checkpoint.held:
             return ""

@@ -147,6 +147,7 @@ HOSTS = {
             events=(
                 On("SessionStart"),
                 On("UserPromptSubmit"),
+                On("PreToolUse", "Bash"),
                 On("PostToolUse", "*"),
                 On("PostToolUseFailure", "*"),  # without it, no failure is ever seen
                 On("PostToolBatch"),  # without it, no edit that the host turned down
@@ -165,6 +166,7 @@ HOSTS = {
             events=(
                 On("SessionStart"),
                 On("UserPromptSubmit"),
+                On("PreToolUse", "Bash"),
                 On("PostToolUse"),
                 On("Stop"),
                 On("SessionEnd", seconds=1),  # clamped to 3; above its own default it warns

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from insula.hosts import hook, places
 from insula.hosts.files import private_folder
+from insula.integrations.extras import needed
 
 if TYPE_CHECKING:
     HookMatcher = Any
     """Of the SDK, which need not be installed."""
 
+NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"
 """The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
-EVENTS = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop")
+EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 THREADS = 8
 """Events that are answered at the same time, in threads that are not taken from the agent's."""
 MOST_RUNNING = 2 * THREADS
@@ -49,13 +51,7 @@ def hooks(home: Path | None = None) -> "dict[str, list[HookMatcher]]":
 
 
 def _matcher() -> "Callable[..., HookMatcher]":
-    try:
-        from claude_agent_sdk import HookMatcher  # pyright: ignore
-    except ImportError as error:
-        raise ImportError(
-            "The Claude Agent SDK is not installed; install it with: pip install 'insula[claude-agent-sdk]'"
-        ) from error
-    return cast("Callable[..., HookMatcher]", HookMatcher)
+    return cast("Callable[..., HookMatcher]", needed("claude_agent_sdk", NAME, RANGE).HookMatcher)
 
 
 def _callback(home: str) -> Callback:

@@ -34,7 +34,7 @@ def wrap(client: Any, mind: Metacognition | Blocking, **options: Any) -> Any:
     """
     guest = Guest(mind, **options)
     if (chat := getattr(client, "chat", None)) is not None and hasattr(chat, "completions"):
-        _around(chat.completions, guest, _to_openai)
+        _around(chat.completions, guest, to_openai)
     elif hasattr(getattr(client, "messages", None), "create"):
         _around(client.messages, guest, _to_anthropic)
     else:
@@ -62,7 +62,8 @@ def _around(resource: Any, guest: Guest, put: Any) -> None:
     resource.create = awaited if is_async else blocking
 
 
-def _to_openai(asked: dict[str, Any], told: Told) -> dict[str, Any]:
+def to_openai(asked: dict[str, Any], told: Told) -> dict[str, Any]:
+    """The arguments of a chat completion with what belongs into them."""
     messages = with_told(asked.get("messages", ()), told)
     if told.system:
         if messages and field(messages[0], "role") in SYSTEM:

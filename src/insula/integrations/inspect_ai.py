@@ -7,11 +7,11 @@ monitor=…` and `verifier=…` give these tasks to other models. What a solver 
 under `insula`.
 """
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from insula.errors import BudgetExceeded, ModelUnavailable
+from insula.integrations.extras import needed
 from insula.llm.budget import Account, Budget
 from insula.llm.callback import Answered, Asked, callback
 from insula.llm.model import Model
@@ -19,12 +19,10 @@ from insula.solve.methods import named
 from insula.solve.run import Models
 from insula.solve.solution import Solution
 
-try:
-    _model: Any = importlib.import_module("inspect_ai.model")
-    _solver: Any = importlib.import_module("inspect_ai.solver")
-    _util: Any = importlib.import_module("inspect_ai.util")
-except ImportError as error:
-    raise ImportError("Inspect is not installed; install it with: pip install 'insula[inspect-ai]'") from error
+NAME, RANGE = "Inspect", "inspect-ai>=0.3.285"
+_model: Any = needed("inspect_ai.model", NAME, RANGE)
+_solver: Any = needed("inspect_ai.solver", NAME, RANGE)
+_util: Any = needed("inspect_ai.util", NAME, RANGE)
 
 METADATA = "insula"
 TRUNCATED = frozenset({"max_tokens", "model_length"})

@@ -15,13 +15,14 @@ from insula.integrations.extras import needed
 from insula.integrations.guest import Guest, Told, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
+NAME, RANGE = "LangChain", "langchain>=1,<2"
+
 if TYPE_CHECKING:
     Request = Response = Any
-    Base: Any = object
+    Base = object
 else:
-    _middleware = needed("langchain.agents.middleware", "langchain", "langchain>=1,<2")
-    _messages = needed("langchain_core.messages", "langchain", "langchain>=1,<2")
-    Base = _middleware.AgentMiddleware
+    Base = needed("langchain.agents.middleware", NAME, RANGE).AgentMiddleware
+_messages: Any = needed("langchain_core.messages", NAME, RANGE)
 
 
 class InsulaMiddleware(Base):
@@ -68,7 +69,7 @@ class InsulaMiddleware(Base):
 def _configurable(request: "Request") -> Mapping[str, Any]:
     """What the run was configured with; nothing outside of one."""
     try:
-        config = needed("langgraph.config", "langchain", "langchain>=1,<2").get_config()
+        config = needed("langgraph.config", NAME, RANGE).get_config()
     except RuntimeError:
         return {}
     return config.get("configurable") or {}

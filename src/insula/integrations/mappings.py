@@ -14,15 +14,15 @@ def with_told(messages: Sequence[Any], told: Told) -> list[Any]:
 
 def put(message: Any, text: str, call: str) -> Any:
     """A message with a text behind its content, or behind the result of one call in it."""
-    content = field(message, "content")
+    content: Any = field(message, "content")
+    parts = items(content)
     if call and "output" in message:
         output = message["output"]
         return {**message, "output": joined(output, text) if isinstance(output, str) else [*output, _said(text)]}
-    if call and isinstance(content, list):
-        parts = items(content)
+    if call and parts:
         return {**message, "content": [_with_note(part, text, call) for part in parts]}
-    if isinstance(content, list) and any(field(part, "type") == "input_text" for part in items(content)):
-        return {**message, "content": [*items(content), _said(text)]}
+    if any(field(part, "type") == "input_text" for part in parts):
+        return {**message, "content": [*parts, _said(text)]}
     return {**message, "content": joined(content if content is not None else "", text)}
 
 

@@ -22,7 +22,7 @@ __all__ = ["InsulaModel", "talking", "wrapped"]
 NAME, RANGE = "the OpenAI Agents SDK", "openai-agents>=0.20,<1"
 
 if TYPE_CHECKING:
-    Base: Any = object
+    Base = object
 else:
     Base = needed("agents", NAME, RANGE).Model
 

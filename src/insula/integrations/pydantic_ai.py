@@ -21,7 +21,7 @@ RUNS = 256
 """Runs whose answer may still come."""
 
 if TYPE_CHECKING:
-    Base: Any = object
+    Base = object
 else:
     Base = needed("pydantic_ai.capabilities", "Pydantic AI", RANGE).AbstractCapability
 _messages: Any = needed("pydantic_ai.messages", "Pydantic AI", RANGE)

@@ -196,7 +196,7 @@ def _runtime() -> Any:
         return importlib.import_module("xllamacpp")
     except ImportError as error:
         raise ModelUnavailable(
-            'The runtime of the embedded model is not installed; run: pip install "insula[local]"'
+            "The runtime of the embedded model is not installed; run: pip install xllamacpp"
         ) from error
 
 

@@ -100,7 +100,8 @@ def _missing(name: str, provider: str, problem: str) -> str:
     if variable := _VARIABLE.search(problem):
         return f"The model '{name}' needs a key; put it into the environment as {variable[1]}."
     if provider in _EXTRAS:
-        return f"The model '{name}' needs a package that is not installed; run: pip install \"insula[{provider}]\""
+        extra = f"pydantic-ai-slim[{provider}]"
+        return f"The model '{name}' needs a package that is not installed; run: pip install \"{extra}\""
     if extra := _THEIR_EXTRA.search(problem):
         return f"The model '{name}' needs a package that is not installed; run: pip install \"{extra[0]}\""
     if problem.startswith("Unknown"):

@@ -98,9 +98,7 @@ def read(data: bytes) -> Archive:
     if "insula" not in head:
         raise InputError("The file is no archive of Insula; give one that `insula user export` wrote.")
     if head["insula"] != FORMAT or str(head.get("schema")) > VERSION:
-        raise InputError(
-            "The archive was written by a newer version of Insula; upgrade with: pip install --upgrade insula"
-        )
+        raise InputError("The archive was written by a newer version of Insula; upgrade Insula where you have it from")
     if SEALED not in seal:
         raise InputError("The archive ends too early; it was cut. Take a whole copy of it.")
     if seal[SEALED] != sha256(b"".join(body)).hexdigest():

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from insula.memory import items
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
-from insula.text.analysis import Analysis, analyse, sentence
+from insula.text.analysis import Analysis, analyse, fold, sentence
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import spoken
 from insula.text.questions import Ask, asks_in
 
-BRIEF = 7
+BRIEF = 10
 """A clause of so many words may leave out what it is about."""
 BRIEF_SIGNS = 14
 """The same of languages that write no spaces, in characters."""
@@ -32,6 +33,7 @@ NAME_WORDS = 2
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
+_WHO = frozenset({"chi", "quien", "quienes", "quem", "qui", "who", "wer"})
 _OF_NOBODY = frozenset({NOBODY})
 _MARKS = re.compile(r"\s*[;:—–]\s+|\s*,\s+")
 _MARKS_UNSPACED = re.compile("[，、；。！？,;…]+")
@@ -63,6 +65,8 @@ class Question(NamedTuple):
     terms: frozenset[str]
     ask: Ask
     vector: Vector | None = None
+    part_of: str = ""
+    """The question that asks for this among other things."""
 
 
 class Said(NamedTuple):
@@ -226,8 +230,10 @@ def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[
 
 
 def _is_named(text: str, after: str, language: str) -> bool:
-    """Whether a piece is a name alone, of which what follows says who that is: "Pablo, my boss, is left-handed"."""
+    """Whether a piece is a being alone, of whom the rest says something: "Pablo, my boss, is left-handed"."""
     words, own = text.split(), people(language).words.get("first_own", frozenset())
+    if words and len(words) <= NAME_WORDS and people(language).being(fold(words[-1].lower())):
+        return True  # "Mi abuelo, en cambio, era de Soria"
     named = len(words) <= NAME_WORDS and all(word[:1].isupper() for word in words)
     return named and after.split(" ", maxsplit=1)[0].lower() in own
 
@@ -259,10 +265,15 @@ def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question
     for piece in analysis.sentences:
         asked = tuple(asks_in(piece, analysis.language))
         alone = len(asked) == 1  # then what stands before the ask may say whom it is about
-        found += (
-            _question(ask, piece.text if alone else ask.text, piece.text, analysis.language, speaker, listener)
-            for ask in asked
-        )
+        for ask in asked:
+            text = piece.text if alone else ask.text
+            several = items.each(text, analysis.language) if ask.kind != "choice" else (text,)
+            found += (
+                _question(ask, one, piece.text, analysis.language, speaker, listener)._replace(
+                    part_of=text if len(several) > 1 else ""
+                )
+                for one in several
+            )
     return tuple(found[:MAX_STATEMENTS])
 
 
@@ -279,9 +290,23 @@ def _question(ask: Ask, text: str, whole: str, language: str, speaker: str, list
     )
 
 
+def _asks_who(text: str, language: str) -> bool:
+    """Whether who does something is asked, and not of whom the user speaks: "chi cerca lavoro" is not "I work"."""
+    if language in UNSPACED:
+        return False
+    words = [fold(word) for word in re.findall(r"\w+", text.lower())]
+    known = people(language).words
+    own = known["first"] | known["first_own"]
+    return bool(words) and words[0] in _WHO and own.isdisjoint(words)
+
+
 def _asked_about(about: Whose, ask: Ask, language: str) -> frozenset[str]:
     """Whom a question asks about: of "do you remember my car" it is not who is asked to remember."""
     away = {NOBODY, SOMEBODY, ASSISTANT}
+    if ask.kind == "person" and _asks_who(ask.text, language):
+        return about.mentions - away - {USER}
+    if ask.kind == "person" and not about.mentions and language in DROP_PRONOUNS and language not in UNSPACED:
+        return frozenset() if fold(ask.text.split()[0].strip("¿").lower()) in _WHO else frozenset({USER})  # "per chi"
     if not about.mentions and (ask.kind == "person" or language not in DROP_PRONOUNS):
         return frozenset()
     if about.mentions and about.mentions.isdisjoint(about.subjects):

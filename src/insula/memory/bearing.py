@@ -5,22 +5,27 @@ kind asked for. A newer statement on the same matter, of the same one, that says
 wrong, stands in the place of the older, which is history with its dates.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
+from insula.memory.encoding import USER
 from insula.memory.matter import matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
-from insula.memory.slots import filled
-from insula.memory.subject import fits, names_of
+from insula.memory.slots import counts, filled
+from insula.memory.subject import NOBODY, fits, names_of, people, same
+from insula.text.analysis import fold, term_of
 from insula.types import Bearing, Reason
 
-NEAR, FAR = 0.2, -0.03
+NEAR, FAR = 0.2, -0.05
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
 COMMON = 0.03
 """Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
+MAYBE = 0.22
+"""Cosine of two statements from which the newer, if it tells of a change, may have changed the older."""
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
@@ -74,11 +79,16 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     """What each memory has to do with any of what is asked; empty where nothing is asked."""
     best: dict[int, Judged] = {}
     named = aliases(one.statement for one in told)
-    for question in asked:
-        for memory, found in _of(question, told, named).items():
+    each = [(question, _of(question, told, named)) for question in asked]
+    for question, found in each:
+        part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
+        whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
+        for memory, one in found.items():
+            lacking = one.bearing == "answers" and not whole  # another of the things asked for is not told
+            new = one._replace(bearing="bears") if lacking else one
             known = best.get(memory)
-            if known is None or (ORDER[found.bearing], -found.fit) < (ORDER[known.bearing], -known.fit):
-                best[memory] = found
+            if known is None or (ORDER[new.bearing], -new.fit) < (ORDER[known.bearing], -known.fit):
+                best[memory] = new
     return best
 
 
@@ -104,7 +114,18 @@ def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[
         known = best.get(match.told.memory)
         if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
             best[match.told.memory] = match
+    for memory, match in best.items():
+        if match.reason == "detail" and any(_completes(asked, match, one) for one in matches):
+            best[memory] = match._replace(bearing="bears", reason="")
     return _succeeded(asked, best, matches)
+
+
+def _completes(question: Question, match: _Match, other: _Match) -> bool:
+    """Whether another statement of the same text may hold the detail: "when I have a migraine, I take Naramig"."""
+    if other.told.memory != match.told.memory or other is match or other.reason in {"subject", "supposed", "detail"}:
+        return False
+    held = filled(question, other.told.statement)
+    return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
 
 
 def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -142,12 +163,22 @@ def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
         for at, cosine in zip(alike, cosines, strict=True):
             out[at] = _Near(nearness(cosine, None, words[at]))
         return out
+    only_who = question.terms <= _who_terms(question)
     sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
     for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
         apart = is_sure and common < APART and cosine < PLAIN
-        whole = common >= COMMON or words[at] == 1.0 or question.language != told[at].statement.language
+        every = words[at] == 1.0 and not only_who
+        whole = common >= COMMON or every or question.language != told[at].statement.language
         out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
     return out
+
+
+def _who_terms(question: Question) -> frozenset[str]:
+    """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
+    known, names = people(question.language), names_of(question.subjects)
+    words = re.findall(r"[\w-]+", question.text.lower())
+    who = {term_of(word, question.language) for word in words if fold(word) in names or known.being(fold(word))}
+    return frozenset(term for term in who if term)
 
 
 def _match(question: Question, told: Told, near: _Near) -> _Match:
@@ -155,12 +186,11 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     if fit < FAR:
         return _Match(told, "other", fit, "")
     if not _about(question, statement) and not (near.common >= SAME and _of_owner(question, statement)):
-        return _Match(told, "other", fit, "subject")
-    if statement.modality in SUPPOSED and statement.modality != question.modality:
-        settled = statement.modality == "plan" and question.modality == "wish"
-        if not settled:
-            return _Match(told, "other", fit, "supposed")
-    if told.by_tool and not question.subjects:
+        beside = fit >= FOLLOWS and statement.modality == "fact" and _is_beside(question, statement)
+        return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
+    if statement.modality in SUPPOSED and not _is_meant(question, statement):
+        return _Match(told, "other", fit, "supposed")
+    if told.by_tool and (not question.subjects or fit < FOLLOWS):  # it must be asked for
         return _Match(told, "other", fit, "")
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
@@ -169,10 +199,28 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     return _Match(told, "answers", fit, "")
 
 
+def _is_meant(question: Question, statement: Statement) -> bool:
+    """Whether a question asks for what is planned, wished or played, too."""
+    how = statement.modality
+    if how == question.modality or (how == "plan" and question.ask.kind == "time"):  # "when is my check-up?"
+        return True
+    if question.modality in {"wish", "plan"}:
+        return how in {"wish", "plan", "hypothetical"}
+    asked_all = len(question.terms) > 1 and question.terms <= statement.terms
+    return how == "fiction" and asked_all  # "whom do I play in the play?"
+
+
 def _of_owner(question: Question, statement: Statement) -> bool:
     """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
     owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
     return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
+
+
+def _is_beside(question: Question, statement: Statement) -> bool:
+    """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
+    asked = question.subjects - {USER, NOBODY}
+    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
+    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
 
 
 def _of_theirs(question: Question, statement: Statement) -> bool:
@@ -187,23 +235,69 @@ def _about(question: Question, statement: Statement) -> bool:
     said = statement.subjects - {""}
     if fits(question.subjects, said) or _of_theirs(question, statement):
         return True
+    if question.subjects == frozenset({USER}) and _of_kind_asked(question, statement):
+        return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)
-    return bool(things) and question.ask.kind in {"number", "list"} and fits(owner, said)
+    counted = question.ask.kind == "list" or (question.ask.kind == "number" and counts(question))
+    return bool(things) and counted and fits(owner, said)
+
+
+def _of_kind_asked(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
+    known = people(question.language)
+    words = re.findall(r"\w+", fold(question.text.lower()))
+    kinds = frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
+    return bool(kinds) and any(same(kind, path) for kind in kinds for path in statement.subjects)
 
 
 def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence[_Match]) -> dict[int, Judged]:
     """The memories with those that a newer one took the place of as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
-    old_ones = [one for one in holds if one.fit >= NEAR or one.fit == top]
+    least = FOLLOWS if "before" in question.marks else NEAR
+    old_ones = [one for one in holds if one.fit >= least or one.fit == top]
     newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
     found: dict[int, Judged] = {}
     for memory, one in best.items():
         after = newer.get(memory, [])
         took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
         found[memory] = _standing(question, one, after, sorted(took, reverse=True))
-    return found
+    return found if "before" in question.marks else _unsettled(question, best, matches, found)
+
+
+def _unsettled(
+    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], found: Mapping[int, Judged]
+) -> dict[int, Judged]:
+    """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
+    out = dict(found)
+    for memory, old in best.items():
+        since = [one.told.memory for one in matches if _may_change(question, old, one)]
+        if found[memory].bearing != "answers" or not since or any(found[new].bearing == "answers" for new in since):
+            continue
+        out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
+        for new in since:
+            out[new] = Judged("bears", max(found[new].fit, FOLLOWS), "", best[new].told.said_at)
+    return out
+
+
+def _may_change(question: Question, old: _Match, new: _Match) -> bool:
+    """Whether a newer statement may have changed an older one, by what the two have in common."""
+    after, before = new.told.statement, old.told.statement
+    if new.told.memory <= old.told.memory or new.told.said_at < old.told.said_at or new.told.by_tool:
+        return False
+    if after.modality != "fact" or "still" in after.marks:
+        return False
+    names = bool(after.terms & before.terms) or bool((after.subjects & before.mentions) - {USER, NOBODY})
+    if not UPDATES & after.marks:
+        return names and _about(question, after) and filled(question, after) is not False
+    return names or (_about(question, after) and _cosine(before, after) >= MAYBE)
+
+
+def _cosine(one: Statement, other: Statement) -> float:
+    if one.vector is None or other.vector is None or one.vector.shape != other.vector.shape:
+        return 0.0
+    return float(one.vector @ other.vector)
 
 
 def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from insula.types import SignalKind, SignalRecord
+
 
 class Summary(NamedTuple):
     """What a session was about (R0)."""
@@ -81,9 +83,9 @@ class Noted(NamedTuple):
     """An entry on the ledger of signals, at the end of a session (K8)."""
 
     session_id: int
-    kind: str
+    kind: SignalKind
     reason: str
-    data: Mapping[str, object]
+    data: SignalRecord
 
 
 class Lived(NamedTuple):

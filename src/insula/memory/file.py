@@ -104,7 +104,7 @@ def upgrade(connection: sa.Connection, path: str) -> None:
     if found is not None and found not in known:
         raise StoreNewer(
             f"The memory at {path!r} was written by a newer version of Insula (schema {found}, this one knows "
-            f"{VERSION}); upgrade with: pip install --upgrade insula"
+            f"{VERSION}); upgrade Insula where you have it from"
         )
     config.attributes["connection"] = connection
     command.upgrade(config, "head")  # in the transaction that was begun above

@@ -90,7 +90,7 @@ def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int
     worth = {memory: one.score + _worth(fits.get(memory)) for memory, one in scored.items()}
     for old, one in sorted(fits.items()):
         new = one.taken_by[-1] if one.taken_by else 0
-        if old in worth and new in worth and fits[new].fit >= FOLLOWS:
+        if old in worth and new in worth and (one.bearing == "history" or fits[new].fit >= FOLLOWS):
             worth[new] = max(worth[new], worth[old] + (new - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from insula.types import Provenance
+from insula.types import Provenance, SignalKind
 
 NAME_DIGITS = 10
 """Digits of the name of a lesson, behind its first letter."""
@@ -87,8 +87,9 @@ class Noticed(NamedTuple):
 
     session_id: int
     turn: int
-    kind: str
+    kind: SignalKind
     data: Mapping[str, Any]
+    """As it stands on the disk: a record of its kind (`insula.types`), perhaps of another version."""
     at: float
 
 

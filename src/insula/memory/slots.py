@@ -25,14 +25,14 @@ def filled(question: Question, statement: Statement) -> bool | None:
     slots = list(_slots(question))
     told = [_TOLD[slot](question, statement) for slot in slots]
     if question.ask.kind == "number" and "age" not in slots:
-        told.append(carries("number", statement.text, statement.language))
+        told.append(_amount(question, statement))
     if question.ask.kind == "time" and "hour" not in slots and not _someday(question):
         told.append(_timed(statement))
     if question.ask.kind == "open" and _is_elsewhere(question, statement):
         told.append(False)
     if question.ask.kind == "choice":
-        told.append(_chooses(question, statement))
-    elif question.ask.kind != "yes_no" and _is_nothing_new(question, statement):
+        told += _chosen(question, statement)
+    if question.ask.kind != "yes_no" and _is_nothing_new(question, statement):
         told.append(False)
     return all(told) if told else None
 
@@ -44,14 +44,25 @@ def _is_nothing_new(question: Question, statement: Statement) -> bool:
     return statement.terms <= question.terms and not re.search(r"\d", statement.text)
 
 
-def _chooses(question: Question, statement: Statement) -> bool:
-    """Whether a statement holds one of the things between which a question lets choose; else it may not tell."""
+def _chosen(question: Question, statement: Statement) -> list[bool]:
+    """Whether a statement holds one of the things between which a question lets choose; empty where it names none."""
     if statement.language in UNSPACED or statement.language != question.language:
-        return True
+        return []
     options = [part.split() for part in grammar(question.language).choice.split(question.text) if part]
     near = {word for part in options[:-1] for word in part[-1:]} | {word for part in options[1:] for word in part[:3]}
     terms = {term for word in near if (term := term_of(word.strip("?!.,").lower(), question.language))}
-    return not terms or bool(terms & statement.terms)
+    return [bool(terms & statement.terms)] if terms else []
+
+
+def counts(question: Question) -> bool:
+    """Whether a question asks how many there are: not how tall or how old somebody is."""
+    pattern = _pattern("count", "asked", question.language)
+    return bool(pattern and pattern.search(question.text.replace("’", "'")))
+
+
+def _answer(statement: Statement) -> str:
+    """What a statement says, without the question that it answers."""
+    return statement.text.rpartition("? ")[2]
 
 
 def _someday(question: Question) -> bool:
@@ -59,7 +70,7 @@ def _someday(question: Question) -> bool:
 
 
 def _timed(statement: Statement) -> bool:
-    return any(carries(kind, statement.text, statement.language) for kind in _TIMES)
+    return any(carries(kind, _answer(statement), statement.language) for kind in _TIMES)
 
 
 def _is_elsewhere(question: Question, statement: Statement) -> bool:
@@ -108,7 +119,9 @@ def _dated(question: Question, statement: Statement) -> bool:
 
 
 def _amount(question: Question, statement: Statement) -> bool:
-    return carries("number", statement.text, statement.language)
+    return carries("number", _answer(statement), statement.language) or (
+        _pattern("amount", "told", statement.language) is not None and _says("amount", statement)
+    )
 
 
 def _who(question: Question, statement: Statement) -> bool:

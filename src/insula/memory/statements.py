@@ -12,7 +12,7 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.rows import Consolidated, Place, Said
 from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
-from insula.types import Controls, Memory, Signal
+from insula.types import TURN, Controls, Memory, Signal
 
 EXCHANGE = 2
 """Items that a turn brings: the message and the response."""
@@ -193,10 +193,6 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
     """
     values = {**_here(here), "here": here.session_id, "turns": max(1, capacity // EXCHANGE)}
     return tuple(connection.execute(_SALIENCES, values).scalars())
-
-
-TURN = "meta:turn"
-"""The record of a turn that is over."""
 
 
 def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:

@@ -49,7 +49,12 @@ class Heard(NamedTuple):
 
 
 def wished(
-    message: str, language: str, previous: str = "", response: str = "", tools: Iterable[str] = ()
+    message: str,
+    language: str,
+    previous: str = "",
+    response: str = "",
+    tools: Iterable[str] = (),
+    meant: tuple[tuple[str, float], ...] = (),
 ) -> tuple[Wish, ...]:
     """The wishes in a message that may be learned from: none where any part of it reads like an attack, and none that
     holds a secret or repeats what a tool said.
@@ -60,8 +65,9 @@ def wished(
         previous: the user's message before it.
         response: what came back.
         tools: what tools said in the session.
+        meant: of its parts, by their meaning, the chance that each is a standing wish.
     """
-    found = wishes(message, language, previous[:SCREENED], response[:SCREENED])
+    found = wishes(message, language, previous[:SCREENED], response[:SCREENED], meant)
     if not found or screen(message[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flat(text) for text in tools]

@@ -11,7 +11,8 @@ from insula.types import Assessment, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.metacognition.facade import Metacognition
-    from insula.metacognition.turn import Turn, TurnResult
+    from insula.metacognition.finishing import TurnResult
+    from insula.metacognition.turn import Turn
     from insula.sleep.cycle import SleepReport
     from insula.turn.likelihood import Logprobs
 

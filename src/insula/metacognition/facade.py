@@ -21,7 +21,7 @@ from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
 from insula.metacognition.blocking import Blocking
-from insula.metacognition.finishing import IMPASSE, TurnResult
+from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import made_up, meant
 from insula.metacognition.mind import Mind, Options
 from insula.metacognition.reading import analysed, memorable
@@ -31,9 +31,9 @@ from insula.screening import screen
 from insula.text.analysis import Analysis, analyse, clean
 from insula.text.questions import asks
 from insula.text.wishing import wishes
-from insula.turn import monitor
+from insula.turn import mending, monitor
 from insula.turn.hedging import hedge
-from insula.types import Assessment, Identity, Provenance, Signal, Usage
+from insula.types import IMPASSE, Assessment, Identity, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account
@@ -63,12 +63,20 @@ def warm_up(embed: Embed | None = use) -> None:
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:
-    """Put it on a user's ledger where a method came to an impasse (K5), for the night to learn from."""
+    """Put it on a user's ledger where a method came to an impasse (K5): the next turn is told, and the night learns.
+
+    The problem is written down as what the user said, which a lesson can cite; it asserts nothing.
+    """
     if not solution.at_impasse:
         return None
     place = await store.place(user, session)
+    content = redact(clean(solution.problem))
+    analysis = memorable(content, analysed(content))
+    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+    number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
     at = datetime.fromtimestamp(store.now(), UTC)
-    stuck = Signal(kind=IMPASSE, user=user, session=session, turn=0, reason=solution.stopped, at=at)
+    data = {"quoted": {"shortfall": mending.unsolved(content).record()}}
+    stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=solution.stopped, at=at, data=data)
     await store.run(statements.append, place, [stuck])
     return stuck
 
@@ -193,6 +201,12 @@ class Metacognition(Mind):
             return replace(result, troubles=tuple(opened.troubles))
         await opened.leave()
         return replace(result, signals=opened.signals, troubles=tuple(opened.troubles))
+
+    async def look_up(self, user: str, session: str, query: object) -> Turn:
+        """What memory holds on something and how sure it is, as of a turn; nothing is said or written down by it."""
+        turn = self.turn(user, session, query)
+        await turn.look()
+        return turn
 
     async def solve(
         self,

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.store import Said
-from insula.metacognition.mind import TURN
+from insula.memory.rows import Said
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.adaptation import Stage
@@ -17,7 +16,23 @@ from insula.turn import impasse, insights, lessons, mending
 from insula.turn.instructions import bears
 from insula.turn.mending import Mend
 from insula.turn.verdict import Verdict, verdict
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Controls, Level, Recalled, Signal, Usage
+from insula.types import (
+    CONFIDENCE_LOW,
+    HEDGE_THRESHOLD,
+    TURN,
+    Arm,
+    Assessment,
+    Confidence,
+    Controls,
+    Level,
+    PoorRecord,
+    Recalled,
+    Signal,
+    SignalKind,
+    SignalRecord,
+    TurnRecord,
+    Usage,
+)
 
 SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
@@ -25,7 +40,6 @@ TOPIC_TERMS = 40
 """Terms of a message that stand on the ledger as its topic."""
 OF_DATA = frozenset({"leak", "forbidden_pattern", "other_person", "ignored_memory", "constraint"})
 """What speaks against data, too: the rest is about words and their number."""
-CONFIDENCE_LOW, IMPASSE = "meta:confidence-low", "meta:impasse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +63,9 @@ class TurnResult:
 class Note(NamedTuple):
     """What a turn has to say on the ledger."""
 
-    kind: str
+    kind: SignalKind
     reason: str
-    data: dict[str, object]
+    data: SignalRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +154,15 @@ def again(given: Given, judged: Assessment) -> str:
 
 def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage: Usage, hedged: bool) -> Iterator[Note]:
     """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
-    record = _record(given, judged, usage, hedged) | {"verdict": told.kind} | _mended(given, judged, response)
-    yield Note(TURN, "the turn is over", record | {"quoted": _quoted(judged, told, given.left(judged))})
+    record = _record(given, judged, usage, hedged)
+    record["verdict"] = told.kind
+    if given.mend is not None:
+        record["mend"] = mending.record(given.mend, mending.is_mended(given.mend.shortfall, response, judged))
+    record["quoted"] = _quoted(judged, told, given.left(judged))
+    yield Note(TURN, "the turn is over", record)
     if judged.score < HEDGE_THRESHOLD:
         why = ", ".join(judged.flags) or "several parts fell short"
-        data: dict[str, object] = {
+        data: PoorRecord = {
             "score": judged.score,
             "flags": list(judged.flags),
             "unanswered": [redact(text) for text in judged.unanswered],
@@ -152,19 +170,8 @@ def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage:
         yield Note(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
 
 
-def _mended(given: Given, judged: Assessment, response: str) -> dict[str, object]:
-    """What became of what the turn before had left to this one."""
-    if given.mend is None:
-        return {}
-    return {"mend": mending.record(given.mend, mending.is_mended(given.mend.shortfall, response, judged))}
-
-
-def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> dict[str, object]:
-    learned: dict[str, object] = {"lessons": lessons.record(given.lessons)} if given.lessons else {}
-    if given.insights:
-        learned["insights"] = [{"id": one.id, "arm": one.arm} for one in given.insights]
-    return {
-        **learned,
+def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> TurnRecord:
+    record: TurnRecord = {
         "confidence": {"level": given.confidence.level, "score": round(given.confidence.score, 4)},
         "unadjusted": round(given.confidence.unadjusted, 4),
         "assessment": {
@@ -180,6 +187,11 @@ def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> dic
         "usage": {"input": usage.input_tokens, "output": usage.output_tokens},
         "seconds": round(usage.seconds, 4),
     }
+    if given.lessons:
+        record["lessons"] = lessons.record(given.lessons)
+    if given.insights:
+        record["insights"] = [Arm(id=one.id, arm=one.arm) for one in given.insights]
+    return record
 
 
 def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:

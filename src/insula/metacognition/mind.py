@@ -11,7 +11,6 @@ from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
 from insula.memory.rows import Place
-from insula.memory.statements import TURN
 from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed
 from insula.metacognition.meaning import Backlog
@@ -19,11 +18,11 @@ from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.sleep import soul
 from insula.sleep.prompts import FORMS
-from insula.sleep.told import prompt_text
+from insula.sleep.soul.render import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import confidence, impasse, insights, lessons, monitor, wishes
-from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
+from insula.turn import confidence, impasse, insights, lessons, mending, monitor, wishes
+from insula.types import IMPASSE, TURN, Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -178,6 +177,12 @@ class Mind:
     def judged(self, key: tuple[str, str]) -> impasse.Judged | None:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
+
+    async def unsolved(self, place: Place) -> mending.Shortfall | None:
+        """What a method came to an impasse with since the user's last turn, in whatever session (K5)."""
+        last = await self.store.sessions.ledger(place, kinds=[TURN, IMPASSE], session_only=False, limit=1)
+        left = mending.from_record(last[0].data) if last else None
+        return left if left and left.flag == mending.UNSOLVED else None
 
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""

@@ -1,6 +1,5 @@
 """A turn that waits for its answer, as a value that can be stored and read by another process."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
-from insula.memory.store import Said
+from insula.memory.rows import Said
 from insula.session.adaptation import Adaptation, Stage
 from insula.turn import insights, lessons
 from insula.turn.instructions import Words
@@ -36,7 +35,7 @@ class Suspended:
     mend: Mend | None
     controls: Controls
     skipped: tuple[Stage, ...]
-    adaptations: Sequence[Adaptation]
+    adaptations: tuple[Adaptation, ...]
 
 
 @cache

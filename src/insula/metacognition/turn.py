@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import TracebackType
@@ -13,7 +13,7 @@ from insula import telemetry
 from insula.content import Content, plain, taken
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
-from insula.memory import assertion, statements
+from insula.memory import assertion, manner, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
@@ -22,9 +22,9 @@ from insula.memory.store import Recollection
 from insula.memory.vectors import Vector, embedded
 from insula.memory.wishes import is_all, wished
 from insula.metacognition import finishing, suspended
-from insula.metacognition.finishing import IMPASSE, TOPIC_TERMS, Given, TurnResult
+from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant, question
-from insula.metacognition.mind import TURN, Mind
+from insula.metacognition.mind import Mind
 from insula.metacognition.reading import (
     analysed,
     chosen,
@@ -44,14 +44,28 @@ from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
 from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
-from insula.text.wishing import Wish
+from insula.text.wishing import Wish, parts
 from insula.turn import confidence, impasse, insights, lessons, mending, wishes
 from insula.turn.aim import is_personal
 from insula.turn.hedging import hedge
 from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
 from insula.turn.mending import Mend
-from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
+from insula.types import (
+    ADAPTATION,
+    IMPASSE,
+    TURN,
+    AdaptationRecord,
+    Assessment,
+    Confidence,
+    Controls,
+    Identity,
+    Recalled,
+    Signal,
+    SignalKind,
+    SignalRecord,
+    Usage,
+)
 
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
@@ -60,7 +74,8 @@ log = logging.getLogger(__name__)
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 PASSED = {True: "pass", False: "fail"}
-ADAPTATION = "session:adaptation"
+PARTS = 6
+"""Parts of a message whose meaning is asked for; a longer one is heard by its words."""
 
 
 class Turn:
@@ -190,12 +205,16 @@ class Turn:
     async def open(self) -> Self:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
-            await self._recall()
-            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
+        await self.look()
         with self.kept_from_host("write"):
             await self._write()
         return self
+
+    async def look(self) -> None:
+        """Recall, and compose what the model is told."""
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
+            await self._recall()
+            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -254,9 +273,11 @@ class Turn:
     async def _recall(self) -> None:
         owner = self._owner
         self._content = redact(self.message)
-        self._analysis = analysed(self._content, next(iter(owner.identity.languages), "en"))
         place = self._place = await owner.store.place(self.user, self.session)
-        asked = cue(self._analysis, USER, ASSISTANT, await owner.languages(place) - {self._analysis.language})
+        spoken = await owner.languages(place)
+        likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
+        self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
+        asked = cue(self._analysis, USER, ASSISTANT, spoken - {self._analysis.language})
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
@@ -273,10 +294,10 @@ class Turn:
         room, self._advisories = fitted(range(limit), self._advisories, limit)
         self.recalled, self.history = chosen(found.recalled, len(room)), found.said
         before = owner.judged((self.user, self.session))
-        left = before.shortfall if before else None
+        left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
         with self.kept_from_host("wishes"):
-            self.heard = self._wished()
+            self.heard = await self._wished()
         self._prepare(asked, found, await self._learned(place, self._analysis))
 
     async def _meaning(self, text: str) -> Vector | None:
@@ -309,14 +330,17 @@ class Turn:
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
-    def _wished(self) -> tuple[Wish, ...]:
+    async def _wished(self) -> tuple[Wish, ...]:
         """What the message wishes of the manner of answers, in the user's own plain words."""
         said = [line for line in self.history if line.provenance != "tool"]
         previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
         response = said[-1].content if said and said[-1].provenance == "assistant" else ""
         tools = [line.content for line in self.history if line.provenance == "tool"]
         language = self._analysis.language if self._analysis else UNKNOWN
-        return wished(self._content, detect(previous, detect(self._content, language)), previous, response, tools)
+        talk = detect(previous, detect(self._content, language))
+        said = parts(self._content, talk)
+        known = [(part, await self._meaning(part)) for part in said] if len(said) <= PARTS else ()
+        return wished(self._content, talk, previous, response, tools, manner.chances(known))
 
     async def _write(self) -> None:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
@@ -332,7 +356,7 @@ class Turn:
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
         item = item._replace(content=self._content, vector=vector)
-        if is_all(self.heard, self._content):
+        if is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, _ = await self._owner.store.sessions.say(self._place, item)
         self._owner.saw(self._place, self._analysis.language, USER)
@@ -437,7 +461,7 @@ class Turn:
         if stuck := self._owner.judge((self.user, self.session), current):
             yield self._signal(IMPASSE, stuck, {"topic": sorted(given.topic)[:TOPIC_TERMS]})
 
-    def _signal(self, kind: str, reason: str, data: Mapping[str, object]) -> Signal:
+    def _signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:
         at = datetime.fromtimestamp(self._owner.store.now(), UTC)
         return Signal(
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
@@ -493,7 +517,8 @@ class Turn:
             count.adaptive_retrieval.inc()
 
     def _adapted(self, one: Adaptation) -> Signal:
-        data = one.model_dump(mode="json", exclude={"at", "effect", "found"})
+        held = one.model_dump(mode="json", include={"before", "after"})
+        data = AdaptationRecord(lever=one.lever, reason=one.reason, before=held["before"], after=held["after"])
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
     async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:

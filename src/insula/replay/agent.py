@@ -12,14 +12,14 @@ from insula.replay.waste import Ledger
 from insula.step.action import Action
 from insula.step.evidence import ACTIONS
 from insula.step.proprioception import Sensed, State, end, forget, hear, sense
-from insula.step.senses import CLIMBING, against_words, at_risk
+from insula.step.senses import CLIMBING, absent, against_words, at_risk, bypass, delivery, vanished
 from insula.step.state import Reading
 
 CALM = 3
 """Successes in a row after which a stretch is over, where its trouble does not come back."""
 REACH = 400
 """Turns back of which it is known with what action they began."""
-AT_ONCE = frozenset((at_risk.NAME, against_words.NAME))
+AT_ONCE = frozenset(sense.NAME for sense in (at_risk, against_words, bypass, vanished, delivery, absent))
 """Senses that climb no ladder and yet feel what went wrong, in one moment."""
 MOMENTS = 400
 """Moments of an agent that are kept; when there are more, the worse half of them."""

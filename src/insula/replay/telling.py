@@ -9,18 +9,8 @@ from insula.replay.model import Moment, Point
 from insula.replay.timeline import Bar
 from insula.replay.visible import visible
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
-from insula.step.senses import (
-    ALL,
-    against_words,
-    at_risk,
-    chronos,
-    nociception,
-    o2,
-    oscillation,
-    spatial,
-    unproven,
-    vestibular,
-)
+from insula.step.senses import chronos, nociception, o2, oscillation, spatial, vestibular
+from insula.step.senses.ending import ALL
 from insula.step.wording import LONGEST, SIGN
 
 FELT = {name: sense.LABEL for name, sense in ALL.items()}
@@ -33,9 +23,6 @@ _COUNTED = {
     o2.NAME: "{} tokens per call",
     chronos.NAME: "{} turns without the user",
     spatial.NAME: "{} importers",
-    at_risk.NAME: "uncommitted work at risk",
-    against_words.NAME: "against the user's words",
-    unproven.NAME: "stopped before it was shown to work",
 }
 
 
@@ -57,7 +44,9 @@ def said(text: str) -> str:
 def counted(moment: Moment) -> str:
     """What a sense felt in a moment, and how often."""
     count = figures.tokens(moment.count) if moment.sense == o2.NAME else figures.number(moment.count)
-    return _COUNTED[moment.sense].format(count) if moment.sense in _COUNTED else f"{visible(moment.sense)}: {count}"
+    if moment.sense in _COUNTED:
+        return _COUNTED[moment.sense].format(count)
+    return FELT.get(moment.sense) or f"{visible(moment.sense)}: {count}"
 
 
 @dataclass(slots=True)

@@ -4,26 +4,33 @@ Read from the traces that the hook wrote. A text is worth what its sessions do b
 withheld by lot; until there are enough of both, nothing is claimed.
 """
 
-import statistics
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from insula.guidance import SHOWN
+from insula.guidance import SHOWN, WITHHELD
 from insula.step import trace
 from insula.step.digest import compile_rules
 from insula.step.evidence import read as read_evidence
 from insula.step.senses.o2 import CHARS_PER_TOKEN
 from insula.value import is_number
+from insula.worth import Worth as Compared
+from insula.worth import amounts, rate
+from insula.worth import worth as worth_of
 
 DAY = 86_400.0
-ENOUGH = 10
-"""Troubles that ended, told and withheld each, before their difference is spoken of."""
 _BYTES = 1 << 24
 """Of a trace that are read."""
-_CONFIDENCE = 1.96
-"""Standard errors to either side of a difference that hold it in 95 of 100 cases."""
+TURNS, SHARE = "turns", "share"
+_YEARS = 1_000
+"""Days from which on nobody counts them."""
+_MOST_TURNS = 25.0
+"""Turns from which on a trouble counts as never over: one case must not outweigh a hundred."""
+_OVER = 6 * 3_600.0
+"""Seconds after which a session is taken to be over."""
+_ARMS = (SHOWN, WITHHELD)
 
 Record = dict[str, Any]
 
@@ -54,17 +61,25 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """How much sooner troubles end that were told: the difference of the means, in turns."""
+class Row:
+    """What one kind of text was worth: where it was told against where a lot withheld it."""
 
+    what: str
+    unit: str
+    """`turns` until it was over, or the `share` of cases in which what nobody wants has happened."""
     told: int
+    """Cases, one of a session."""
     withheld: int
-    """Troubles that ended."""
-    turns_told: float | None = None
-    turns_withheld: float | None = None
-    difference: float | None = None
-    """Turns less where it was told; None where there is not enough evidence."""
-    interval: tuple[float, float] | None = None
+    less: float
+    """The mean withheld less the mean told, ..."""
+    low: float
+    """... and its interval, which holds however often somebody looks."""
+    high: float
+    verdict: str
+    missing: int
+    """Cases that it takes until something can be said; 0 where it can."""
+    days: float | None
+    """How long that is at this rate; None where nothing comes in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +105,7 @@ class Worth:
     troubles: list[Trouble] = field(default_factory=list[Trouble])
     """Latest first."""
     rules: list[Told] = field(default_factory=list[Told])
-    effect: Effect = Effect(told=0, withheld=0)
+    effects: list[Row] = field(default_factory=list[Row])
 
     @property
     def told(self) -> list[Trouble]:
@@ -120,7 +135,10 @@ def worth(home: str, days: float, now: float) -> Worth:
         found.troubles += _troubles(folder.name, records, since)
     found.troubles.sort(key=lambda one: -one.at)
     found.rules = _rules(home, since, now)
-    found.effect = _effect(found.troubles)
+    found.effects = [
+        compare("notes", TURNS, _notes(found.troubles, now), days),
+        compare("rules", SHARE, _of_rules(home, since), days),
+    ]
     return found
 
 
@@ -198,19 +216,67 @@ def _rules(home: str, since: float, now: float) -> list[Told]:
     return sorted(told, key=lambda one: (-(one.kept + one.broken), one.rule))
 
 
-def _effect(troubles: list[Trouble]) -> Effect:
-    told = [float(one.turns) for one in troubles if one.turns is not None and one.rung and not one.withheld]
-    held = [float(one.turns) for one in troubles if one.turns is not None and one.rung and one.withheld]
-    if min(len(told), len(held)) < ENOUGH:
-        return Effect(told=len(told), withheld=len(held))
-    means = statistics.mean(told), statistics.mean(held)
-    error = (statistics.variance(told) / len(told) + statistics.variance(held) / len(held)) ** 0.5
-    difference = means[1] - means[0]
-    return Effect(
-        told=len(told),
-        withheld=len(held),
-        turns_told=means[0],
-        turns_withheld=means[1],
-        difference=difference,
-        interval=(difference - _CONFIDENCE * error, difference + _CONFIDENCE * error),
+def compare(what: str, unit: str, found: Compared, days: float) -> Row:
+    """A line of the table.
+
+    Args:
+        what: what was told or withheld.
+        unit: of the outcome, `TURNS` or `SHARE`.
+        found: the comparison.
+        days: in which the cases came.
+    """
+    more = found.days(days) if found.missing else 0.0
+    return Row(
+        what=what,
+        unit=unit,
+        told=int(found.told.cases),
+        withheld=int(found.withheld.cases),
+        less=found.estimate,
+        low=found.low,
+        high=found.high,
+        verdict=found.verdict,
+        missing=found.missing,
+        days=more if math.isfinite(more) else None,
     )
+
+
+def measured(row: Row) -> tuple[str, str]:
+    """The difference and its interval, in turns or in points."""
+    if not (row.told and row.withheld):
+        return "–", "–"
+    if row.unit == TURNS:
+        return f"{row.less:+.1f} turns sooner", f"{row.low:+.1f} to {row.high:+.1f}"
+    return f"{100 * row.less:+.0f} points less often", f"{100 * row.low:+.0f} to {100 * row.high:+.0f}"
+
+
+def verdict(row: Row) -> str:
+    """What may be said, and how long it takes at this rate until something may."""
+    if not row.missing:
+        return row.verdict
+    if row.days is None:
+        return f"{row.verdict}; nothing came in yet"
+    days = f"about {row.days:,.0f} more days at this rate" if row.days < _YEARS else "years at this rate"
+    return f"{row.verdict}; {days}"
+
+
+def _notes(troubles: list[Trouble], now: float) -> Compared:
+    """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
+    first: dict[str, Trouble] = {}
+    for one in sorted(troubles, key=lambda one: one.at):
+        if one.rung and (one.turns is not None or one.at < now - _OVER):
+            first.setdefault(one.session, one)
+    arms = {False: list[float](), True: list[float]()}
+    for one in first.values():
+        arms[one.withheld].append(_MOST_TURNS if one.turns is None else one.turns)
+    return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
+
+
+def _of_rules(home: str, since: float) -> Compared:
+    """How often a rule was broken; of a session, one rule."""
+    found = sorted(
+        (item for items in read_evidence(home).values() for item in items if item.at >= since and item.arm in _ARMS),
+        key=lambda item: (item.at, item.session, item.arm, item.happened),
+    )
+    first = {item.session: item for item in reversed(found)}
+    told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
+    return worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from insula.content import field, items, taken
 from insula.senses.messages import Called, Returned, Said, calls, events
@@ -102,14 +102,16 @@ def feel_messages(messages: Sequence[object], state: State | None = None, *, exe
     return Felt(before, _note(told) if told is not None else None)
 
 
-def arguments(value: object) -> object:
+def arguments(value: Any) -> Any:
     """The arguments of a call as JSON holds them; a text that holds none stays one."""
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
             return value
-    return value if isinstance(value, str | dict | list) else field(value, "__dict__") or str(value or "")
+    held: Any = value
+    known: Any = held if type(held) in (str, dict, list) else field(held, "__dict__")
+    return known if known is not None else str(held or "")
 
 
 def _own(output: str) -> str:

@@ -18,6 +18,7 @@ from insula.server.api import (
     answers,
     data,
     gauges,
+    guests,
     ledger,
     lessons,
     memories,
@@ -58,7 +59,7 @@ ROUTERS = (
         data.router,
         answers.router,
     ),
-    *(ledger.router, sign_in.router, routes.router),
+    *(guests.router, ledger.router, sign_in.router, routes.router),
 )
 ABOUT = """The agent over HTTP, with its metacognition visible, measurable and adaptive.
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
 from insula.memory.store import Store
+from insula.sleep.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Calibration, Identity
 
@@ -31,17 +32,19 @@ CADENCE = 20 * 3600.0
 """Seconds between two nights of a user (seed 004)."""
 UP_TO = "up_to"
 """Where a phase reports the last message that it has seen."""
-END = "end"
+END = PhaseName.END
 """What stands in the journal when all phases of a night are done."""
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
+State = Literal["done", "skipped", "failed", "before"]
+"""Of a phase; `before` where an earlier start of this night had done it."""
 
 
 class Result(NamedTuple):
     """What a phase found, and what it changes."""
 
-    report: Json
+    report: Mapping[str, object]
     changes: Changes = ()
     skipped: str = ""
     """Why there was nothing to do, in a sentence."""
@@ -98,9 +101,8 @@ Phase = Callable[[Night], Awaitable[Result]]
 class PhaseReport:
     """How one phase went."""
 
-    name: str
-    state: str
-    """`done`, `skipped`, `failed`, or `before` where an earlier start of this night had done it."""
+    name: PhaseName
+    state: State
     found: Json = field(default_factory=dict[str, Any])
     why: str = ""
     """Of one that was skipped or failed: a sentence."""
@@ -127,7 +129,7 @@ class SleepReport:
 async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing that a night may need
     store: Store,
     user: str,
-    phases: Sequence[tuple[str, Phase]],
+    phases: Sequence[tuple[PhaseName, Phase]],
     *,
     date: str | None = None,
     zone: tzinfo | None = None,
@@ -154,6 +156,9 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         soul: the user's SOUL.md; None keeps it in the store alone.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
+
+    Raises:
+        StoreError: another version, with other phases, began this night.
     """
     user_id = await store.nights.sleeper(user)
     if user_id is None:
@@ -162,6 +167,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     with store.nights.alone(user_id) as alone:
         name = date or await _name(store, user_id, zone)
         done = await store.nights.journal(user_id, name)
+        _check(done)
         why = "" if force else await _gate(store, user_id, done)
         why = why if alone else "Another process is at this night now."
         if why:
@@ -185,6 +191,13 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
             report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
             traced.set(state="failed" if report.failed else "done")
         return report
+
+
+def _check(done: Mapping[str, Json]) -> None:
+    """Hold that every phase in the journal is one of ours; an answer that was asked for has a colon in its name."""
+    for name in done:
+        if ":" not in name:
+            named(name)
 
 
 async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
@@ -231,7 +244,7 @@ async def _gate(store: Store, user_id: int, done: Mapping[str, Json]) -> str:
 
 
 async def _through(
-    night: Night, phases: Sequence[tuple[str, Phase]], on_phase: Callable[[PhaseReport], None] | None
+    night: Night, phases: Sequence[tuple[PhaseName, Phase]], on_phase: Callable[[PhaseReport], None] | None
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
     sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
@@ -257,14 +270,14 @@ async def _ended(seen: int) -> Result:
     return Result({UP_TO: seen})
 
 
-async def _run(night: Night, name: str, phase: Phase) -> PhaseReport:
+async def _run(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     with span(PHASE, phase=name) as traced:
         report = await _bounded(night, name, phase)
         traced.set(state=report.state)
     return report
 
 
-async def _bounded(night: Night, name: str, phase: Phase) -> PhaseReport:
+async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     """One phase within its own boundary."""
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])

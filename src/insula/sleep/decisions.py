@@ -8,8 +8,9 @@ from insula.errors import InputError
 from insula.memory.changes import Revision
 from insula.memory.rows import Revised
 from insula.memory.store import Store
-from insula.sleep import guidelines, soul_file
+from insula.sleep import guidelines
 from insula.sleep.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
+from insula.sleep.soul import file as soul_file
 
 HISTORY = "the history (at a terminal: `insula soul history`)"
 """In the messages of the command, the API and the page alike."""

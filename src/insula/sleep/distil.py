@@ -13,7 +13,7 @@ from insula.sleep import draft as drafts
 from insula.sleep.agreement import faithful, keeps, opposite
 from insula.sleep.sieve import ADVICE, SPEAKS_OF_ITSELF, Dropped, Item, Sieve, reasons_against, unfit
 from insula.sleep.soul import Change, Document, diff, revise, taken_out
-from insula.sleep.told import WORDS, fixed, load, weigh
+from insula.sleep.soul.render import WORDS, fixed, load, weigh
 
 DRIFT = 0.3
 """Share of the night's part of the document, in words, that one night may take away or add (R8)."""

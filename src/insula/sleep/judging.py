@@ -9,10 +9,10 @@ from insula.memory import statements, views
 from insula.memory.changes import Revision
 from insula.memory.rows import Place
 from insula.memory.store import Store
-from insula.sleep.mistakes import TURN
-from insula.sleep.outcomes import KEPT, NIGHT, level, own, score_of
-from insula.types import Calibration, Signal
+from insula.sleep.outcomes import KEPT, level, own, score_of
+from insula.types import TURN, Calibration, Signal
 
+NIGHT = "night"
 JUDGED = "meta:judged"
 COUNTED = "It counts for how sure to be with you."
 NOT_COUNTED = "It is kept; what you asked was nothing that memory had to answer, so it says nothing of how sure to be."

@@ -21,6 +21,7 @@ from insula.text.corrections import Correction, correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.wishing import Wish
+from insula.types import CONFIDENCE_LOW, IMPASSE
 
 Category = Literal["repetition", "missing", "unasked", "language", "length", "tone", "format", "misread", "fact"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -32,8 +33,6 @@ MANNER: frozenset[str] = frozenset({"language", "length", "tone", "format"})
 OWN: frozenset[Origin] = frozenset({"wish", "asked"})
 """What is the user's own wish on how to be answered, and not a judgement of ours."""
 
-CONFIDENCE_LOW, IMPASSE, TURN = "meta:confidence-low", "meta:impasse", "meta:turn"
-"""The signals that are read."""
 TRIGGER_TERMS = 8
 WORDS_CHARS = 160
 """Characters of the user's words that are kept."""

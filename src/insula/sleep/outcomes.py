@@ -6,18 +6,16 @@ them, drawn to the shipped one by few.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from insula.calibration import OWN, Outcome, calibrated, refit, settle, shipped, written
+from insula.calibration import OWN, Outcome, calibrated, written
 from insula.memory.changes import Revision
 from insula.memory.rows import Line, Noticed, Revised
 from insula.memory.shown import named
 from insula.memory.store import Store
-from insula.sleep.cycle import UP_TO, Night, Result
-from insula.sleep.mistakes import TURN, is_users
+from insula.sleep.mistakes import is_users
 from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction
 from insula.text.pasted import PLAIN_CHARS
@@ -26,58 +24,16 @@ from insula.text.thanks import doubts, says_no_more, thanks
 from insula.types import Calibration
 from insula.value import is_list, is_number, is_object
 
-SESSIONS, LINES = 500, 1_000
-"""Sessions that one night looks at, the oldest first, and the last lines of each."""
 KEPT = 200
 """Outcomes that a calibration rests on, the latest: what users ask changes with time."""
 AGAIN = 0.95
 """From this likeness on, two questions are the same one."""
-NIGHT, PERSON = "night", "person"
+PERSON = "person"
 _FAILED = frozenset({"correction", "rejection", "repair"})
 _FACTS: frozenset[AskKind] = frozenset({"person", "place", "time", "number", "name"})
 """What one goes on to ask who is content with an answer; others may doubt it ("Are you sure?", "What about Porto?")."""
 _HARMLESS = frozenset({"emphasis", "similar"})
 """Cues of a correction that a new question may hold: it is loud, or put like the one before."""
-
-
-async def calibrate(night: Night) -> Result:
-    """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
-    past = await night.store.guidance.revisions(night.user_id, OWN, 1)
-    found, last = await _since(night, past)
-    report = {UP_TO: last, "right": sum(one.held for one in found), "wrong": sum(not one.held for one in found)}
-    if not found:
-        return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
-    base = night.calibration or shipped()
-    before = _standing(past, base)
-    known = (*before.outcomes, *found)[-KEPT:]
-    after = replace(refit(base, known), high=settle(before.calibration, found).high)
-    evidence = {"outcomes": [[one.score, one.held] for one in known]}
-    made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
-    return Result(report | Own(after, known).as_json(), [Revision(OWN, NIGHT, written(after), evidence, made_from)])
-
-
-async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
-    """The outcomes since the last night, oldest first, and the last message that was looked at."""
-    since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.store.nights.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
-    found: list[Outcome] = []
-    for one in sessions[:SESSIONS]:
-        lines = await night.store.nights.lines_of(night.user_id, one.id, LINES)
-        turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.id])
-        # What is said while the night looks on is of the next one.
-        new = [line for line in lines if line.id <= one.last and line.at >= since]
-        evidence = await _evidence(night, new, turns)
-        found.extend(outcomes(new, turns, evidence, name=night.identity.name, after=night.seen))
-    return found, max((one.last for one in sessions[:SESSIONS]), default=night.seen)
-
-
-async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
-    """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
-    within = {line.turn for line in lines}
-    ids = frozenset[int]().union(*(_shown(turn.data) for turn in turns if turn.turn in within))
-    held = await night.store.run(named, night.user, sorted(ids))
-    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
-    return frozenset(one.id for one in asserted)
 
 
 def outcomes(
@@ -145,12 +101,12 @@ def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
 def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
     """The confidence of a turn before it was adjusted, where memory had evidence to show."""
     score = turn.get("unadjusted")
-    return float(score) if is_number(score) and _says(score) and not _shown(turn).isdisjoint(evidence) else None
+    return float(score) if is_number(score) and _says(score) and not shown(turn).isdisjoint(evidence) else None
 
 
 async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
     """The confidence of one turn before it was adjusted, where memory had evidence to show."""
-    held = await store.read(named, user, sorted(_shown(turn)))
+    held = await store.read(named, user, sorted(shown(turn)))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
     return _score(turn, frozenset(one.id for one in asserted))
 
@@ -160,7 +116,7 @@ def _says(score: float) -> bool:
     return 0.0 < score <= 1.0
 
 
-def _shown(turn: Mapping[str, Any]) -> frozenset[int]:
+def shown(turn: Mapping[str, Any]) -> frozenset[int]:
     """The ids of the memories that a turn showed to the model."""
     brought = turn.get("recalled")
     entries = (one for one in brought if is_object(one) and one.get("shown")) if is_list(brought) else ()
@@ -194,10 +150,10 @@ class Own(NamedTuple):
 
 async def own(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
-    return _standing(await store.guidance.revisions(user_id, OWN, 1), base)
+    return standing(await store.guidance.revisions(user_id, OWN, 1), base)
 
 
-def _standing(past: Sequence[Revised], base: Calibration) -> Own:
+def standing(past: Sequence[Revised], base: Calibration) -> Own:
     """The calibration that the latest revision holds; `base` where there is none."""
     return Own(calibrated(base, past[0].content) if past else base, tuple(_known(past)))
 

@@ -37,16 +37,20 @@ again and again), "growth" (what the assistant must get better at).
 as the records ask for it: "keep" what held, "merge" two or more that say the same into one "text", "reword" one into a
 clearer "text" of the same sense, "retire" one that the user's later words contradict or that no record bears out any
 more. "ids" holds their ids; never merge what contradicts each other. New guidance goes under principles, never what
-stands already. What the user corrected is given word for word; it outweighs every summary.
+stands already. What the user corrected is given word for word; it outweighs every summary. Questions that were left
+open, and whether answers have been getting better, say where the assistant has to improve.
 
 Each entry is one or two sentences in the words of the records that it rests on, and "sessions" holds the numbers of
 those records, of no others. What would fit any user on any day is worth nothing: rather leave a list empty."""
 
 REFLECTION_ASKS = (
-    "Records of the sessions since the last reflection:\n\n{new}{earlier}{guidance}{corrected}\n\nWrite the five lists."
+    "Records of the sessions since the last reflection:\n\n{new}{earlier}{guidance}{corrected}"
+    "{unanswered}{quality}\n\nWrite the five lists."
 )
 GUIDANCE = "\n\nGuidance that stands:\n\n{lines}"
 CORRECTIONS = "\n\nWhat the user corrected, word for word:\n\n{lines}"
+UNANSWERED = "\n\nQuestions that were left open:\n\n{lines}"
+QUALITY = "\n\nThe monitor's scores of the last weeks:\n\n{lines}"
 EARLIER = "\n\nRecords of earlier sessions, for context:\n\n{lines}"
 
 # What is found without a model is said in few words of our own: two findings are told apart by the user's words.
@@ -68,6 +72,8 @@ def reflection(
     earlier: Iterable[Mapping[str, object]],
     guidance: Iterable[Mapping[str, object]] = (),
     corrections: Iterable[Mapping[str, object]] = (),
+    unanswered: Iterable[Mapping[str, object]] = (),
+    quality: Iterable[Mapping[str, object]] = (),
 ) -> Prompt:
     """Asks for what there is to learn from some sessions, and what becomes of what was learned before."""
     parts = {
@@ -75,6 +81,8 @@ def reflection(
         "earlier": _part(EARLIER, earlier),
         "guidance": _part(GUIDANCE, guidance),
         "corrected": _part(CORRECTIONS, corrections),
+        "unanswered": _part(UNANSWERED, unanswered),
+        "quality": _part(QUALITY, quality),
     }
     return Prompt(instructions=REFLECTION, prompt=REFLECTION_ASKS.format(**parts))
 

@@ -1,24 +1,15 @@
 """Wishes that no turn heard, because somebody else took the messages down: the night hears them, oldest first."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from insula.memory.changes import Change
-from insula.memory.rows import Kept, Line, Noticed, Session
+from insula.memory.nights import Kept, Noticed
 from insula.memory.wishes import hear, wished
-from insula.sleep.mistakes import TURN, Mistake, is_users
+from insula.sleep.mistakes import is_users
+from insula.sleep.sessions import Heard
 from insula.text.analysis import detect
 from insula.text.wishing import Wish
-
-
-class Heard(NamedTuple):
-    """A session as the phases that learn from it see it."""
-
-    session: Session
-    lines: tuple[Line, ...]
-    mistakes: tuple[Mistake, ...]
-    terms: tuple[frozenset[str], ...]
-    """Of each message of the user's."""
+from insula.types import TURN
 
 
 def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float) -> list[Change]:

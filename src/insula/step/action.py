@@ -136,7 +136,7 @@ class Event(Value):
     """One call of the hook."""
 
     kind: str
-    """`start`, `prompt`, `action`, `stop` or `end`."""
+    """`start`, `prompt`, `before` (a call that is about to be made), `action`, `stop` or `end`."""
     name: str
     """The host's name of it, which its answer repeats."""
     session: str

@@ -207,6 +207,7 @@ _KINDS = (
     ("403 forbidden", "refused authorization"),
     ("command not found", "missing command"),
     ("no such file", "missing file"),
+    ("file does not exist", "missing file"),
     ("string to replace not found", "text to replace that is not there"),
     ("has not been read", "file that was not read before"),
     ("non-fast-forward", "rejected push"),

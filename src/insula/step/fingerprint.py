@@ -115,7 +115,7 @@ def action(
         label=shown,
         proves=command.proves,
         also=command.also if fine else (),
-        nothing=fine and (_is_empty(kind, said, command) or (command.seeks and _says_nothing(said))),
+        nothing=fine and (command.seeks and _says_nothing(said) if kind == EXECUTE else _is_empty(kind, said, command)),
         unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
         sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
         changes=fine and (kind == EDIT or command.changes),

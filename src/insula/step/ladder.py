@@ -6,6 +6,8 @@ happens, and ends at its top.
 
 from insula.value import Value
 
+AHEAD = -1
+"""No rung: what is told before a call."""
 AWARENESS = 1
 SOCRATIC = 2
 DIRECTIVE = 3

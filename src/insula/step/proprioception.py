@@ -9,12 +9,12 @@ from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
-from insula.step.senses import ALL, AT_THE_END, CLIMBING, SENSES, chronos, o2, oscillation
+from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
 
-__all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "forget", "hear", "load", "sense"]
+__all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee", "forget", "hear", "load", "sense"]
 
 WATCH = 3
 """Turns after a text that show whether it was heeded."""
@@ -79,7 +79,8 @@ def sense(state: State, action: Action) -> Sensed:
     opened, _, shut = goals.after(state.goals, action, turn.number)
     edits = oscillation.follow(state.edits, action)
     state = state.replace(window=window, goals=opened, edits=edits)
-    readings = tuple(reading for each in SENSES if (reading := each.feel(state, action)) is not None)
+    senses = (*_minding(), *SENSES) if action.acts or state.bans else SENSES
+    readings = tuple(reading for each in senses if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
     ended = _ended(state, shut, action.at)
@@ -134,6 +135,27 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 
 
+def foresee(state: State, action: Action) -> Sensed:
+    """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
+
+    Args:
+        state: before the call.
+        action: what is about to be done, as if it had gone well.
+    """
+    turn = entered(state.turn, action).number
+    action = action.replace(nth=turn)
+    readings = tuple(
+        reading.replace(ahead=True) for each in _minding() if (reading := each.foresee(state, action)) is not None
+    )
+    return _told_once(state, readings).replace(readings=readings)
+
+
+def _minding() -> "tuple[Minding, ...]":
+    from insula.step.senses.minding import MINDING
+
+    return MINDING
+
+
 def end(state: State, said: str) -> Sensed:
     """What is felt when the agent stops.
 
@@ -141,16 +163,23 @@ def end(state: State, said: str) -> Sensed:
         state: when it stops.
         said: its last words.
     """
-    from insula.step.wording import remembered, text
+    from insula.step.senses.ending import AT_THE_END
 
     readings = tuple(reading for each in AT_THE_END if (reading := each.feel_end(state, said)) is not None)
+    return _told_once(state, readings).replace(readings=readings)
+
+
+def _told_once(state: State, readings: "Iterable[Reading]") -> Sensed:
+    """The text of the first of the readings that was not spoken of yet; they are on no ladder."""
+    from insula.step.wording import remembered, text
+
     for reading in readings:
         told = text(state, reading) if reading.key not in state.keys else ""
         if told:
             keys = (*state.keys, reading.key)[-KEYS:]
             state = state.replace(said=remembered(state, reading, 0, told), keys=keys)
-            return Sensed(state=state, readings=readings, said=reading, text=told)
-    return Sensed(state=state, readings=readings)
+            return Sensed(state=state, said=reading, text=told)
+    return Sensed(state=state)
 
 
 def hear(state: State, at: float, words: str = "") -> State:
@@ -265,6 +294,9 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
         elif kind == "turn":
             ids = record.get("ids")
             state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
+        elif kind == "before" and (action := acted(record)) is not None:
+            outcomes.append(foresee(state, action))
+            state = outcomes[-1].state
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
             action = action.replace(**{name: known[name] for name in _MORE if name in known})
@@ -307,11 +339,16 @@ def acted(record: "Record") -> Action | None:
 
 def labels() -> dict[str, str]:
     """What each sense feels, in a word for people."""
+    from insula.step.senses.ending import ALL
+
     return {name: each.LABEL for name, each in ALL.items()}
 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
+
+    from insula.step.senses.protocol import Minding
 
     Record = dict[str, Any]

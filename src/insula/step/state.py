@@ -138,6 +138,8 @@ class Reading(Value):
     """Of O2: share of the context that is used; 0 unknown."""
     minutes: int = 0
     """Of Chronos and of waits: how long it has been."""
+    ahead: bool = False
+    """Whether it is told before the call that it is of."""
 
 
 # From and to JSON.

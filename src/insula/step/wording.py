@@ -4,7 +4,8 @@ A text is a fact and, where there is one left, a word on what to make of it. No 
 """
 
 from insula.step.digests import digest
-from insula.step.senses import ALL
+from insula.step.ladder import AHEAD
+from insula.step.senses.ending import ALL
 from insula.step.state import SENTENCES, Reading, State
 
 SIGN = "[insula] "
@@ -20,12 +21,16 @@ def text(state: State, reading: Reading, rung: int = 0) -> str:
     fact = sense.fact(reading)
     if digest(fact, _SIZE) in state.said:
         return ""
-    advice = next((one for one in sense.ADVICE.get(rung, ()) if digest(one, _SIZE) not in state.said), "")
+    advice = next(
+        (one for one in sense.ADVICE.get(AHEAD if reading.ahead else rung, ()) if digest(one, _SIZE) not in state.said),
+        "",
+    )
     return f"{SIGN}{fact} {advice}".rstrip()[:LONGEST]
 
 
 def remembered(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:
     """The sentences that were said, with those of a text."""
     sense = ALL[reading.sense]
-    said = [sense.fact(reading), *(one for one in sense.ADVICE.get(rung, ()) if one in told)]
+    advice = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
+    said = [sense.fact(reading), *(one for one in advice if one in told)]
     return (*state.said, *(digest(one, _SIZE) for one in said))[-SENTENCES:]

@@ -11,7 +11,7 @@ from insula.text.analysis import LANGUAGES, Analysis, Sentence, Word, words_of
 from insula.text.answers import AskKind, carries
 from insula.text.grammar import UNSPACED, Grammar, grammar
 
-__all__ = ["MAX_ASKS", "Ask", "AskKind", "asks", "asks_in", "carries", "is_small_talk", "statements"]
+__all__ = ["MAX_ASKS", "Ask", "AskKind", "asks", "asks_in", "carries", "is_casual", "is_small_talk", "statements"]
 
 MAX_ASKS = 64
 """A message is read up to this many asks; nobody answers more at once."""
@@ -72,6 +72,13 @@ def asks(analysis: Analysis) -> tuple[Ask, ...]:
         if len(found) >= MAX_ASKS:
             break
     return tuple(found[:MAX_ASKS])
+
+
+def is_casual(ask: Ask, language: str) -> bool:
+    """Whether a question is one by its mark alone ("Anything new?", "Back already?"): conversation may pass it by."""
+    if ask.kind != "yes_no" or language not in LANGUAGES or not (rules := grammar(language)).inverts:
+        return False
+    return rules.inverted.match(_opened(_plain(ask.text), rules)) is None
 
 
 def statements(analysis: Analysis) -> tuple[Sentence, ...]:
@@ -231,7 +238,7 @@ def _kind_inverted(body: str, marked: bool, rules: Grammar) -> AskKind | None:
     inverted = rules.inverted.match(body)
     several = len(body.split()) > _SHORT
     if not marked:
-        return "yes_no" if inverted and several else None
+        return "yes_no" if inverted and several and body.rstrip()[-1:] not in {".", "!"} else None
     if rules.choice.search(body) and several:
         return "choice"
     if inverted:

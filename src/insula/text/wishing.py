@@ -6,6 +6,7 @@ asked or mocked is no wish; what belongs to the one task at hand is one for now.
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -21,6 +22,12 @@ Force = Literal["standing", "asked", "once", "weak", "pointing"]
 takes back; what was told last is to be told no more ("stop doing that")."""
 WORDS_CHARS = 160
 """Characters of a wish."""
+SURE, SURER = 0.6, 0.95
+"""Chances from which the meaning of a sentence makes a wish of it that its words do not; see `_needed`."""
+UNLIKELY = 0.02
+"""Chance below which its words alone make no standing wish."""
+_LETTERS = 4
+"""Letters of a part whose meaning is asked for."""
 _SHORT = 8
 """Words of a message that may be nothing but a wish ("Celsius please")."""
 _WORD = 4
@@ -75,8 +82,26 @@ class _Sentence(NamedTuple):
         return any(map(self.says, what))
 
 
+def parts(message: str, default: str = "en") -> tuple[str, ...]:
+    """The parts of a message that may each be a wish; none where it may not be the user's own plain words."""
+    own = own_words(message)
+    found = _parts(analyse(own, default=default)) if own else ()
+    return tuple(part for part in found if sum(map(str.isalpha, part)) >= _LETTERS)
+
+
+def _parts(analysis: Analysis) -> Iterator[str]:
+    for sentence in analysis.sentences:
+        yield from (part.strip() for part in _OPENED.split(sentence.text) if part.strip())
+
+
 @lru_cache(maxsize=512)
-def wishes(message: str, default: str = "en", previous: str = "", response: str = "") -> tuple[Wish, ...]:
+def wishes(
+    message: str,
+    default: str = "en",
+    previous: str = "",
+    response: str = "",
+    meant: tuple[tuple[str, float], ...] = (),
+) -> tuple[Wish, ...]:
     """What a message wishes of the manner of answers; nothing where it may not be the user's own plain words.
 
     Args:
@@ -84,6 +109,7 @@ def wishes(message: str, default: str = "en", previous: str = "", response: str 
         default: the language where the message is too short to tell.
         previous: the user's message before it; what it asked for may be what is wished otherwise.
         response: what came back.
+        meant: of its parts, by their meaning, the chance that each is a standing wish; empty without an embedding.
     """
     own = own_words(message)
     if not own:
@@ -95,14 +121,16 @@ def wishes(message: str, default: str = "en", previous: str = "", response: str 
     sure = (default, analysis.language) if words <= _BRIEF else (analysis.language, default)
     told = [language for language in sure if language in LANGUAGES] or ["en"]
     brief = LANGUAGES if words <= _FEW else ()
-    heard = (_heard(analysis, language, previous, response) for language in dict.fromkeys((*told, *brief)))
+    heard = (_heard(analysis, language, previous, response, dict(meant)) for language in dict.fromkeys((*told, *brief)))
     return next(filter(None, heard), ())
 
 
-def _heard(analysis: Analysis, language: str, previous: str, response: str) -> tuple[Wish, ...]:
+def _heard(
+    analysis: Analysis, language: str, previous: str, response: str, meant: Mapping[str, float]
+) -> tuple[Wish, ...]:
     """The wishes in a message, read in one language."""
-    parts = (part for sentence in analysis.sentences for part in _OPENED.split(sentence.text) if part.strip())
-    said = [_sentence(part, language) for part in parts]
+    said_as = tuple(_parts(analysis))
+    said = [_sentence(part, language) for part in said_as]
     if any(one.says("sarcasm") for one in said):
         return ()
     found: list[Wish] = []
@@ -112,9 +140,35 @@ def _heard(analysis: Analysis, language: str, previous: str, response: str) -> t
             found[-1] = found[-1]._replace(
                 words=f"{found[-1].words} {one.text.strip()}", slots=found[-1].slots + one.slots
             )
-        elif wish := _wish(one, analysis, previous) or _referring(one, before, response):
-            found.append(wish)
+        else:
+            wish = _wish(one, analysis, previous) or _referring(one, before, response)
+            chance = meant.get(said_as[place])
+            if wish := wish if chance is None else _by_meaning(one, wish, chance, previous):
+                found.append(wish)
     return tuple(found)
+
+
+def _by_meaning(one: _Sentence, wish: Wish | None, chance: float, previous: str) -> Wish | None:
+    """What a sentence wishes by its words, with what its meaning says of it where that is sure."""
+    if wish is not None and wish.force == "standing":
+        kept = chance >= UNLIKELY or _is_short(one) or one.any("general", "name")
+        return wish if kept else wish._replace(force="asked") if one.slots else None
+    if chance < _needed(one, wish) or (wish is not None and (wish.lifts or wish.force == "pointing")):
+        return wish
+    if one.says("creates") and not one.any("general", "target"):
+        return wish
+    if not one.slots and one.says("others"):
+        return wish
+    for_now = _is_once(one) or bool(previous and _creates(previous, one.language))
+    if for_now or _asks(one) or one.any("hypothetical", "lift"):
+        return wish
+    return Wish(_bounded(one), one.slots, "standing", about=_about(one))
+
+
+def _needed(one: _Sentence, wish: Wish | None) -> float:
+    """How sure its meaning must be: more where the words are of a liking, of no slot, or of something else to do."""
+    doubtful = not one.slots or one.any("prefer", "hate", "only") or (wish is not None and wish.force == "once")
+    return SURER if doubtful else SURE
 
 
 def _goes_on(one: _Sentence, before: _Sentence, wish: Wish) -> bool:

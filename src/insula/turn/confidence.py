@@ -29,14 +29,18 @@ ANSWERS = 3
 
 ANSWERED = 0.75
 """The least chance where a line answers."""
+CHANCE, FALL = 0.05, 11.0
+"""The chance that a line of another matter seems to answer, and how fast it falls with the nearness: of each question
+of the small conversations against the lines of all others."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
-BEARING = -0.02
+BEARING = -0.05
 """Nearness in matter from which a statement bears on what is asked."""
 WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",
     ("history", ""): "held once, and something newer took its place",
     ("bears", "present"): "is how it stands now; what was before is not told",
+    ("bears", "changed"): "may no longer hold: something newer was said of it",
     ("bears", "detail"): "lacks the detail asked for",
     ("other", "detail"): "lacks the detail asked for",
     ("other", "supposed"): "is a wish, a plan, a supposition or a joke, and no fact",
@@ -74,7 +78,7 @@ def estimate(
     said_of = whose(known, found.standing)
     fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
     stored = probability(fitted, values, said_of) if any(values.values()) else 0.0
-    unadjusted = weighed(stored, known, calibration) if found.asked else stored
+    unadjusted = weighed(stored, known, calibration, found.statistics.memories) if found.asked else stored
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
     why = (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
@@ -89,18 +93,20 @@ def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
     return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, UNTOLD))
 
 
-def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:
+def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, memories: int = 0) -> float:
     """The chance that memory holds what is asked, by what its statements have to do with it, before it is adjusted.
 
     High is what has a line that answers; what only bears on it is medium at most. Of users' own talk, of which every
-    sentence is read, low is what no line bears on, however many words it shares.
+    sentence is read, low is what no line bears on, however many words it shares. The more is remembered, the likelier
+    one of its lines is as near by chance.
     """
     judged = [one for one in known if one.fit is not None]
     if not judged:
         return stored
     answers = max((one.fit or 0.0 for one in judged if one.bearing == "answers"), default=None)
     if answers is not None:
-        return max(stored, ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0))
+        chance = CHANCE * math.exp(-FALL * max(answers, 0.0)) * memories
+        return max(stored, (ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)) / (1 + chance))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
     if not all(one.memory.speaker == USER for one in judged):
         return min(stored, below_high)

@@ -21,7 +21,7 @@ from insula.text.manner import (
     wants_again,
 )
 from insula.text.noise import is_noise
-from insula.text.questions import Ask, AskKind, asks, is_small_talk, statements
+from insula.text.questions import Ask, AskKind, asks, is_casual, is_small_talk, statements
 from insula.text.similarity import near_duplicate, self_repetition
 from insula.turn.known import is_personal
 from insula.types import Identity
@@ -236,6 +236,7 @@ class Exchange:
         if self.noise or self.echo:
             return tuple(ask.text for ask in asks)
         missed = [i for i, _ in enumerate(asks) if self.covers[i].value < ANSWERED]
+        missed = [i for i in missed if len(asks) == 1 or not is_casual(asks[i], self.asked.analysis.language)]
         if missed and (self.declined or len(asks) > 1):
             pardoned = excused(asks, self.reply)
             missed = [i for i in missed if i not in pardoned]

@@ -43,7 +43,7 @@ class Question:
         """A line that tells of those who are asked about and of others, in its parts; else as it is."""
         parts = [line(part, one.raw, one.language) for part in by_person(one)]
         of_them = [part.may_be_of(self.owners) for part in parts]
-        related = all(path.partition("/")[0] == USER for part in parts for of in part.clauses for path in of)
+        related = all(any(path.startswith(f"{USER}/") for of in part.clauses for path in of) for part in parts)
         return parts if self.owners and related and any(of_them) and not all(of_them) else [one]
 
     def _parted(self, lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:

@@ -15,7 +15,7 @@ from insula.text.answers import AskKind, carries, says_yes
 from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
 from insula.text.manner import asks_back, hedges, is_courtesy, untold
-from insula.text.questions import Ask
+from insula.text.questions import Ask, is_casual
 from insula.turn.aim import wants_advice
 from insula.turn.held import Question, about_user
 from insula.turn.lines import TERSE, Line, line, names, numbers, undated
@@ -59,7 +59,7 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
     if reply.language not in LANGUAGES:
         return Use()
     lines = [line(_text(one), _raw(one), reply.language) for one in memory[:MOST_LINES] if _text(one).strip()]
-    questions = [_Judged(ask, message, reply, lines, level) for ask in asks]
+    questions = [_Judged(ask, message, reply, lines, level) for ask in asks if not is_casual(ask, reply.language)]
     fault = next((fault for one in questions if (fault := one.fault()) is not None), None)
     return Use(fault, fault is None and any(one.uses_own for one in questions))
 
@@ -82,6 +82,8 @@ class _Judged(Question):
 
     def fault(self) -> Fault | None:
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
+            return None
+        if self.owners - {"?"} == {ASSISTANT}:  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
             return self._stale() or self._denied() or self._opposed()
@@ -138,7 +140,7 @@ class _Judged(Question):
     def _ignored(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""
         first = self.own[0]
-        if not self.owners and not self.covers(first):  # of the world, with a line that is only near it
+        if not self.owners and not self._is_on(first):  # of the world, with a line that is only near it
             return None
         if self.ask.kind == "yes_no":
             return self._denied()
@@ -153,6 +155,10 @@ class _Judged(Question):
             return Fault(flag="ignored_memory", about=first.raw) if told else None
         certain = not self.to_user() and len(self.reply.text) >= (SHORT // 3 if self.language in UNSPACED else SHORT)
         return Fault(flag="ignored_memory", about=first.raw, certain=certain) if certain or self.covers(first) else None
+
+    def _is_on(self, one: Line) -> bool:
+        """Whether a line is on what is asked of nobody in particular; one word in common ("going") does not say so."""
+        return self.covers(one) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)
 
     def _other_number(self, first: Line) -> Fault | None:
         held = first.numbers

@@ -14,6 +14,7 @@ from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.text import triggers
+from insula.types import Arm
 
 CHARS = 200
 """Characters of one lesson in a prompt."""
@@ -122,6 +123,6 @@ def told(used: Iterable[Used]) -> list[str]:
     return [one.text for one in used if one.arm == SHOWN]
 
 
-def record(used: Iterable[Used]) -> list[dict[str, object]]:
+def record(used: Iterable[Used]) -> list[Arm]:
     """What the ledger holds of it."""
     return [{"id": one.id, "arm": one.arm} for one in used]

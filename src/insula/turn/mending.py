@@ -18,7 +18,7 @@ from insula.text.analysis import LANGUAGES, analyse, content_words
 from insula.text.compliance import broken
 from insula.text.constraints import constraints
 from insula.text.coverage import Reply
-from insula.types import Assessment, Flag
+from insula.types import Assessment, Flag, Mended
 
 WHAT_CHARS = 160
 """Characters of what was left out that are named."""
@@ -27,7 +27,7 @@ CHARS = 300
 HELD = 0.5
 """Share of the words of what was left out that an answer must hold to have mended it."""
 
-IMPASSE = "impasse"
+IMPASSE, UNSOLVED = "impasse", "unsolved"
 _STEPS = 16**8
 _SENTENCES: Mapping[str, str] = {
     "ignored_memory": "memory",
@@ -37,6 +37,7 @@ _SENTENCES: Mapping[str, str] = {
     "incomplete": "incomplete",
     "unsupported": "unsupported",
     "wrong_language": "wrong_language",
+    UNSOLVED: UNSOLVED,
     IMPASSE: IMPASSE,
 }
 """What is told to the next turn -> which sentence tells it, in the order of their weight."""
@@ -77,6 +78,11 @@ def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall |
     if (flag := next(found, None)) is not None:
         return Shortfall(flag, redact(about[_flag(flag)])[:WHAT_CHARS])
     return Shortfall(IMPASSE) if impasse else None
+
+
+def unsolved(problem: str) -> Shortfall:
+    """What a method leaves that came to an impasse with a problem."""
+    return Shortfall(UNSOLVED, redact(problem)[:WHAT_CHARS])
 
 
 def _flag(name: str) -> Flag:
@@ -121,7 +127,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
     """Whether a response makes good what the one before left out."""
     if before.flag in {"unsupported", "wrong_language"}:
         return before.flag not in assessment.flags
-    if before.flag == IMPASSE:
+    if before.flag in {IMPASSE, UNSOLVED}:
         return assessment.passed
     about = analyse(before.about)
     if before.flag == "constraint" and (demands := constraints(about)):
@@ -132,7 +138,7 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
     return bool(words) and held >= HELD * len(words)
 
 
-def record(told: Mend, mended: bool) -> dict[str, object]:
+def record(told: Mend, mended: bool) -> Mended:
     """What the ledger holds of it, without a word of what it was: evidence for what the sentence is worth."""
     return {"flag": told.shortfall.flag, "arm": told.arm, "mended": mended}
 

@@ -34,7 +34,7 @@ def openai(server: AgentServer, mind: Blocking, messages: list[Any]) -> str:
 def anthropic(server: AgentServer, mind: Blocking, messages: list[Any]) -> str:
     client = wrap(Anthropic(base_url=server.origin, api_key="none", max_retries=0), mind, user="me")
     while True:
-        message = client.messages.create(model="m", max_tokens=100, messages=messages, system="You are Acme.")
+        message = client.messages.create(model="m", max_tokens=100, messages=messages, system=stories.SYSTEM)
         messages.append({"role": "assistant", "content": [part.model_dump() for part in message.content]})
         calls = [part for part in message.content if part.type == "tool_use"]
         if not calls:

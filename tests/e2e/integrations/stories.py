@@ -6,6 +6,9 @@ from typing import Any
 
 from fake import Json, Reply
 
+SYSTEM = "You are Acme, who helps travellers. " + 8 * (
+    "Answer in a few friendly sentences, name prices in euro, and say where a figure may be out of date. "
+)
 FACT = "My sister Ana lives in Lisbon."
 QUESTION = "Where does my sister Ana live?"
 IGNORES = "I have no idea where your sister lives, and nothing was said about it."

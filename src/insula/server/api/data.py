@@ -9,6 +9,8 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.background import BackgroundTask
 
+from insula.memory import custody
+from insula.memory.custody import House
 from insula.memory.store import NAME_CHARS
 from insula.server import tokens
 from insula.server.door.gate import same_site
@@ -16,8 +18,6 @@ from insula.server.problems import documented
 from insula.server.service import Service
 from insula.server.turns import Turns
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import custody
-from insula.sleep.custody import House
 
 router = APIRouter(prefix="/agent/data", tags=["data"])
 

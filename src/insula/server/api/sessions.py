@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict
 
 from insula.memory import views
 from insula.memory.rows import Entry, Spoken
-from insula.metacognition.mind import TURN
 from insula.server.api.numbers import PAGE, Before, Limit
 from insula.server.problems import documented, shown
 from insula.server.users import CurrentUser, service_of
+from insula.types import TURN
 from insula.value import is_object
 
 router = APIRouter(prefix="/agent", tags=["sessions"])

@@ -3,10 +3,10 @@
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from insula.memory import audit
 from insula.server.door.gate import READING
 from insula.server.service import Service
 from insula.server.tokens import Holder
-from insula.sleep import audit
 
 TALK = frozenset({"/agent/chat", "/sign-in", "/sign-out", "/parts/turn"})
 """Routes that change no guidance and take nothing away: conversations stand in the ledger."""

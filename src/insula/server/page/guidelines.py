@@ -21,7 +21,6 @@ from insula.server.turns import Turns
 from insula.server.users import service_of
 from insula.sleep import decisions
 from insula.sleep.cycle import due
-from insula.sleep.phases import PHASES
 
 DIGITS = 18
 """Of the number of a state, at most: what the database can hold."""
@@ -105,7 +104,7 @@ async def all_nights(request: Request, who: Visitor) -> Response:
     """The last nights, and whether there is anything to sleep on."""
     store = service_of(request).chat.metacognition.store
     found = await store.read(store_views.reported, who.name, None, NIGHTS)
-    told = nights.nights(found, [name for name, _ in PHASES])
+    told = nights.nights(found)
     return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
 
 

@@ -30,7 +30,7 @@ from insula.server.api.sessions import latest
 from insula.server.page import guidelines, yours
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
-from insula.server.page.views import learned, times, turns
+from insula.server.page.views import learned, times, turns, worth
 from insula.server.page.views.turns import Facts, Shown
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.service import Service
@@ -38,7 +38,7 @@ from insula.server.users import service_of
 from insula.sleep import desk
 from insula.step import digest
 from insula.text.analysis import analyse
-from insula.types import Memory
+from insula.types import TURN, Memory
 
 TURNS = 50
 """Turns of a session that its page shows."""
@@ -192,7 +192,7 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.regulator.ring
-    recent = await metacognition.store.read(looks.latest, user, [turns.TURN], CHARTED)
+    recent = await metacognition.store.read(looks.latest, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
     performance = metacognition.regulator.performance(name, metacognition.store.now())
     return {
@@ -295,7 +295,8 @@ def _rules() -> list[digest.Rule]:
 async def agents(request: Request, who: Visitor) -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
     looked = _lookback(request).look() if not service_of(request).keys else None
-    return page("agents.html", who.link, who=who, here="agents", looked=looked)
+    hooks = await run_in_threadpool(worth.hooks) if looked is not None else None
+    return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks)
 
 
 @router.get("/agents/{name}")

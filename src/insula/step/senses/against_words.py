@@ -6,6 +6,7 @@ they later ask for is allowed again.
 
 from insula.step.action import EDIT, Action
 from insula.step.command import FORCES, PUSHES
+from insula.step.ladder import AHEAD
 from insula.step.state import RUN, TOUCH, Ban, Reading, State
 
 NAME = "against_words"
@@ -25,6 +26,9 @@ def feel(state: State, action: Action) -> Reading | None:
     )
 
 
+foresee = feel
+
+
 def _breaks(action: Action, ban: Ban) -> bool:
     if ban.act == RUN:
         return ban.what in action.label.split() or f" {ban.what} " in f"{action.family} "
@@ -38,12 +42,13 @@ def _breaks(action: Action, ban: Ban) -> bool:
 def fact(reading: Reading) -> str:
     """What was done although the user had asked not to."""
     what = f"`{reading.label}`" if reading.label else "this call"
-    return f"The user asked not to do what {what} has just done."
+    return f"The user asked not to do what {what} {'does' if reading.ahead else 'has just done'}."
 
 
 ADVICE = {
+    AHEAD: ("Leave it, or ask them first.",),
     0: (
         "Tell them what happened, and undo it if that loses nothing.",
         "Say so plainly, and ask before you go on with it.",
-    )
+    ),
 }

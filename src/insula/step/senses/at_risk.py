@@ -33,6 +33,12 @@ def feel(state: State, action: Action) -> Reading | None:
     return Reading(sense=NAME, count=1, key=f"risk {act}", form=act, label=action.label) if act else None
 
 
+def foresee(state: State, action: Action) -> Reading | None:
+    """Whether the call may lose work that is known to be there."""
+    reading = feel(state, action)
+    return reading if reading is not None and (reading.form != STASHES or state.carry.dirty) else None
+
+
 def _endangers(act: str, state: State, action: Action) -> bool:
     if act in {STASHES, DROPS, FORCES}:
         return True
@@ -69,9 +75,28 @@ def _loses(path: str, unsaved: list[str]) -> bool:
 
 def fact(reading: Reading) -> str:
     """What was done, and how to get back what may be lost."""
-    return f"{_TOLD[reading.form]} {_BACK[reading.form]}"
+    told, back = (_AHEAD, _FIRST) if reading.ahead else (_TOLD, _BACK)
+    return f"{told[reading.form]} {back[reading.form]}"
 
 
+_AHEAD = {
+    FORCES: "This push is forced: commits that only the remote has will be gone from its branch.",
+    DROPS: "This drops a stash, with the uncommitted work that it holds.",
+    RESETS: "The tree holds changes that no commit has, and this reset takes them away.",
+    CLEANS: "This deletes files that version control does not know, with uncommitted work in the tree.",
+    DISCARDS: "This throws away changes that no commit has.",
+    DELETES: "What this deletes holds changes that no commit has.",
+    STASHES: "This takes the uncommitted work out of the tree, the user's own included.",
+}
+_FIRST = {
+    FORCES: "`git fetch` first, and look at what it has; `--force-with-lease` minds what others have pushed.",
+    DROPS: "Note what `git stash list --format=%H` shows: `git stash apply` takes that id even when it is dropped.",
+    RESETS: "A commit or `git stash` keeps them; afterwards only what was staged can be found again.",
+    CLEANS: "`git clean -n` shows which; Git cannot bring them back.",
+    DISCARDS: "`git stash push -- PATH` keeps them; afterwards only what was staged can be found again.",
+    DELETES: "Commit or copy it first: `git checkout -- PATH` brings back only what was committed.",
+    STASHES: "`git stash pop` brings it back; do that before anything else changes these files.",
+}
 _TOLD = {
     FORCES: "The push was forced: commits that only the remote had are no longer on its branch.",
     DROPS: "A stash was dropped, with the uncommitted work that it held.",

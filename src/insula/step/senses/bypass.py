@@ -2,6 +2,7 @@
 
 from insula.step.action import Action
 from insula.step.command import BYPASSES
+from insula.step.ladder import AHEAD
 from insula.step.state import Reading, State
 
 NAME = "bypass"
@@ -16,15 +17,17 @@ def feel(state: State, action: Action) -> Reading | None:
     return Reading(sense=NAME, count=1, key=f"bypass {action.family}", label=action.label)
 
 
+foresee = feel
+
+
 def fact(reading: Reading) -> str:
     """What was switched off."""
     what = f"`{reading.label}`" if reading.label else "This call"
     return f"{what} goes round a check or a permission, and the user has not asked for that."
 
 
-ADVICE = {
-    0: (
-        "What it was to find is still there: mend it, or ask the user whether it may stay.",
-        "Tell the user what was not checked.",
-    )
-}
+_ADVICE = (
+    "What it was to find is still there: mend it, or ask the user whether it may stay.",
+    "Tell the user what was not checked.",
+)
+ADVICE = {0: _ADVICE, AHEAD: _ADVICE}

@@ -6,6 +6,7 @@ since; what has nothing to run, such as prose, settings and scripts, counts for 
 
 from insula.step.action import Action
 from insula.step.command import COMMITS, FORCES, PUSHES
+from insula.step.ladder import AHEAD
 from insula.step.programs import NOT_CODE
 from insula.step.senses.oscillation import standing
 from insula.step.state import Reading, State
@@ -30,6 +31,9 @@ def feel(state: State, action: Action) -> Reading | None:
     return None
 
 
+foresee = feel
+
+
 def _left(state: State, action: Action) -> int:
     """How many files were changed since the last commit, none of which is thrown away."""
     made = [one.target for one in standing(state.edits, action.nth) if one.turn > state.carry.committed]
@@ -45,9 +49,8 @@ def fact(reading: Reading) -> str:
     return f"{what} has not been run since the last change of code, which is being delivered now."
 
 
-ADVICE = {
-    0: (
-        "Look at `git status`, and run what is missing before others rely on it.",
-        "Others will rely on it: make it whole, or say plainly what is not in it.",
-    )
-}
+_ADVICE = (
+    "Look at `git status`, and run what is missing before others rely on it.",
+    "Others will rely on it: make it whole, or say plainly what is not in it.",
+)
+ADVICE = {0: _ADVICE, AHEAD: _ADVICE}

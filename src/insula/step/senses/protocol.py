@@ -21,7 +21,7 @@ class Worded(Protocol):
 
     @property
     def ADVICE(self) -> Mapping[int, tuple[str, ...]]:  # noqa: N802
-        """By rung, 0 where there is none: what may follow the fact; each is said once in a session."""
+        """By rung, 0 for none, `AHEAD` before a call: what may follow the fact, each once in a session."""
         ...
 
     def fact(self, reading: Reading) -> str:
@@ -34,6 +34,14 @@ class Sense(Worded, Protocol):
 
     def feel(self, state: State, action: Action) -> Reading | None:
         """What it feels after an action; `state` holds it already."""
+        ...
+
+
+class Minding(Sense, Protocol):
+    """A sense that can tell by what is about to be done, too."""
+
+    def foresee(self, state: State, action: Action) -> Reading | None:
+        """What it feels before an action, of which only the command is known."""
         ...
 
 

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from insula.turn.verdict import FAULTS, WORDS
-from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
+from insula.types import (
+    ADAPTATION,
+    CONFIDENCE_LOW,
+    HEDGE_THRESHOLD,
+    IMPASSE,
+    PASS_THRESHOLD,
+    REFLECTION,
+    TURN,
+    SignalKind,
+)
 from insula.value import is_list, is_object
 
 Tone = Literal["sure", "good", "doubt", "poor"]
@@ -24,15 +33,14 @@ PARTS = {
     "consistency": "fits in language, tone and rules",
     "likelihood": "the model was sure of its words",
 }
-SIGNALS = {
-    "meta:turn": "Answered",
-    "meta:confidence-low": "Poor answer",
-    "meta:impasse": "Stuck",
-    "meta:reflection": "Reflected",
-    "meta:snapshot": "Snapshot",
-    "meta:adaptation": "Adapted",
+SIGNALS: Mapping[SignalKind, str] = {
+    TURN: "Answered",
+    CONFIDENCE_LOW: "Poor answer",
+    IMPASSE: "Stuck",
+    REFLECTION: "Reflected",
+    ADAPTATION: "Adapted",
 }
-LOUD = ("meta:confidence-low", "meta:impasse")
+LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals that something went wrong."""
 LEVERS = {
     "max_context_items": "memories per answer",
@@ -81,13 +89,16 @@ def came_to(kind: str) -> str:
 
 def signal(kind: str) -> str:
     """What was noticed."""
-    return SIGNALS.get(kind, kind.removeprefix("meta:").replace("-", " ").capitalize())
+    return next(
+        (text for name, text in SIGNALS.items() if name == kind),
+        kind.removeprefix("meta:").replace("-", " ").capitalize(),
+    )
 
 
 def told(kind: str, reason: str, data: Mapping[str, Any]) -> str:
     """What was noticed, in a line: of a turn that is over, what was made of it."""
     sure, good = data.get("confidence"), data.get("assessment")
-    if kind != "meta:turn" or not is_object(sure) or not is_object(good):
+    if kind != TURN or not is_object(sure) or not is_object(good):
         return reason
     topic = data.get("topic")
     about = f"About {', '.join(map(str, topic[:TOPIC]))}: " if is_list(topic) and topic else ""

@@ -6,7 +6,7 @@ only where its words stand in the session; else central sentences of the session
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from pydantic import BaseModel, Field
 
@@ -35,6 +35,29 @@ TEMPERATURE = 0.1
 IN_A_ROW = 3
 """After so many failures one after another the model is not asked again in this night."""
 PURPOSE = "summary"
+
+
+class Line(TypedDict):
+    """What became of one session."""
+
+    session: str
+    messages: int
+    by: str
+    failed: str
+
+
+class Report(TypedDict):
+    """What became of all sessions."""
+
+    sessions: int
+    summarised: dict[str, int]
+    """Who wrote how many: `model`, `extractive`."""
+    failed: dict[str, int]
+    withheld_messages: int
+    summaries: list[Line]
+    skipped: dict[str, int]
+    left_for_next_night: list[str]
+    usage: dict[str, int]
 
 
 class SessionSummary(BaseModel):
@@ -149,14 +172,20 @@ async def summarise(night: Night) -> Result:
     due = [session for session in worth[::-1] if session.last > session.summarised]
     author = Author(night)
     made = [await author.write(session) for session in due[:SESSIONS]]
-    report = _report(made, author) | {
+    by = Counter(one.by for one in made)
+    report: Report = {
         "sessions": len(sessions),
+        "summarised": {"model": by["model"], "extractive": by["extractive"]},
+        "failed": dict(Counter(one.failed for one in made if one.failed)),
+        "withheld_messages": sum(one.withheld for one in made),
+        "summaries": [_line(one) for one in made],
         "skipped": {
             "short": len(sessions) - len(worth),
             "unchanged": len(worth) - len(due),
             "unreadable": sum(one.extract is None for one in made),
         },
         "left_for_next_night": [session.name for session in due[SESSIONS:]],
+        "usage": total(author.usages),
     }
     changes = [_summary(one.session, one.extract) for one in made if one.extract is not None]
     return Result(report, changes, "" if changes else _why_none(len(worth), len(due)))
@@ -166,18 +195,7 @@ def _summary(session: Session, found: Extract) -> Summary:
     return Summary(session.id, found.summary, found.topics, session.messages, session.last)
 
 
-def _report(made: Sequence[Made], author: Author) -> dict[str, object]:
-    by = Counter(one.by for one in made)
-    return {
-        "summarised": {"model": by["model"], "extractive": by["extractive"]},
-        "failed": dict(Counter(one.failed for one in made if one.failed)),
-        "withheld_messages": sum(one.withheld for one in made),
-        "summaries": [_line(one) for one in made],
-        "usage": cast(dict[str, object], total(author.usages)),
-    }
-
-
-def _line(one: Made) -> dict[str, object]:
+def _line(one: Made) -> Line:
     return {"session": one.session.name, "messages": one.session.messages, "by": one.by, "failed": one.failed}
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from insula import foreign, settings
 from insula.errors import InputError
-from insula.sleep import soul
-from insula.sleep.soul import Document
+from insula.sleep.soul.document import MOST_CHARS, Document, digest, parse
+from insula.sleep.soul.render import render
 
 FILE = "SOUL.md"
-MOST_BYTES = 4 * soul.MOST_CHARS
+MOST_BYTES = 4 * MOST_CHARS
 _MOST_INDEX = 64 * 1024 * 1024
 """Bytes of a repository's index that are searched."""
 
@@ -60,8 +60,8 @@ def read(path: Path, known_digests: Collection[str]) -> Found:
     data = _bytes(path)
     if data is None:
         return Found(document=Document())
-    document = soul.parse(_text(data, path))
-    found = soul.digest(data)
+    document = parse(_text(data, path))
+    found = digest(data)
     if found in known_digests:
         return Found(document=document, digest=found)
     ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _tracked(path)
@@ -84,8 +84,8 @@ def write(path: Path, document: Document, seen: str) -> str | None:
     Raises:
         InputError: it cannot be written, or read; then it is as it was.
     """
-    data = soul.render(document).encode("utf-8", "surrogateescape")
-    new = soul.digest(data)
+    data = render(document).encode("utf-8", "surrogateescape")
+    new = digest(data)
     if _digest(path) != seen:
         return None
     if new == seen:
@@ -95,7 +95,7 @@ def write(path: Path, document: Document, seen: str) -> str | None:
 
 def _digest(path: Path) -> str:
     data = _bytes(path)
-    return "" if data is None else soul.digest(data)
+    return "" if data is None else digest(data)
 
 
 def _target(path: Path) -> Path:

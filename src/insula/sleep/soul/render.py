@@ -1,4 +1,7 @@
-"""What the agent is told of SOUL.md: its visible text, screened, without marks and comments, within 600 words."""
+"""SOUL.md as text: byte for byte for its file, and as the agent is told of it.
+
+The agent is told the visible text, screened, without marks and comments, within 600 words.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from insula.screening import Reason, Screened, screen
-from insula.sleep.soul import SECTIONS, Document, Line
+from insula.sleep.soul.document import SECTIONS, Document, Line
 
 WORDS = 600
 """The most that the agent is told (R4; seed 004: 400 to 600)."""
@@ -38,6 +41,11 @@ class Told(NamedTuple):
 
     text: str
     withheld: tuple[Withheld, ...]
+
+
+def render(document: Document) -> str:
+    """The text of a document: for a document that was read, the text that it was read from."""
+    return "".join(line.raw for line in document.lines)
 
 
 def weigh(text: str) -> int:

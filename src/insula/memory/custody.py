@@ -17,11 +17,13 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
-from insula.memory import archive, departure, lock, nights
+from insula.memory import archive, audit, departure, lock, nights
 from insula.memory.archive import Archive
 from insula.memory.store import Store
-from insula.sleep import audit, soul_file
 
+SOUL = "SOUL.md"
+"""The name of the user's guidelines in an archive."""
+SOUL_BYTES = 1024 * 1024
 BACKUPS = "backups"
 KEPT = 10
 """Backups of one user."""
@@ -62,10 +64,10 @@ def _export(connection: sa.Connection, user: str, files: dict[str, str], target:
 
 def _files(house: House) -> dict[str, str]:
     try:
-        data = foreign.read(house.soul, soul_file.MOST_BYTES)
+        data = foreign.read(house.soul, SOUL_BYTES)
     except OSError:
         return {}
-    return {soul_file.FILE: data.decode("utf-8", "surrogateescape")}
+    return {SOUL: data.decode("utf-8", "surrogateescape")}
 
 
 def _write(target: Path, lines: Iterable[str]) -> int:
@@ -115,7 +117,7 @@ async def take(store: Store, user: str, house: House, taken: Archive, *, instead
 
     rows = await store.run(work)
     await store.scrub()
-    if text := taken.files.get(soul_file.FILE):
+    if text := taken.files.get(SOUL):
         _write(house.soul, [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")])
     return rows
 

@@ -7,6 +7,7 @@ word the same is merged, but for a slip of the pen: "I like tea" and "I don't li
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -29,6 +30,21 @@ YOUNGEST = 30 * _DAY
 """Nothing younger is forgotten, whatever its activation."""
 
 
+class Merged(TypedDict):
+    """Memories that became one."""
+
+    kept: int
+    others: list[int]
+
+
+class Report(TypedDict):
+    """What became of long-term memory."""
+
+    looked_at: int
+    merged: list[Merged]
+    forgotten: list[int]
+
+
 async def consolidate(night: Night) -> Result:
     """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
     await night.store.run(statements.promote_all, night.user_id, night.now)
@@ -36,7 +52,7 @@ async def consolidate(night: Night) -> Result:
     merges = list(merged(held))
     gone = {other for merge in merges for other in merge.others}
     forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]
-    report = {
+    report: Report = {
         "looked_at": len(held),
         "merged": [{"kept": merge.kept, "others": list(merge.others)} for merge in merges],
         "forgotten": [item.memory_id for item in forgotten],

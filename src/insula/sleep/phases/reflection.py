@@ -7,39 +7,49 @@ stand in what was said.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypedDict
 
 from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.memory.changes import Insight, Noted
-from insula.memory.rows import Kept as Guidance
-from insula.memory.rows import Summarised, Understood
+from insula.memory.rows import Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
 from insula.sleep.cycle import Night, Result
-from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, harm, sift
-from insula.sleep.mistakes import heard
+from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, sift
 from insula.sleep.operations import MOST, Operation, judged
-from insula.sleep.topics import Reading, learned
+from insula.sleep.records import (
+    CONTEXT,
+    LATEST,
+    Records,
+    corrected,
+    fitting,
+    guidance,
+    quality,
+    read_through,
+    record,
+    records,
+    seen,
+    standing,
+    unanswered,
+)
+from insula.sleep.topics import learned
 from insula.sleep.transcript import READ
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
+from insula.types import REFLECTION
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-LATEST, CONTEXT = 50, 50
-"""Summaries that are reflected on, and earlier ones beside them."""
 ROOMS = (40_000, 6_000)
 """Characters of records in the prompt, and in a second one where the model refuses the first: the embedded model reads
 4,096 tokens in all. The oldest records that do not fit are left out."""
-LOOKED_THROUGH = 200
-"""Messages of a session that are searched for corrections without a model, the last ones."""
 EVIDENCE_CHARS = 40_000
 """Characters of the user's lines of a session that an item is looked for in, the latest."""
 KNOWN = 500
@@ -53,16 +63,6 @@ SHOWN_CHARS = 160
 """Characters of what was dropped, in the report."""
 PURPOSE = "reflection"
 ANSWER = "reflection:answer"
-SUMMARIES = "summaries_up_to"
-"""Where it is reported which summaries were reflected on."""
-GUIDANCE = 40
-"""Guidelines that a reflection is shown, the latest."""
-CORRECTED = 20
-"""Corrections that it is shown, the latest, and sessions that they are taken from."""
-CORRECTION_CHARS = 300
-REFLECTED = "meta:reflection"
-TURN, TROUBLE = "meta:turn", ("meta:confidence-low", "meta:impasse")
-"""Signals on the ledger: a turn, and one that went badly."""
 
 Text = Annotated[str, Field(min_length=1, max_length=ITEM_CHARS + 1)]
 """One character more than is allowed: a text that was cut is seen to be too long."""
@@ -94,18 +94,43 @@ class Reflection(BaseModel):
     operations: Annotated[list[Operation], Field(max_length=MOST)] = []
 
 
-class Records(NamedTuple):
-    """What a night looks back on."""
+class Candidate(TypedDict):
+    """A principle for SOUL.md, as the soul phase reads it from the journal."""
 
-    new: tuple[Summarised, ...]
-    earlier: tuple[Summarised, ...]
-    trouble: Mapping[int, int]
-    """Session -> responses in it that went badly."""
+    section: str
+    advice: str
+    sessions: list[int]
 
-    @property
-    def all(self) -> dict[int, Summarised]:
-        """By session."""
-        return {one.session_id: one for one in (*self.earlier, *self.new)}
+
+class Quarantined(TypedDict):
+    """What was dropped, for the eyes of a person."""
+
+    reason: str
+    text: str
+    sessions: list[int]
+
+
+class Unchanged(TypedDict):
+    """No summary was new."""
+
+    sessions: dict[str, int]
+    summaries_up_to: int
+
+
+class Report(Unchanged):
+    """What was understood, proposed and revised."""
+
+    proposed: int
+    grounded: int
+    dropped: dict[str, int]
+    quarantined: list[Quarantined]
+    operations: list[dict[str, Any]]
+    refused_operations: list[dict[str, Any]]
+    by: str
+    insights: int
+    merged: int
+    candidates: list[Candidate]
+    usage: dict[str, int]
 
 
 class Proposed(NamedTuple):
@@ -135,10 +160,10 @@ async def reflect(night: Night) -> Result:
         InsulaError: the model did not answer, or not with anything of use: nothing is stored, and the next start asks
             again.
     """
-    found = await _records(night)
+    found = await records(night)
     if not found.new:
         return Result(
-            {"sessions": {"new": 0, "earlier": len(found.earlier)}, SUMMARIES: _seen(night)},
+            Unchanged(sessions={"new": 0, "earlier": len(found.earlier)}, summaries_up_to=seen(night)),
             skipped="No new summary since the last night.",
         )
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
@@ -148,8 +173,12 @@ async def reflect(night: Night) -> Result:
     known = await night.store.nights.insights(night.user_id, KNOWN)
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
-    revised = judged(proposed.operations, await _guidance(night), held)
-    report = _report(proposed.items, items, dropped) | {
+    revised = judged(proposed.operations, await guidance(night), held)
+    report: Report = {
+        "proposed": len(proposed.items),
+        "grounded": len(items),
+        "dropped": dict(Counter(one.reason for one in dropped)),
+        "quarantined": [_shown(one) for one in dropped],
         "operations": revised.fit,
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
@@ -158,11 +187,11 @@ async def reflect(night: Night) -> Result:
         "merged": kept.merged,
         "candidates": principles,
         "usage": proposed.usage,
-        SUMMARIES: max(one.memory_id for one in found.new),
+        "summaries_up_to": max(one.memory_id for one in found.new),
     }
     done = Noted(
         found.new[-1].session_id,
-        REFLECTED,
+        REFLECTION,
         f"{kept.added} understood, {len(principles)} proposed, {len(revised.fit)} revised",
         {"insights": kept.added, "candidates": len(principles), "operations": len(revised.fit)},
     )
@@ -171,46 +200,7 @@ async def reflect(night: Night) -> Result:
     return Result(report, [*kept.changes, *([done] if learned else [])], skipped)
 
 
-# What is looked at
-
-
-async def _records(night: Night) -> Records:
-    found = [one for one in await night.store.nights.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
-    new = [one for one in found if one.memory_id > _seen(night)][-LATEST:]
-    earlier = [one for one in found if one.memory_id <= _seen(night)][-CONTEXT:]
-    signals = await night.store.nights.noticed_in(night.user_id, TROUBLE, [one.session_id for one in new])
-    trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
-    return Records(tuple(new), tuple(earlier), trouble)
-
-
-def _seen(night: Night) -> int:
-    """The last summary that was reflected on: one that was written since is new, whenever its session was."""
-    found = night.last.get(SUMMARIES, 0)
-    return found if isinstance(found, int) else 0
-
-
-def fitting(found: Records, room: int) -> Records:
-    """The latest records that fit into so many characters, the new ones before the earlier; at least one."""
-    kept: set[int] = set()
-    for one in (*reversed(found.new), *reversed(found.earlier)):
-        room -= len(prompts.line(record(one, 0)))
-        if room < 0 and kept:
-            break
-        kept.add(one.session_id)
-    new, earlier = (tuple(one for one in part if one.session_id in kept) for part in (found.new, found.earlier))
-    return found._replace(new=new, earlier=earlier)
-
-
-def _safe(one: Summarised) -> bool:
-    """Whether a summary may be quoted: it was screened when it was written, by the patterns of that day."""
-    text = " ".join((one.content, *one.topics))
-    return not screen(text, max(1, len(text))).reasons
-
-
-def record(one: Summarised, weak: int) -> dict[str, object]:
-    """A summary as the model reads it."""
-    found: dict[str, object] = {"session": one.session_id, "messages": one.messages, "topics": list(one.topics)}
-    return found | ({"weak": weak} if weak else {}) | {"summary": one.content}
+# What bears it out
 
 
 async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict[int, Evidence]:
@@ -263,35 +253,18 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
         model,
         ANSWER,
         prompts.reflection(
-            new, [record(one, 0) for one in told.earlier], await _standing(night), await _corrected(night, told)
+            new,
+            [record(one, 0) for one in told.earlier],
+            await standing(night),
+            await corrected(night, told),
+            await unanswered(night, told),
+            await quality(night),
         ),
         Reflection,
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
     )
-
-
-async def _guidance(night: Night) -> list[Guidance]:
-    """The guidelines that stand."""
-    return [one for one in await night.store.guidance.lessons(night.user_id) if one.section][-GUIDANCE:]
-
-
-async def _standing(night: Night) -> list[dict[str, object]]:
-    """The guidance that stands, as the model reads it: screened again, each with its id and support."""
-    known = [one for one in await _guidance(night) if not harm(one.advice)]
-    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
-
-
-async def _corrected(night: Night, told: Records) -> list[dict[str, object]]:
-    """What the user corrected in the sessions that are new, in their own plain words."""
-    found: list[dict[str, object]] = []
-    for one in told.new[-CORRECTED:]:
-        for said in heard(await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
-            text = screen(said.own, CORRECTION_CHARS)
-            if said.judged.kind and not said.refused(said.judged.wanted) and not text.reasons:
-                found.append({"session": one.session_id, "user": text.text})
-    return found[-CORRECTED:]
 
 
 def _items(written: Reflection) -> Iterator[Item]:
@@ -302,11 +275,7 @@ def _items(written: Reflection) -> Iterator[Item]:
 
 
 async def _without(night: Night, found: Records) -> Proposed:
-    read = [
-        Reading(one.session_id, await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
-        for one in (*found.earlier, *found.new)
-    ]
-    turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
+    read, turns = await read_through(night, found)
     return Proposed(learned(found.new, found.earlier, read, turns), total(()))
 
 
@@ -352,7 +321,7 @@ def _topics(content: str, sessions: set[int], found: Records) -> tuple[str, ...]
     return tuple(dict.fromkeys(topic for topic in topics if held & set(analyse(topic).terms)))[:TOPICS]
 
 
-def candidates(items: Sequence[Item]) -> list[dict[str, Any]]:
+def candidates(items: Sequence[Item]) -> list[Candidate]:
     """Principles for SOUL.md, as the soul phase reads them from the journal."""
     found: list[Item] = []
     for item in items:
@@ -365,16 +334,7 @@ def candidates(items: Sequence[Item]) -> list[dict[str, Any]]:
     return [{"section": item.section, "advice": item.text, "sessions": list(item.sessions)} for item in found]
 
 
-def _report(proposed: Sequence[Item], items: Sequence[Item], dropped: Sequence[Dropped]) -> dict[str, object]:
-    return {
-        "proposed": len(proposed),
-        "grounded": len(items),
-        "dropped": dict(Counter(one.reason for one in dropped)),
-        "quarantined": [cast(object, _shown(one)) for one in dropped],
-    }
-
-
-def _shown(one: Dropped) -> dict[str, object]:
+def _shown(one: Dropped) -> Quarantined:
     """What was dropped, for the eyes of a person."""
     shown = screen(one.item.text, SHOWN_CHARS).text
     return {"reason": one.reason, "text": shown, "sessions": list(one.item.sessions)}

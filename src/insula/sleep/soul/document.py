@@ -6,8 +6,7 @@ changed, is the person's, and so is everything else in the file: those lines are
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, get_args
@@ -37,7 +36,7 @@ MOST_CHARS = 256 * 1024
 """A longer text is no document of guidelines, whatever it is."""
 _MOST_PROBLEMS = 20
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_END = re.compile(r"(?:\r\n|\r|\n)\Z")
+END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)  # one that is not closed must not reach our marks
 _MARK = re.compile(r"<!--[ \t]*i:([0-9a-z_]{1,40})\.([0-9a-f]{4})[ \t]*-->")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z")
@@ -88,23 +87,6 @@ class Document:
         return frozenset(line.id for line in self.lines if line.id and not line.derived)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One difference between two documents."""
-
-    kind: Literal["added", "changed", "removed"]
-    author: Literal["night", "person"]
-    text: str
-    """After the change; of what was removed, as it was."""
-    before: str = ""
-    section: Section | None = None
-    id: str = ""
-    why: str = ""
-
-
-# --- reading -----------------------------------------------------------------------------------------------------
-
-
 def parse(text: str) -> Document:
     """Read a text, whatever it is.
 
@@ -116,11 +98,6 @@ def parse(text: str) -> Document:
             f"The guidelines have {len(text):,} characters and {MOST_CHARS:,} are the most; shorten SOUL.md."
         )
     return _Reader(text).read()
-
-
-def render(document: Document) -> str:
-    """The text of a document: for a document that was read, the text that it was read from."""
-    return "".join(line.raw for line in document.lines)
 
 
 class _Reader:
@@ -142,7 +119,7 @@ class _Reader:
 
     def _line(self, i: int) -> Line:
         raw, seen = self._raws[i], self._seen[i]
-        bare = _END.sub("", raw).lstrip("\ufeff")
+        bare = END.sub("", raw).lstrip("\ufeff")
         lock = _LOCK.match(bare) if not self._fenced else None
         if lock:
             self._locked = not lock[1]
@@ -188,8 +165,8 @@ class _Reader:
             self._problem(i, "its mark is broken; the line is taken for yours")
         if not text and not marks:
             return Line(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
-        name, check = marks[0] if len(marks) == 1 else ("", "")
-        derived = bool(item and self._section and name and name not in self._ids) and check == _check(name, text)
+        name, seal = marks[0] if len(marks) == 1 else ("", "")
+        derived = bool(item and self._section and name and name not in self._ids) and seal == check(name, text)
         self._ids.add(name)
         kind: Kind = "item" if item else "text"
         return Line(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
@@ -215,157 +192,17 @@ def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[b
                 break
             span = next(spans, None)
         parts.append(text[start:end])
-        seen.append(_END.sub("", "".join(parts)).lstrip("\ufeff"))
+        seen.append(END.sub("", "".join(parts)).lstrip("\ufeff"))
         commented.append(several)
         at = end
     return seen, commented
 
 
-def _check(name: str, text: str) -> str:
+def check(name: str, text: str) -> str:
+    """What a mark says of the words of its line."""
     return sha256(f"{name}\0{text}".encode("utf-8", "replace")).hexdigest()[:4]
 
 
 def digest(text: str | bytes) -> str:
     """What a file is known by."""
     return sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()
-
-
-# --- writing -----------------------------------------------------------------------------------------------------
-
-
-def revise(
-    document: Document,
-    *,
-    remove: Iterable[str] = (),
-    reword: Mapping[str, str] | None = None,
-    add: Iterable[tuple[Section, str, str]] = (),
-) -> Document:
-    """The document with guidelines of the night taken out, reworded and added; a person's lines keep every byte.
-
-    Args:
-        document: as it stands; one without a line becomes a new one from `TEMPLATE`.
-        remove: ids.
-        reword: id -> the new words.
-        add: section, id and words of each, in order; new ones stand last in their section.
-    """
-    gone, words, new = frozenset(remove), reword or {}, list(add)
-    if not document.lines and new:
-        document = parse(TEMPLATE)
-    end = next((match[0] for line in document.lines if (match := _END.search(line.raw))), "\n")
-    lines = [_reworded(line, words, end) for line in document.lines if not (line.derived and line.id in gone)]
-    for section in SECTIONS:
-        if items := [_item(section, name, text, end) for where, name, text in new if where == section]:
-            lines = _placed(lines, section, items, end)
-    return parse("".join(line.raw for line in lines))
-
-
-def _item(section: Section | None, name: str, text: str, end: str) -> Line:
-    raw = f"- {text} <!-- i:{name}.{_check(name, text)} -->{end}"
-    return Line(raw=raw, kind="item", section=section, text=text, id=name, derived=True)
-
-
-def _reworded(line: Line, words: Mapping[str, str], end: str) -> Line:
-    return _item(line.section, line.id, words[line.id], end) if line.derived and line.id in words else line
-
-
-def _placed(lines: list[Line], section: Section, items: list[Line], end: str) -> list[Line]:
-    """The lines with items at the end of a section, which is made where it is missing."""
-    blank = Line(raw=end, kind="blank")
-    at = _end_of(lines, section)
-    if at is None:
-        at = _place_of(lines, section)
-        heading = Line(raw=f"## {section}{end}", kind="heading", section=section, text=section, level=2)
-        gap = [blank] if at and lines[at - 1].kind != "blank" else []
-        items = [*gap, heading, blank, *items]
-    elif lines[at - 1].kind == "heading":
-        if at < len(lines) and lines[at].kind == "blank":
-            at += 1
-        else:
-            items = [blank, *items]
-    if at < len(lines) and lines[at].kind != "blank":
-        items = [*items, blank]
-    return [*_closed(lines[:at], end), *items, *lines[at:]]
-
-
-def _closed(lines: list[Line], end: str) -> list[Line]:
-    """The lines, the last of which has an end."""
-    return [*lines, Line(raw=end, kind="blank")] if lines and not _END.search(lines[-1].raw) else lines
-
-
-def _end_of(lines: Sequence[Line], section: Section) -> int | None:
-    """After the last line of a section that is neither blank nor locked."""
-    places = [i for i, line in enumerate(lines) if line.section == section and line.kind not in ("blank", "locked")]
-    return places[-1] + 1 if places else None
-
-
-def _place_of(lines: Sequence[Line], section: Section) -> int:
-    """Where a missing section goes: after those before it, else before those after it, else before what is locked."""
-    order = SECTIONS.index(section)
-    for other in reversed(SECTIONS[:order]):
-        if (at := _end_of(lines, other)) is not None:
-            return at
-    later = SECTIONS[order:]
-    return next((i for i, line in enumerate(lines) if line.kind == "locked" or line.section in later), len(lines))
-
-
-# --- what changed ------------------------------------------------------------------------------------------------
-
-
-def diff(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[Change, ...]:
-    """What a reader sees changed between two documents: guidelines by their id, a person's lines as they stand.
-
-    Args:
-        old: before.
-        new: after.
-        why: id -> the reason to show.
-    """
-    before, after = ({line.id: line for line in each.derived} for each in (old, new))
-    rewritten = {line.id: line for line in new.own if line.id}
-    reasons = why or {}
-    changes = [
-        _change(before.get(name), after.get(name) or rewritten.get(name), reasons.get(name, ""))
-        for name in dict.fromkeys([*before, *after])
-        if _told(before.get(name)) != _told(after.get(name))
-    ]
-    return (*changes, *_own_changes(old, new, before.keys() - after.keys()))
-
-
-def _told(line: Line | None) -> tuple[str, Section | None] | None:
-    return (line.text, line.section) if line else None
-
-
-def _change(before: Line | None, after: Line | None, why: str) -> Change:
-    line = after or before
-    assert line is not None  # noqa: S101 one of the two documents holds it
-    return Change(
-        kind="changed" if before and after else "added" if after else "removed",
-        author="night" if line.derived else "person",
-        text=line.text,
-        before=before.text if before and after else "",
-        section=line.section,
-        id=line.id,
-        why=why or ("" if line.derived else "a person rewrote it"),
-    )
-
-
-def _own_changes(old: Document, new: Document, gone: Iterable[str]) -> Iterable[Change]:
-    known = frozenset(gone)
-    before, after = list(old.own), [line for line in new.own if line.id not in known]
-    for line in _missing(before, after):
-        yield Change(kind="removed", author="person", text=line.text, section=line.section)
-    for line in _missing(after, before):
-        yield Change(kind="added", author="person", text=line.text, section=line.section)
-
-
-def _missing(lines: Iterable[Line], others: Iterable[Line]) -> Iterable[Line]:
-    """The lines whose text the others do not hold, or not so often."""
-    left = Counter(line.text for line in others)
-    for line in lines:
-        left[line.text] -= 1
-        if left[line.text] < 0:
-            yield line
-
-
-def taken_out(last: Document, found: Document) -> frozenset[str]:
-    """The ids of guidelines of the night that a person deleted or rewrote since the night wrote `last`."""
-    return frozenset(line.id for line in last.derived) - frozenset(line.id for line in found.derived)

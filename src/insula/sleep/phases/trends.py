@@ -1,14 +1,14 @@
 """Whether the quality of responses rises or falls, as far as it can be told from chance (K6)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from insula.memory.rows import Noticed
 from insula.sleep.cycle import Night, Result
 from insula.stats import slope
+from insula.types import TURN
 from insula.value import is_number, is_object
 
-TURN = "meta:turn"
 DAYS = 90
 """Days that a trend looks back on."""
 TURNS = 500
@@ -18,13 +18,27 @@ FEWEST = 20
 _DAY = 86_400.0
 
 
+class TooFew(TypedDict):
+    """There is no telling yet."""
+
+    assessments: int
+
+
+class Report(TooFew):
+    """How the quality of responses changes, as far as can be told from chance."""
+
+    per_30_days: float
+    interval: list[float | None]
+    verdict: str
+
+
 async def trend(night: Night) -> Result:
     """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
     turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
     scores = assessed(turns)[-TURNS:]
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."
-        return Result({"assessments": len(scores)}, skipped=why)
+        return Result(TooFew(assessments=len(scores)), skipped=why)
     return Result(told(scores))
 
 
@@ -39,7 +53,7 @@ def assessed(turns: Sequence[Noticed]) -> list[tuple[float, float]]:
     return found
 
 
-def told(scores: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def told(scores: Sequence[tuple[float, float]]) -> Report:
     """The trend in figures: change of the score per 30 days, and what may be said of it."""
     per_day, low, high = slope([day for day, _ in scores], [score for _, score in scores])
     verdict = "rising" if low > 0 else "falling" if high < 0 else "no trend that can be told from chance"

@@ -1,0 +1,181 @@
+"""`insula mcp`: memory, lessons, rules and worth as tools of the Model Context Protocol, over standard input.
+
+One JSON-RPC message a line. Nothing is asked of a model, and nothing but `record_outcome` writes.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from insula import __version__
+from insula import settings as settings_module
+from insula.cli import listing
+from insula.cli.common import DATABASE
+from insula.errors import InputError, InsulaError
+from insula.hosts.places import home
+from insula.memory import embedding
+from insula.metacognition import Metacognition
+from insula.replay.worth import worth
+from insula.turn.confidence import is_evidence
+from insula.turn.instructions import WORTH_SHOWING, dated
+from insula.types import Recalled
+from insula.value import is_object
+
+VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
+"""Of the protocol, the latest first; what a client asks for is answered where it is one of them."""
+PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
+SESSION, TOOL = "mcp", "coding agent"
+DAYS = 7.0
+OUTCOMES = ("worked", "failed")
+NOTHING = "Nothing is stored on this."
+
+Json = dict[str, Any]
+Call = Callable[[Metacognition, str, Json], Awaitable[str]]
+
+
+class Tool(NamedTuple):
+    """A tool: what it is for, the texts that it takes, and what it does."""
+
+    about: str
+    takes: dict[str, str]
+    call: Call
+
+
+async def _memory(mind: Metacognition, user: str, given: Json) -> str:
+    found = await mind.look_up(user, SESSION, given["query"])
+    lines = [dated(one) for one in found.recalled if _may_be_shown(one)]
+    return "\n".join(lines) or NOTHING
+
+
+def _may_be_shown(one: Recalled) -> bool:
+    """Whether a user or a tool asserted it, and it was not withheld when it was screened."""
+    return is_evidence(one) and bool(one.memory.line) and not one.memory.withheld and one.score >= WORTH_SHOWING
+
+
+async def _lessons(mind: Metacognition, user: str, _: Json) -> str:
+    learned = await mind.learned(await mind.store.place(user, SESSION))
+    told = [*(wish.text for wish in learned.wishes), *(one.text for one in learned.advice)]
+    return "\n".join(f"- {text}" for text in told) or "Nothing is learned yet."
+
+
+async def _rules(*_: object) -> str:
+    return json.dumps(await asyncio.to_thread(listing.as_json, False), ensure_ascii=False)
+
+
+async def _worth(*_: object) -> str:
+    found = await asyncio.to_thread(worth, str(home()), DAYS, time.time())
+    return json.dumps(asdict(found), ensure_ascii=False)
+
+
+async def _record(mind: Metacognition, user: str, given: Json) -> str:
+    if given["outcome"] not in OUTCOMES:
+        raise InputError(f"The outcome {given['outcome']!r} is none; give one of {', '.join(OUTCOMES)}.")
+    said = f"{given['what'].strip().rstrip('.')}: {given['outcome']}."
+    number = await mind.observe(user, SESSION, said, speaker=TOOL, provenance="tool")
+    return f"Noted as memory {number}."
+
+
+TOOLS = {
+    "memory_look_up": Tool(
+        "What is remembered of the user on something.", {"query": "A question or a topic."}, _memory
+    ),
+    "lessons": Tool("What was learned from the user on how to work and answer.", {}, _lessons),
+    "rules": Tool("The rules that coding agents are told, with their evidence.", {}, _rules),
+    "worth": Tool("What the hooks said to coding agents in the last week, and what came of it.", {}, _worth),
+    "record_outcome": Tool(
+        "Remember that something worked or failed, as a tool's report.",
+        {"what": "What was tried, in one sentence.", "outcome": "worked or failed"},
+        _record,
+    ),
+}
+
+
+def run(user: str) -> int:
+    """Answer requests until standard input ends."""
+    return asyncio.run(_serve(user))
+
+
+async def _serve(user: str) -> int:
+    embed = embedding.named(settings_module.load().embed)
+    async with await Metacognition.open(settings_module.home() / DATABASE, embed=embed) as mind:
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            if line.strip() and (answer := await answered(mind, user, line)) is not None:
+                print(json.dumps(answer, ensure_ascii=False), flush=True)
+    return 0
+
+
+async def answered(mind: Metacognition, user: str, line: str) -> Json | None:
+    """The answer to a line; None to a notification.
+
+    Args:
+        mind: whose memory and lessons the tools use.
+        user: of whom.
+        line: a request of JSON-RPC.
+    """
+    try:
+        asked: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return _error(None, PARSE_ERROR, "The line is no JSON.")
+    if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):  # pyright: ignore[reportUnknownMemberType]
+        return _error(None, INVALID_REQUEST, "The line is no request of JSON-RPC.")
+    return await _done(mind, user, asked)  # pyright: ignore[reportUnknownArgumentType]
+
+
+async def _done(mind: Metacognition, user: str, asked: Json) -> Json | None:
+    given: Any = asked.get("params")
+    params: Json = given if is_object(given) else {}
+    match asked["method"]:
+        case _ if "id" not in asked:
+            return None
+        case "initialize":
+            result = _introduced(params)
+        case "ping":
+            result = {}
+        case "tools/list":
+            result = {"tools": [_described(name, tool) for name, tool in TOOLS.items()]}
+        case "tools/call":
+            result = await _called(mind, user, params)
+        case method:
+            return _error(asked["id"], UNKNOWN_METHOD, f"There is no method {method!r} here.")
+    return {"jsonrpc": "2.0", "id": asked["id"], "result": result}
+
+
+def _introduced(params: Json) -> Json:
+    wished = params.get("protocolVersion")
+    return {
+        "protocolVersion": wished if wished in VERSIONS else VERSIONS[0],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "insula", "version": __version__},
+    }
+
+
+def _described(name: str, tool: Tool) -> Json:
+    properties = {each: {"type": "string", "description": about} for each, about in tool.takes.items()}
+    schema = {"type": "object", "properties": properties, "required": list(tool.takes)}
+    return {"name": name, "description": tool.about, "inputSchema": schema}
+
+
+async def _called(mind: Metacognition, user: str, params: Json) -> Json:
+    """What a tool answers; what cannot be done is said to the model as an error of the tool."""
+    tool = TOOLS.get(str(params.get("name")))
+    given: Json = params.get("arguments") or {}
+    if tool is None:
+        return _said(f"There is no tool {params.get('name')!r}; there are {', '.join(TOOLS)}.", failed=True)
+    if missing := [name for name in tool.takes if not isinstance(given.get(name), str) or not given[name].strip()]:
+        return _said(f"{missing[0]!r} is missing; give it as text.", failed=True)
+    try:
+        return _said(await tool.call(mind, user, given), failed=False)
+    except InsulaError as error:
+        return _said(str(error), failed=True)
+
+
+def _said(text: str, *, failed: bool) -> Json:
+    return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+def _error(key: object, code: int, message: str) -> Json:
+    return {"jsonrpc": "2.0", "id": key, "error": {"code": code, "message": message}}

@@ -1,0 +1,36 @@
+"""`insula proxy`: the proxy of chat completions, in the foreground."""
+
+import asyncio
+
+import httpx2
+import uvicorn
+
+from insula import settings as settings_module
+from insula.cli.address import HOST
+from insula.cli.common import DATABASE
+from insula.errors import InputError
+from insula.integrations.guest import Guest
+from insula.integrations.proxy import create_proxy
+from insula.memory import embedding
+from insula.metacognition import Metacognition
+
+
+def run(to: str, user: str, port: int) -> int:
+    """Pass requests on until a signal comes; returns the exit code.
+
+    Raises:
+        InputError: the address is none.
+    """
+    if not to.startswith(("http://", "https://")):
+        raise InputError(f"{to!r} is no address of a provider; give one like https://api.openai.com/v1.")
+    return asyncio.run(_serve(to, user, port))
+
+
+async def _serve(to: str, user: str, port: int) -> int:
+    embed = embedding.named(settings_module.load().embed)
+    mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed)
+    async with mind, httpx2.AsyncClient(timeout=None) as client:
+        app = create_proxy(Guest(mind, user=user), to, client)
+        print(f"insula · http://{HOST}:{port}/v1 → {to} · Ctrl-C stops it", flush=True)
+        await uvicorn.Server(uvicorn.Config(app, host=HOST, port=port, log_level="warning")).serve()
+    return 0

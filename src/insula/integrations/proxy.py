@@ -1,0 +1,156 @@
+"""OpenAI's chat completions in front of any provider, for clients that have no hooks.
+
+A request goes on with memory, confidence and notes in it; what comes back is passed on byte for byte, errors too. What
+was added is told in the headers of the response. Every other path goes through as it is.
+"""
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from typing import Any
+
+import httpx2
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from insula.content import field, items
+from insula.integrations.clients import to_openai
+from insula.integrations.guest import Guest, Told
+from insula.server.door.gate import Gate
+from insula.server.service import LOOPBACK
+
+log = logging.getLogger(__name__)
+
+CHAT = "/chat/completions"
+HOP = frozenset(
+    (
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
+        *("transfer-encoding", "upgrade", "host", "content-length", "accept-encoding"),
+    )
+)
+"""Headers that are of one connection alone; and the answer is to come unpacked, so that it can be read on its way."""
+OURS = "x-insula-"
+READ_BYTES = 4 * 2**20
+"""Of an answer that are read to be assessed."""
+METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH"]
+
+
+def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
+    """The application.
+
+    Args:
+        guest: what puts in and assesses; `X-Insula-User` and `X-Insula-Session` of a request name whose and which.
+        to: the provider's address, as clients are given it (`https://api.openai.com/v1`).
+        client: by which it is reached.
+        hosts: names by which the proxy may be called.
+    """
+
+    async def passed(request: Request) -> Response:
+        body, told = await request.body(), Told()
+        if request.method == "POST" and request.url.path.endswith(CHAT):
+            body, told = await _told(guest, request, body)
+        headers = [(name, value) for name, value in request.headers.items() if not _is_apart(name)]
+        path = request.url.path.removeprefix("/v1")
+        url = f"{to.rstrip('/')}{path}{f'?{request.url.query}' if request.url.query else ''}"
+        sent = client.build_request(
+            request.method, url, headers=[*headers, ("accept-encoding", "identity")], content=body
+        )
+        try:
+            answer = await client.send(sent, stream=True)
+        except httpx2.HTTPError as error:
+            why = f"The provider at {to!r} cannot be reached ({type(error).__name__}); see to it, or give another --to."
+            return JSONResponse({"error": {"message": why, "type": "insula_proxy"}}, 502)
+        return await _answered(guest, told, answer)
+
+    routes = [Route("/{path:path}", passed, methods=METHODS)]
+    return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=hosts)])
+
+
+async def _told(guest: Guest, request: Request, body: bytes) -> tuple[bytes, Told]:
+    """The request with what belongs into it; one that cannot be read goes on as it is."""
+    try:
+        asked: Any = json.loads(body)
+    except ValueError:
+        return body, Told()
+    messages = items(field(asked, "messages"))
+    if not messages:
+        return body, Told()
+    begun = json.dumps(next((one for one in messages if field(one, "role") == "user"), ""))
+    session = request.headers.get(f"{OURS}session") or sha256(begun.encode()).hexdigest()[:16]
+    user = request.headers.get(f"{OURS}user") or field(asked, "user")
+    told = await guest.ask(messages, user if isinstance(user, str) else None, session, str(field(asked, "model") or ""))
+    return json.dumps(to_openai(asked, told), ensure_ascii=False).encode(), told
+
+
+async def _answered(guest: Guest, told: Told, answer: httpx2.Response) -> Response:
+    headers = _headers(answer.headers) | _added(told)
+    if "text/event-stream" in answer.headers.get("content-type", ""):
+        return StreamingResponse(_streamed(guest, told, answer), answer.status_code, headers)
+    body = b"".join([part async for part in answer.aiter_raw()])
+    await answer.aclose()
+    if answer.is_success:
+        await _assess(guest, told, body)
+    return Response(body, answer.status_code, headers | _assessed(told))
+
+
+async def _streamed(guest: Guest, told: Told, answer: httpx2.Response) -> AsyncIterator[bytes]:
+    read = bytearray()
+    try:
+        async for part in answer.aiter_raw():
+            if len(read) < READ_BYTES:
+                read += part
+            yield part
+    finally:
+        await answer.aclose()
+    await _assess(guest, told, _whole(bytes(read)))
+
+
+def _whole(stream: bytes) -> bytes:
+    """The message that the pieces of a stream make together."""
+    said, called = "", False
+    for line in stream.decode("utf-8", "replace").splitlines():
+        if line.startswith("data: {"):
+            try:
+                delta = field(next(iter(items(json.loads(line[6:]).get("choices"))), None), "delta")
+            except ValueError:
+                continue
+            said += field(delta, "content") or ""
+            called = called or bool(field(delta, "tool_calls"))
+    return json.dumps({"role": "assistant", "content": said, "tool_calls": [{}] if called else []}).encode()
+
+
+async def _assess(guest: Guest, told: Told, body: bytes) -> None:
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return
+    await guest.answer(told, answer)
+
+
+def _is_apart(name: str) -> bool:
+    return name.lower() in HOP or name.lower().startswith(OURS)
+
+
+def _headers(headers: httpx2.Headers) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() not in HOP}
+
+
+def _added(told: Told) -> dict[str, str]:
+    """What was put into the request."""
+    if told.turn is None:
+        return {}
+    sure = told.turn.confidence
+    put = len(told.system) + len(told.behind) + sum(map(len, told.notes.values()))
+    notes = {f"{OURS}notes": str(len(told.notes))} if told.notes else {}
+    return {f"{OURS}confidence": f"{sure.level} {sure.score:.2f}", f"{OURS}added": f"{put} characters", **notes}
+
+
+def _assessed(told: Told) -> dict[str, str]:
+    result = told.turn.result if told.turn else None
+    if result is None or result.assessment is None:
+        return {}
+    return {f"{OURS}assessment": " ".join([f"{result.assessment.score:.2f}", *result.assessment.flags])}

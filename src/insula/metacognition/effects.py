@@ -1,0 +1,75 @@
+"""What the sentences of a turn were worth: where a model was told them against where a lot withheld them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from insula.guidance import SHOWN, WITHHELD
+from insula.memory.rows import Noticed
+from insula.types import PASS_THRESHOLD
+from insula.value import is_list, is_number, is_object
+from insula.worth import Worth, rate, worth
+
+Case = tuple[str, bool]
+"""The arm, and whether what nobody wants has happened."""
+
+
+def effects(turns: Sequence[Noticed]) -> dict[str, Worth]:
+    """By kind of sentence, how much less often a response falls short where it was told; of a session, one case each.
+
+    Args:
+        turns: the records of turns, oldest first.
+    """
+    readers: Mapping[str, Callable[[Mapping[str, Any]], Case | None]] = {
+        "lessons": _learned("lessons", turns),
+        "insights": _learned("insights", turns),
+        "next-turn sentences": _mended,
+    }
+    return {name: _compared(_cases(turns, read)) for name, read in readers.items()}
+
+
+def _cases(turns: Sequence[Noticed], read: "Callable[[Mapping[str, Any]], Case | None]") -> Iterator[Case]:
+    seen = set[int]()
+    for turn in turns:
+        case = read(turn.data) if turn.session_id not in seen else None
+        if case is not None:
+            seen.add(turn.session_id)
+            yield case
+
+
+def _compared(cases: Iterator[Case]) -> Worth:
+    counts = {(arm, bad): 0 for arm in (SHOWN, WITHHELD) for bad in (True, False)}
+    for case in cases:
+        counts[case] += 1
+    told, held = (sum(counts[arm, bad] for bad in (True, False)) for arm in (SHOWN, WITHHELD))
+    return worth(rate(counts[SHOWN, True], told), rate(counts[WITHHELD, True], held))
+
+
+def _learned(name: str, turns: Sequence[Noticed]) -> "Callable[[Mapping[str, Any]], Case | None]":
+    """Whether the response fell short, by the arm of what the turn was told; what no lot withholds is left out."""
+    by_lot = {one.get("id") for turn in turns for one in _told(turn.data, name) if one.get("arm") == WITHHELD}
+
+    def read(data: Mapping[str, Any]) -> Case | None:
+        arms = {str(one.get("arm")) for one in _told(data, name) if one.get("id") in by_lot}
+        short = _fell_short(data)
+        return (arms.pop(), short) if len(arms) == 1 and arms <= {SHOWN, WITHHELD} and short is not None else None
+
+    return read
+
+
+def _told(data: Mapping[str, Any], name: str) -> "list[dict[str, Any]]":
+    found = data.get(name)
+    return [one for one in found if is_object(one)] if is_list(found) else []
+
+
+def _fell_short(data: Mapping[str, Any]) -> bool | None:
+    assessment = data.get("assessment")
+    score = assessment.get("score") if is_object(assessment) and not assessment.get("unclear") else None
+    return score < PASS_THRESHOLD if is_number(score) else None
+
+
+def _mended(data: Mapping[str, Any]) -> Case | None:
+    """Whether what fell short the turn before still does."""
+    mend = data.get("mend")
+    arm = mend.get("arm") if is_object(mend) else None
+    mended = mend.get("mended") if is_object(mend) else None
+    return (str(arm), not mended) if arm in {SHOWN, WITHHELD} and isinstance(mended, bool) else None

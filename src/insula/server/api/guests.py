@@ -1,0 +1,205 @@
+"""`/v1`: metacognition for agents that run elsewhere, in any language: a turn begun and finished, an action felt.
+
+The server keeps nothing between two requests: what is to be given back with the next one is the `state` of the answer
+to the last. So any worker answers any of them, and a turn may wait for days.
+"""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, HTTPException, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from insula import senses
+from insula.agent.chat import MESSAGE_CHARS
+from insula.errors import InputError
+from insula.memory.store import NAME_CHARS
+from insula.metacognition import TurnResult, suspended
+from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
+from insula.server.problems import documented
+from insula.server.users import Caller, service_of, settled
+from insula.types import Usage
+
+router = APIRouter(prefix="/v1", tags=["guests"])
+
+Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+Kept = Annotated[str, Field(min_length=2, max_length=400_000)]
+"""What an answer gave as `state`."""
+
+
+OPENED: dict[str, Any] = {
+    "turn": 2,
+    "state": "{…}",
+    "instructions_stable": "",
+    "instructions_now": "Facts about the user, newest first:\n- I live in Lisbon. (5 January 2026)",
+    "confidence": EXAMPLE["confidence"],
+    "troubles": [],
+}
+FINISHED: dict[str, Any] = {
+    "response": "You live in Lisbon.",
+    **{name: EXAMPLE[name] for name in ("hedged", "assessment", "verdict", "signals", "troubles")},
+}
+
+
+class Begun(BaseModel):
+    """What a user says to an agent that runs elsewhere."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"user": "ana", "session": "monday", "message": "Where do I live?"}},
+    )
+
+    user: Name | None = None
+    """With a token it may be left out: the token says it."""
+    session: Name
+    message: Annotated[str, Field(max_length=MESSAGE_CHARS)]
+    model: Annotated[str, Field(max_length=NAME_CHARS)] = ""
+
+
+class Opened(BaseModel):
+    """What to put before the model, and what to give back with its answer."""
+
+    model_config = ConfigDict(json_schema_extra={"example": OPENED})
+
+    turn: int
+    """Its number within the session; 0 where it could not be kept, and `troubles` says why."""
+    state: str
+    """To be given back to `/v1/turns/finish`; it holds memories, so keep it where you keep the conversation."""
+    instructions_stable: str
+    """For the system prompt: the same from turn to turn."""
+    instructions_now: str
+    """To be put behind the user's message, within it."""
+    confidence: Estimate
+    troubles: list[str]
+
+
+class Used(BaseModel):
+    """What the response cost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: Annotated[int, Field(ge=0, le=10**9)] = 0
+    output: Annotated[int, Field(ge=0, le=10**9)] = 0
+
+
+class Answered(BaseModel):
+    """The answer to a turn that was begun."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"state": "…", "response": "In Lisbon."}})
+
+    user: Name | None = None
+    state: Kept
+    response: Annotated[str, Field(max_length=MESSAGE_CHARS)]
+    usage: Used = Used()
+
+
+class Finished(BaseModel):
+    """What became of the answer."""
+
+    model_config = ConfigDict(json_schema_extra={"example": FINISHED})
+
+    response: str
+    """The text for the user: hedged where it should be, else as it was given."""
+    hedged: bool
+    assessment: Judgement | None
+    verdict: Came | None
+    signals: list[Noticed]
+    troubles: list[str]
+    """A turn that was finished before is said here, and nothing is written a second time."""
+
+
+class Acted(BaseModel):
+    """A tool call of an agent that runs elsewhere."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"tool": "query", "input": {"sql": "…"}, "output": "Error: …"}}
+    )
+
+    state: Kept | None = None
+    """What the answer to the call before gave; none for the first."""
+    tool: Name
+    input: Any = None
+    output: Any = None
+    ok: bool | None = None
+    """Whether it succeeded; null where nothing says so but the output."""
+    id: Annotated[str, Field(max_length=NAME_CHARS)] = ""
+    turn: Annotated[str, Field(max_length=NAME_CHARS)] = ""
+    """A name for the model's turn, equal for calls that it made at once; empty: each call is a turn."""
+    at: Annotated[float, Field(ge=0, le=10**11)] = 0.0
+
+
+class Note(BaseModel):
+    """One thing to tell the model."""
+
+    text: str
+    sense: str
+    rung: int
+    impasse: bool
+
+
+class Felt(BaseModel):
+    """What the senses feel after the call."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"state": "{…}", "note": None}})
+
+    state: str
+    note: Note | None
+
+
+@router.post("/turns", responses=documented(401, 403, 413, 422, 503))
+async def begin(request: Request, said: Annotated[Begun, Body()], caller: Caller) -> Opened:
+    """Begin a turn: what memory holds for the message, and how sure it is. The message is kept."""
+    service, user = service_of(request), settled(caller, said.user, said.session)
+    turn = await service.chat.metacognition.begin(user, said.session, said.message, model=said.model)
+    sure = turn.confidence
+    return Opened(
+        turn=turn.number,
+        state=turn.to_json(),
+        instructions_stable=turn.instructions_stable,
+        instructions_now=turn.instructions_now,
+        confidence=Estimate(level=sure.level, score=sure.score, reasons=list(sure.reasons)),
+        troubles=[service.told(one) for one in turn.troubles],
+    )
+
+
+@router.post("/turns/finish", responses=documented(401, 403, 413, 422, 503))
+async def finish(request: Request, answered: Annotated[Answered, Body()], caller: Caller) -> Finished:
+    """Finish a turn: the answer is assessed, hedged where it should be, and kept."""
+    service = service_of(request)
+    try:
+        whose = suspended.loaded(answered.state).user
+        settled(caller, whose)
+        settled(whose, answered.user)
+        usage = Usage(input_tokens=answered.usage.input, output_tokens=answered.usage.output)
+        result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
+    except InputError as error:
+        raise HTTPException(422, str(error)) from error
+    return _finished(result, [service.told(one) for one in result.troubles])
+
+
+@router.post("/actions", responses=documented(401, 413, 422))
+async def feel(acted: Annotated[Acted, Body()], caller: Caller) -> Felt:
+    """Feel an action: now and then there is a sentence for the model. Nothing of it is kept."""
+    del caller
+    try:
+        before = senses.load(json.loads(acted.state)) if acted.state else None
+        done = senses.action(
+            acted.tool, acted.input, acted.output, ok=acted.ok, at=acted.at, id=acted.id, turn=acted.turn
+        )
+        state, note = senses.feel(before, done)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise HTTPException(422, "The state is none of ours; give back what the answer before gave.") from error
+    told = Note.model_validate(note._asdict()) if note else None
+    return Felt(state=json.dumps(senses.dump(state)), note=told)
+
+
+def _finished(result: TurnResult, troubles: list[str]) -> Finished:
+    judged, told = result.assessment, result.verdict
+    return Finished(
+        response=result.response,
+        hedged=result.hedged,
+        assessment=Judgement.model_validate(judged, from_attributes=True) if judged else None,
+        verdict=Came(kind=told.kind, text=told.text) if told else None,
+        signals=[Noticed(kind=signal.kind, reason=signal.reason) for signal in result.signals],
+        troubles=troubles,
+    )

@@ -1,0 +1,55 @@
+"""What the hooks of this machine's coding agents were worth, for a page."""
+
+import time
+from typing import NamedTuple
+
+from insula.hosts import places
+from insula.replay.visible import visible
+from insula.replay.worth import Row, Trouble, Worth, measured, verdict, worth
+from insula.step.wording import SIGN
+
+DAYS = 30.0
+LISTED = 12
+LONGEST = 160
+"""Characters of a text."""
+
+
+class Effect(NamedTuple):
+    """A line of the table."""
+
+    row: Row
+    difference: str
+    interval: str
+    verdict: str
+
+
+class Said(NamedTuple):
+    """A text, with what became of it."""
+
+    one: Trouble
+    text: str
+
+
+class Hooks(NamedTuple):
+    """All of it."""
+
+    worth: Worth
+    effects: tuple[Effect, ...]
+    said: tuple[Said, ...]
+
+    @property
+    def texts(self) -> int:
+        """How many were told."""
+        return sum(one.texts for one in self.worth.told)
+
+
+def hooks() -> Hooks | None:
+    """What was said in the last days, and whether it helped; None where no hook has seen a session."""
+    home = places.home()
+    if not (home / "sessions").is_dir():
+        return None
+    found = worth(str(home), DAYS, time.time())
+    if not found.sessions:
+        return None
+    said = (Said(one, visible(one.text.removeprefix(SIGN), LONGEST)) for one in found.troubles[:LISTED])
+    return Hooks(found, tuple(Effect(row, *measured(row), verdict(row)) for row in found.effects), tuple(said))

@@ -1,0 +1,115 @@
+"""The phase that counts what each session says of the lessons whose trigger appeared in it (K5, P4)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NotRequired, TypedDict
+
+from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
+from insula.memory.changes import Lived
+from insula.memory.rows import Kept, Noticed
+from insula.memory.wishes import stands
+from insula.sleep.cycle import Night, Result
+from insula.sleep.proposals import is_of, known
+from insula.sleep.sessions import Heard, since_last_night
+from insula.text import triggers
+
+
+class Effect(TypedDict):
+    """What a lesson does, compared with itself withheld."""
+
+    verdict: str
+    estimate: float
+    low: float
+    high: float
+
+
+class Standing(TypedDict):
+    """Where a lesson stands, and what it is known to do."""
+
+    id: int
+    key: str
+    state: str
+    confidence: float
+    effect: Effect | str
+    shown: int
+    withheld: int
+    records: int
+
+
+class Report(TypedDict):
+    """What the sessions since the last night say of the lessons."""
+
+    sessions: NotRequired[int]
+    counted: NotRequired[dict[str, int]]
+    lessons: NotRequired[list[Standing]]
+    up_to: int
+
+
+async def reinforce(night: Night) -> Result:
+    """Count what each session since the last night says of the lessons whose trigger appeared in it."""
+    heard, signals = await since_last_night(night)
+    kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
+    seen = heard[-1].session.last if heard else night.seen
+    if not kept:
+        return Result(Report(up_to=seen), skipped="There are no lessons yet.")
+    arms = _arms(signals)
+    lived = [outcome for one in heard for lesson in kept if (outcome := _lived(lesson, one, arms))]
+    new = [outcome for outcome in lived if str(outcome.session_id) not in _sessions_of(kept, outcome.lesson_id)]
+    lives = [(lesson, live(_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
+    kinds = Counter(_kind(outcome) for outcome in new)
+    stand = [_stands(*one) for one in lives]
+    return Result(Report(sessions=len(heard), counted=dict(kinds), lessons=stand, up_to=seen), new)
+
+
+def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
+    """(session, lesson) -> whether it was shown or withheld in it, as the turns recorded it."""
+    arms: dict[tuple[int, int], str] = {}
+    for signal in signals:
+        for used in signal.data.get("lessons", ()):
+            place = signal.session_id, int(used["id"])
+            if used["arm"] in ARMS and arms.get(place) != SHOWN:
+                arms[place] = used["arm"]
+    return arms
+
+
+def _lived(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Lived | None:
+    """What a session says of a lesson; None where it had no opportunity."""
+    arm = arms.get((one.session.id, lesson.id))
+    proposal = known(lesson)
+    happened = any(is_of(mistake, proposal) for mistake in one.mistakes)
+    if arm is None and not happened and not any(triggers.appears(lesson.trigger, terms) for terms in one.terms):
+        return None
+    return Lived(lesson.id, one.session.id, arm or NONE, happened)
+
+
+def _sessions_of(kept: Iterable[Kept], lesson_id: int) -> set[str]:
+    return {session for lesson in kept if lesson.id == lesson_id for session, *_ in lesson.evidence}
+
+
+def _evidence(lesson: Kept, new: Iterable[Lived], now: float) -> list[Evidence]:
+    old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
+    mine = [one for one in new if one.lesson_id == lesson.id]
+    return old + [Evidence(session=str(one.session_id), at=now, arm=one.arm, happened=one.happened) for one in mine]
+
+
+def _kind(outcome: Lived) -> str:
+    return Evidence(session="", at=0.0, arm=outcome.arm, happened=outcome.happened).kind
+
+
+def _stands(lesson: Kept, life: Life) -> Standing:
+    """Where a lesson stands, and what it is known to do."""
+    effect = life.effect
+    does: Effect | str = UNKNOWN
+    if effect:
+        does = Effect(verdict=effect.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
+    state = "your wish" if stands(lesson) and not lesson.mode else life.state
+    return {
+        "id": lesson.id,
+        "key": lesson.key,
+        "state": state,
+        "confidence": round(life.confidence, 4),
+        "effect": does,
+        "shown": life.tally.shown,
+        "withheld": life.tally.withheld,
+        "records": life.tally.records,
+    }

@@ -1,0 +1,132 @@
+"""What a reflection looks back on: summaries, the guidance that stands, corrections word for word, open questions."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from insula.memory.rows import Kept, Noticed, Summarised
+from insula.screening import screen
+from insula.sleep import prompts
+from insula.sleep.cycle import Night
+from insula.sleep.grounding import harm
+from insula.sleep.mistakes import heard
+from insula.sleep.phases.trends import DAYS, FEWEST, TURNS, assessed
+from insula.sleep.phases.trends import told as trend
+from insula.sleep.topics import Reading, still_open
+from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
+
+LATEST, CONTEXT = 50, 50
+"""Summaries that are reflected on, and earlier ones beside them."""
+LOOKED_THROUGH = 200
+"""Messages of a session that are searched for corrections without a model, the last ones."""
+SUMMARIES = "summaries_up_to"
+"""Where it is reported which summaries were reflected on."""
+GUIDANCE = 40
+"""Guidelines that a reflection is shown, the latest."""
+CORRECTED = 20
+"""Corrections that it is shown, the latest, and sessions that they are taken from."""
+CORRECTION_CHARS = 300
+OPEN_QUESTIONS = 10
+"""Open questions that it is shown, the latest."""
+_DAY = 86_400.0
+TROUBLE: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
+"""Signals of a turn that went badly."""
+
+
+class Records(NamedTuple):
+    """What a night looks back on."""
+
+    new: tuple[Summarised, ...]
+    earlier: tuple[Summarised, ...]
+    trouble: Mapping[int, int]
+    """Session -> responses in it that went badly."""
+
+    @property
+    def all(self) -> dict[int, Summarised]:
+        """By session."""
+        return {one.session_id: one for one in (*self.earlier, *self.new)}
+
+
+async def records(night: Night) -> Records:
+    found = [one for one in await night.store.nights.summaries(night.user_id, LATEST + CONTEXT) if _safe(one)]
+    new = [one for one in found if one.memory_id > seen(night)][-LATEST:]
+    earlier = [one for one in found if one.memory_id <= seen(night)][-CONTEXT:]
+    signals = await night.store.nights.noticed_in(night.user_id, TROUBLE, [one.session_id for one in new])
+    trouble = Counter(session for session, _ in {(signal.session_id, signal.turn) for signal in signals})
+    return Records(tuple(new), tuple(earlier), trouble)
+
+
+def seen(night: Night) -> int:
+    """The last summary that was reflected on: one that was written since is new, whenever its session was."""
+    found = night.last.get(SUMMARIES, 0)
+    return found if isinstance(found, int) else 0
+
+
+def fitting(found: Records, room: int) -> Records:
+    """The latest records that fit into so many characters, the new ones before the earlier; at least one."""
+    kept: set[int] = set()
+    for one in (*reversed(found.new), *reversed(found.earlier)):
+        room -= len(prompts.line(record(one, 0)))
+        if room < 0 and kept:
+            break
+        kept.add(one.session_id)
+    new, earlier = (tuple(one for one in part if one.session_id in kept) for part in (found.new, found.earlier))
+    return found._replace(new=new, earlier=earlier)
+
+
+def _safe(one: Summarised) -> bool:
+    """Whether a summary may be quoted: it was screened when it was written, by the patterns of that day."""
+    text = " ".join((one.content, *one.topics))
+    return not screen(text, max(1, len(text))).reasons
+
+
+def record(one: Summarised, weak: int) -> dict[str, object]:
+    """A summary as the model reads it."""
+    found: dict[str, object] = {"session": one.session_id, "messages": one.messages, "topics": list(one.topics)}
+    return found | ({"weak": weak} if weak else {}) | {"summary": one.content}
+
+
+async def guidance(night: Night) -> list[Kept]:
+    """The guidelines that stand."""
+    return [one for one in await night.store.guidance.lessons(night.user_id) if one.section][-GUIDANCE:]
+
+
+async def standing(night: Night) -> list[dict[str, object]]:
+    """The guidance that stands, as the model reads it: screened again, each with its id and support."""
+    known = [one for one in await guidance(night) if not harm(one.advice)]
+    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
+
+
+async def corrected(night: Night, told: Records) -> list[dict[str, object]]:
+    """What the user corrected in the sessions that are new, in their own plain words."""
+    found: list[dict[str, object]] = []
+    for one in told.new[-CORRECTED:]:
+        for said in heard(await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
+            text = screen(said.own, CORRECTION_CHARS)
+            if said.judged.kind and not said.refused(said.judged.wanted) and not text.reasons:
+                found.append({"session": one.session_id, "user": text.text})
+    return found[-CORRECTED:]
+
+
+async def unanswered(night: Night, told: Records) -> list[dict[str, object]]:
+    """The questions that were left open, in the user's own words, screened."""
+    read, turns = await read_through(night, told)
+    said = ((one, screen(one.about, CORRECTION_CHARS)) for one in still_open(read, turns)[-OPEN_QUESTIONS:])
+    return [{"question": text.text, "sessions": list(one.sessions)} for one, text in said if not text.reasons]
+
+
+async def quality(night: Night) -> list[dict[str, object]]:
+    """Whether answers have been getting better, where that can be told."""
+    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    scores = assessed(turns)[-TURNS:]
+    return [{**trend(scores)}] if len(scores) >= FEWEST else []
+
+
+async def read_through(night: Night, found: Records) -> tuple[list[Reading], list[Noticed]]:
+    """The transcripts of all sessions, and the turns of the new ones."""
+    read = [
+        Reading(one.session_id, await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
+        for one in (*found.earlier, *found.new)
+    ]
+    turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
+    return read, turns

@@ -1,0 +1,47 @@
+"""The sessions since the last night, with what went wrong in them."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from insula.memory.rows import Line, Noticed, Session
+from insula.sleep.cycle import Night
+from insula.sleep.mistakes import Mistake, found, is_users, terms_of
+from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
+
+SESSIONS = 500
+"""Sessions that one night hears, the oldest first."""
+LINES = 1_000
+"""Lines of a session that are read."""
+
+
+class Heard(NamedTuple):
+    """A session as the phases that learn from it see it."""
+
+    session: Session
+    lines: tuple[Line, ...]
+    mistakes: tuple[Mistake, ...]
+    terms: tuple[frozenset[str], ...]
+    """Of each message of the user's."""
+
+
+async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
+    """The sessions since the last night with what went wrong in them, oldest first, and their signals.
+
+    A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
+    """
+    every = await night.store.nights.sessions_to_sleep_on(night.user_id)
+    fresh = [session for session in every if session.last > night.seen][:SESSIONS]
+    kinds: tuple[SignalKind, ...] = (TURN, CONFIDENCE_LOW, IMPASSE)
+    signals = await night.store.nights.noticed_in(night.user_id, kinds, [session.id for session in fresh])
+    read = [(one, await night.store.nights.lines_of(night.user_id, one.id, LINES)) for one in fresh]
+    terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
+    rarity = Counter(term for held in terms.values() for term in held)
+    of: dict[int, list[Noticed]] = {}
+    for signal in signals:
+        of.setdefault(signal.session_id, []).append(signal)
+    heard: list[Heard] = []
+    for one, lines in read:
+        mine = of.get(one.id, [])
+        held = tuple(terms[line.id] for line in lines if line.id in terms)
+        heard.append(Heard(one, tuple(lines), found(lines, mine, rarity), held))
+    return heard, signals

@@ -1,0 +1,12 @@
+"""The senses that feel when the agent stops, and all senses by their names; a call of a tool pays for neither."""
+
+from insula.step.senses import SENSES, absent, guessed, unproven
+from insula.step.senses.minding import MINDING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from insula.step.senses.protocol import Last, Worded
+
+AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
+"""Of several that feel something, the first speaks."""
+ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*MINDING, *SENSES, *AT_THE_END)}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# A framework's tests in an environment of its own: run.sh NAME highest|lowest-direct
+set -eu
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+here="$root/.venv-integrations/$1-$2"
+uv="${UV:-$root/.venv/bin/uv}"
+unset VIRTUAL_ENV UV_PYTHON
+case $1 in
+	langchain) needs='langchain>=1,<2 langchain-openai>=1,<2' ;;
+	pydantic-ai) needs='pydantic-ai-slim[openai]>=2.60,<3' ;;
+	openai-agents) needs='openai-agents>=0.20,<1' ;;
+	clients) needs='openai>=2,<4 anthropic>=1,<3' ;;
+	*) echo "insula: there is no integration $1" >&2; exit 2 ;;
+esac
+"$uv" venv --quiet --allow-existing "$here"
+"$uv" pip install --quiet --python "$here/bin/python" --editable "$root" pytest
+# shellcheck disable=SC2086 # each word is a package
+"$uv" pip install --quiet --resolution "$2" --python "$here/bin/python" $needs
+echo "insula: $1, $2" >&2
+cd "$root/tests/e2e/integrations"
+PYTHONPATH=. "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --noconftest --rootdir . \
+	"$(echo "$1" | tr - _)_agent.py"
