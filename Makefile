@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: postgres chaos help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -24,7 +24,13 @@ demo: $(VENV)/run.stamp ## a memory hit, a question outside memory, one question
 day: $(VENV)/run.stamp ## two days of talk, a night, and what the model is told the next morning
 	@$(BIN)/python examples/day.py
 
-test: $(VENV)/test.stamp browser ## lint, types, import contracts and tests: what CI runs
+postgres: $(VENV)/test.stamp ## start Debian's PostgreSQL on loopback for the tests, installed where it is missing
+	@$(BIN)/python tests/postgres.py start
+
+chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the database restarts and the model fails
+	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
+
+test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2
 
@@ -75,7 +81,7 @@ audit: $(VENV)/test.stamp ## look at what we rest on: hashes, licences, advisori
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra all --extra local --group build -o requirements.lock
-	$(COMPILE) pyproject.toml --extra all --extra local --extra bench --group dev -c requirements.lock -o locks/dev.lock
+	$(COMPILE) pyproject.toml --extra all --extra local --extra bench --extra scale --group dev -c requirements.lock -o locks/dev.lock
 
 clean: ## remove the environment
 	rm -rf $(VENV)

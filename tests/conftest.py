@@ -1,12 +1,14 @@
 """What every test shares: a home of its own, and asyncio."""
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+import postgres
+from insula.memory.backend import at
 from insula.memory.store import Store
 from insula.testing import memory_store
 
@@ -32,10 +34,46 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+ON_BOTH = {"memory", "sleep"}
+"""Folders of tests whose store is tried on each database."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "store" in metafunc.fixturenames and metafunc.definition.path.parent.name in ON_BOTH:
+        metafunc.parametrize("store", ["sqlite", "postgres"], indirect=True)
+
+
 @pytest.fixture
-async def store(anyio_backend: str) -> AsyncGenerator[Store]:
-    async with memory_store() as opened:
-        yield opened
+async def store(anyio_backend: str, request: pytest.FixtureRequest) -> AsyncGenerator[Store]:
+    if getattr(request, "param", "sqlite") == "sqlite":
+        async with memory_store() as opened:
+            yield opened
+    else:
+        async with await Store.open(request.getfixturevalue("database")) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="session")
+def server() -> str:
+    """The URL of a server of PostgreSQL."""
+    return postgres.server() or pytest.skip(postgres.AWAY)
+
+
+@pytest.fixture(scope="session")
+def template(server: str) -> Generator[str]:
+    """The name of a database that holds the empty tables of a store."""
+    with postgres.database(server) as url:
+        made = at(url, lambda: None)
+        made.unit(lambda _: None)
+        made.close()
+        yield url.rpartition("/")[2]
+
+
+@pytest.fixture
+def database(server: str, template: str) -> Generator[str]:
+    """The URL of a database with the empty tables of a store."""
+    with postgres.database(server, template, "") as url:
+        yield url
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

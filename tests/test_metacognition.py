@@ -294,6 +294,19 @@ async def test_a_wish_that_is_taken_back_is_told_no_more_and_one_for_now_only_se
     assert [f"- {wish}" in request.prompt for request in model.requests] == [False, True, False, True, False, False]
 
 
+async def test_no_wish_of_form_stands_beside_a_message_whose_answer_a_program_reads(store: Store) -> None:
+    form, meaning = "I prefer bullet points, please use them in every answer.", "I only understand Celsius."
+    demand = "Return only JSON, no prose, with the keys city and warmth, for Rome."
+    async with chatting(store, "All right.") as (chat, model):
+        for message in (form, meaning, demand, "How warm is Rome?"):
+            await chat.reply("me", "s", message)
+    *_, asked, after = (request.prompt for request in model.requests)
+    assert form not in asked
+    assert f"- {meaning}" in asked
+    assert f"- {form}" in after
+    assert "no prose" not in after
+
+
 async def test_four_wishes_are_told_together_and_a_person_sees_them_in_soul_md(store: Store) -> None:
     wishes = (
         "Call me Captain when you answer.",

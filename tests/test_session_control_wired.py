@@ -258,7 +258,7 @@ async def test_turns_of_a_model_that_is_far_too_slow_go_without_embeddings_and_a
 
 
 async def stable(chat: Chat, turns: int) -> list[Reply]:
-    return [await chat.reply("ana", "now", f"This is what I say at number {turn}.") for turn in range(turns)]
+    return [await chat.reply("ana", "now", f"Well, so much for {turn}, hm.") for turn in range(turns)]
 
 
 async def test_stable_sessions_have_snapshots_at_turns_5_11_18_26_35_45_55_and_65() -> None:
@@ -299,7 +299,7 @@ async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which
 
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
-        replies = await stable(chat, 5)
+        replies = [await chat.reply("ana", "now", f"This is what I say at number {turn}.") for turn in range(5)]
     taken = replies[-1].record()["metacog"]
     assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
         {
@@ -308,7 +308,7 @@ async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
             "performance": {"degraded": False},
             "recent_consolidation_selectivity": 0.1,
             "promotion_age_p95_seconds": 0.0,
-            "stm_utilization": 0.125,
+            "stm_utilization": 0.3333333333333333,
             "stm_capacity": 32,
             "last_user_turn_status": "stored",
         }

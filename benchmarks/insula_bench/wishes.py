@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.memory.embedding import use
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.manner import KINDS, wishing
 from insula.memory.matter import SCALE
 from insula.text.wishing import parts, wishes
-from insula_bench import matters
+from insula_bench import matters, talks
 
 TABLES = ("wishes_dev.jsonl", "wishes_held.jsonl", "wishes_fresh.jsonl")
-FACTS, QUESTIONS = 500, 300
-"""Sentences of `matters.txt` that are taken for plain ones."""
+FACTS, QUESTIONS, TALKED = 500, 300, 300
+"""Sentences of `matters.txt`, and of each kind of talk, that are taken for plain ones."""
 _KIND = {"one_off": "once", "style_task": "once", "fact": "fact"}
 
 Row = Mapping[str, Any]
@@ -33,6 +34,7 @@ def run(fitted: str | None, json: bool) -> int:
     """Measure each table, and write the head that was fitted on all where a file is named."""
     tables = {name: read(name) for name in TABLES}
     report = {name: measured(rows, _fitted([*tables.values()], rows)) for name, rows in tables.items()}
+    report["talks"] = {"taken for a wish, with meaning": _in_talks(_fitted([*tables.values()], ()))}
     if fitted:
         head = _fitted([*tables.values()], ())
         np.savez_compressed(fitted, sentence=head.astype(np.float16))
@@ -58,6 +60,13 @@ def measured(rows: Sequence[Row], head: Head) -> dict[str, str]:
             mine = [one for one, row in zip(heard, rows, strict=True) if bool(row["standing"]) is standing]
             found[f"{what}, {how}"] = f"{sum(mine)} of {len(mine)}"
     return found
+
+
+def _in_talks(head: Head) -> str:
+    """How many lines of users who talk with an assistant are taken for a wish; few of them are one."""
+    lines = [line for talk in talks.with_assistant() for line in talk.lines if line.speaker == USER]
+    said = [{"text": line.text, "lang": "en"} for line in lines]
+    return f"{sum(_is_heard(one, head) for one in said)} of {len(said)}"
 
 
 def _is_heard(row: Row, head: Head | None) -> bool:
@@ -90,12 +99,19 @@ def _written() -> tuple[list[str], list[int]]:
             texts += said
             kinds += [kind] * len(said)
     sentences = matters.read()
-    plain = [*_some(sentences.statements.texts, FACTS), *_some(sentences.questions.texts, QUESTIONS)]
+    plain = [*_some(sentences.statements.texts, FACTS), *_some(sentences.questions.texts, QUESTIONS), *_talked()]
     return [*texts, *plain], kinds + [KINDS.index("fact")] * len(plain)
 
 
+def _talked() -> list[str]:
+    """What people say to each other of their lives, and what an assistant advises."""
+    two = [line.text for talk in talks.of_two() for line in talk.lines]
+    advice = [line.text for talk in talks.with_assistant() for line in talk.lines if line.speaker == ASSISTANT]
+    return [each for lines in (two, advice) for each in _some([part for line in lines for part in parts(line)], TALKED)]
+
+
 def _some(texts: Sequence[str], number: int) -> list[str]:
-    return [texts[i] for i in np.random.default_rng(0).permutation(len(texts))[:number]]
+    return [texts[int(i)] for i in np.random.default_rng(0).permutation(len(texts))[:number]]
 
 
 @cache

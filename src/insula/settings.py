@@ -42,7 +42,7 @@ ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights", "embed", "holdout", "retry", "users"),
+        *("model", "assessor_model", "identity", "weights", "embed", "holdout", "retry", "users", "store"),
         *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
     }
 )
@@ -80,6 +80,12 @@ def _token(token: SecretStr) -> SecretStr:
     return token
 
 
+def _store(url: SecretStr) -> SecretStr:
+    if not url.get_secret_value().startswith(("postgresql://", "postgres://")):
+        raise ValueError("it is no URL of PostgreSQL; give postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
+    return url
+
+
 TimeZone = Annotated[str, AfterValidator(_zone)]
 
 
@@ -109,6 +115,8 @@ class Settings(BaseSettings):
     """The identity file; by default `identity.toml` in Insula's folder, where there is one."""
     weights: Path | None = None
     """A folder with embedded weights, beside those that pip installed."""
+    store: Annotated[SecretStr, AfterValidator(_store)] | None = None
+    """Where memory is: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`; by default a file in Insula's folder."""
     embed: str = "use"
     """What makes the vectors by which memories are found in other words: `use` (shipped), `minilm`, `none`, or
     `MODULE:FUNCTION`, a function from a text to its vector."""
@@ -326,7 +334,7 @@ def _sentence(error: ValidationError, files: Mapping[str, Path]) -> str:
     if first["type"] == "extra_forbidden":
         file = files.get(str(first["loc"][0]))
         return _unknown(loc, repr(str(file)) if file else f"the variable INSULA_{loc[0].upper()}")
-    if loc[0] == "users":  # what stands there may be a token, which no message repeats
+    if loc[0] in {"users", "store"}:  # what stands there may be a token or a password, which no message repeats
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
         f"The setting {name!r} cannot be {reprlib.repr(first.get('input'))} ({why}); "

@@ -183,6 +183,7 @@ LONG = "A word and another and one more word that follows the ones before it wit
     ("rule", "reply", "kept"),
     [
         ({"clock24": True}, "Les magasins ferment à 18h30.", True),
+        ({"clock24": True}, "Les magasins ferment à 22h.", True),
         ({"clock24": True}, "スペインの店は午後5時に閉まります。", False),
         ({"clock24": True}, "Die Läden schließen um 5 Uhr nachmittags, also um 17:00.", False),
         ({"clock24": True}, "商店下午 5点关门。", False),

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory.database import READERS
 from insula.memory.schema import users
+from insula.memory.sqlite import READERS
 from insula.memory.store import Store
 from insula.memory.vectors import Neighbourhoods
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.memory.nights import Held
+from insula.memory.rows import Held
 from insula.sleep.phases.consolidation import forgettable, merged, words
 
 DAY = 86_400.0

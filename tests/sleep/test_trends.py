@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from insula.memory.nights import Noticed
+from insula.memory.rows import Noticed
 from insula.sleep.phases.trends import assessed, told
 from insula.stats import slope
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rich.console import Console
 
@@ -16,6 +16,7 @@ from insula_bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula_bench.help.figures import Figures, Outcome, compared, show
 from insula_bench.help.spread import spread
 
+T = TypeVar("T")
 FIGURES = "figures-{part}.json"
 
 
@@ -121,7 +122,7 @@ def _memory(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(memory.ARMS)
     data = Path(options.data) if options.data else None
     worlds = memory.worlds(data, options.sources.split(","), options.half, options.conversations, options.questions)
-    worlds = spread(worlds, options.limit)
+    worlds = _wanted(worlds, options, lambda world: {case.id for case in world.cases})
     return Experiment(
         memory.PART,
         arms,
@@ -134,7 +135,10 @@ def _memory(options: Options) -> Experiment:
 
 def _wishes(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(wishes.ARMS)
-    found = wishes.asked(spread(wishes.wishes(options.half), options.limit), options.questions)
+    told = _wanted(
+        wishes.wishes(options.half), options, lambda wish: {f"{wish.id} {n}" for n in range(options.questions)}
+    )
+    found = wishes.asked(told, options.questions)
     return Experiment(
         wishes.PART,
         arms,
@@ -143,6 +147,14 @@ def _wishes(options: Options) -> Experiment:
         wishes.requests(found, arms),
         partial(wishes.outcomes, found, arms),
     )
+
+
+def _wanted(found: Sequence[T], options: Options, items: Callable[[T], set[str]]) -> list[T]:
+    """What is to be asked; where nothing is, what has a reply, for there is no use in composing the rest."""
+    if options.limit != 0:
+        return spread(found, options.limit)
+    answered = {item for _, item, _, _ in kept(Path(options.out))}
+    return [one for one in found if items(one) & answered]
 
 
 EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {memory.PART: _memory, wishes.PART: _wishes}

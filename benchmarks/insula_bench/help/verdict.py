@@ -43,7 +43,7 @@ _TWELVE = re.compile(
     r"del (?:pomeriggio|mattino)|di (?:sera|mattina|notte))",
     re.IGNORECASE,
 )
-_TWENTY_FOUR = re.compile(r"\b(?:[01]?\d|2[0-3])[:h.]\d\d\b|\d\s*(?:Uhr|時|点)")
+_TWENTY_FOUR = re.compile(r"\b(?:[01]?\d|2[0-3])[:h.]\d\d\b|\b(?:1[3-9]|2[0-3])\s?h\b|\d\s*(?:Uhr|時|点)")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*\S", re.MULTILINE)
 _CODE = re.compile(r"```[ \t]*(\w*)")
 _PYTHON = re.compile(

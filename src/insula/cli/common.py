@@ -24,6 +24,12 @@ PLAIN = 40
 """Characters of a user's name that may name a folder."""
 
 
+def memory_of(settings: Settings | None = None) -> str:
+    """Where memory is: the server that the settings name, else a file in Insula's folder."""
+    named = (settings or settings_module.load()).store
+    return named.get_secret_value() if named else str(settings_module.home() / DATABASE)
+
+
 def soul_of(user: str) -> Path:
     """Where a user's SOUL.md lies: in a folder of their own."""
     plain = user.isascii() and user.replace("-", "").replace("_", "").isalnum() and len(user) <= PLAIN

@@ -159,12 +159,11 @@ def _decide(name: str, user: str, do: "Do", text: str = "") -> None:
 
 
 def _with(work: Callable[["Store"], Awaitable[T]]) -> T:
-    from insula import settings
-    from insula.cli.common import DATABASE
+    from insula.cli.common import memory_of
     from insula.memory.store import Store
 
     async def run() -> T:
-        async with await Store.open(settings.home() / DATABASE) as store:
+        async with await Store.open(memory_of()) as store:
             return await work(store)
 
     return asyncio.run(run())

@@ -174,12 +174,52 @@ def sleep(
         str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Though the last night was less than 20 hours ago.")] = False,
+    durable: Annotated[
+        bool, typer.Option("--durable", help="With --all: on the queue that workers share, on PostgreSQL.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run the night now: summaries, consolidation, lessons, SOUL.md; what was learned is shown."""
+    if durable:
+        from insula.cli.worker import run_all
+        from insula.errors import InputError
+
+        if not everybody or force:
+            raise InputError("Nights on the shared queue are those of all for whom one is due; give --all --durable.")
+        raise typer.Exit(run_all(model=model, json=json))
     from insula.cli.sleep import run
 
     raise typer.Exit(run(user=user, everybody=everybody, model=model, force=force, json=json))
+
+
+@app.command()
+def worker(  # noqa: PLR0913, PLR0917 an option for each limit
+    model: Annotated[
+        str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="This worker's own; by default host and process.")] = None,
+    at_once: Annotated[int, typer.Option(help="Nights that this worker is at.", min=1)] = 8,
+    everywhere: Annotated[int | None, typer.Option(help="Nights that all workers are at.", min=1)] = None,
+    per_minute: Annotated[int | None, typer.Option(help="Nights that all begin in a minute.", min=1)] = None,
+    tenant_at_once: Annotated[int | None, typer.Option(help="Nights of one tenant (acme/ana).", min=1)] = None,
+    tenant_per_minute: Annotated[int | None, typer.Option(help="Nights of one tenant in a minute.", min=1)] = None,
+    night_calls: Annotated[int | None, typer.Option(help="Model calls of all nights of a date.", min=1)] = None,
+    night_tokens: Annotated[int | None, typer.Option(help="Tokens of all nights of a date.", min=1)] = None,
+    night_cost: Annotated[float | None, typer.Option(help="Money, for all nights of a date.", min=0.0)] = None,
+) -> None:
+    """Run the nights of many users on PostgreSQL, beside other workers, in everybody's quiet hours."""
+    from insula.cli.worker import cap, run
+    from insula.sleep.durable import Limits
+
+    limits = Limits(
+        at_once=at_once,
+        everywhere=everywhere,
+        per_minute=per_minute,
+        tenant_at_once=tenant_at_once,
+        tenant_per_minute=tenant_per_minute,
+        cap=cap(night_calls, night_tokens, night_cost),
+    )
+    raise typer.Exit(run(model=model, name=name, limits=limits))
 
 
 @app.command()

@@ -174,14 +174,14 @@ async def _known(store: "Store", user: str) -> int:
 
 
 def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
-    from insula.cli.common import DATABASE
+    from insula.cli.common import memory_of
     from insula.memory.store import Store
 
     home = settings.home()
     settings.check_home(home)
 
     async def run() -> T:
-        async with await Store.open(home / DATABASE) as store:
+        async with await Store.open(memory_of()) as store:
             return await work(store)
 
     return asyncio.run(run())

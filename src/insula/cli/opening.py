@@ -11,7 +11,7 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
 from insula.agent.requests import Requests
-from insula.cli.common import DATABASE, account_of, soul_of
+from insula.cli.common import account_of, memory_of, soul_of
 from insula.cli.user import go_on
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
@@ -44,7 +44,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             assessor = llm_assessor(judge, account)
         weights = weights_of(name)
         await warming
-        store = await Store.open(home / DATABASE)
+        store = await Store.open(memory_of(settings))
         try:
             await go_on(store)
         except BaseException:

@@ -94,6 +94,8 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
     status.start()
     try:
         async with opened(settings, name) as chat:
+            if chat.metacognition.store.is_shared:
+                chat.metacognition.service += f":{listening.getsockname()[1]}"
             await chat.metacognition.restore()
             service = Service(
                 chat=chat,
@@ -104,7 +106,7 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
                 hosts=hosts,
                 understands=understands(name),
                 zone_of=settings.zone_of,
-                nightly=True,
+                nightly=settings.store is None,  # on a server of PostgreSQL nights are run by workers
             )
             status.stop()
             await Foreground(create_app(service), _url(listening)).serve([listening])

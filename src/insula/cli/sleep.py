@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
-from insula.cli.common import DATABASE, LOG_FILE, account_of, log_to, soul_of
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory import embedding
@@ -46,7 +46,7 @@ async def _nights(
 ) -> list[SleepReport]:
     home = settings_module.home()
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(await Store.open(home / DATABASE))
+        store = await stack.enter_async_context(await Store.open(memory_of(settings)))
         identity = identity_module.load(
             settings.identity or home / identity_module.FILE, required=bool(settings.identity)
         )

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from insula import settings as settings_module
-from insula.cli.common import DATABASE, LOG_FILE, account_of, counted, log_to
+from insula.cli.common import LOG_FILE, account_of, counted, log_to, memory_of
 from insula.cli.lines import fold, width
 from insula.errors import InputError, StoreError
 from insula.llm.budget import Account, Budget
@@ -209,7 +209,7 @@ async def _knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
     home = settings_module.home()
     known = repertoire(home)
     try:
-        store = await stack.enter_async_context(await Store.open(home / DATABASE))
+        store = await stack.enter_async_context(await Store.open(memory_of()))
     except StoreError as error:
         print(f"insula: {error} The strategies' records are not kept this time.", file=sys.stderr)
         return Knowledge(repertoire=known), None

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from insula import settings
-from insula.cli.common import DATABASE, counted, soul_of
+from insula.cli.common import counted, memory_of, soul_of
 from insula.memory.store import Store
 from insula.sleep import decisions
 from insula.sleep.decisions import State, difference
@@ -106,7 +105,7 @@ def _state(user: str) -> State:
 
 def _with(work: Callable[[Store], Awaitable[T]]) -> T:
     async def run() -> T:
-        async with await Store.open(settings.home() / DATABASE) as store:
+        async with await Store.open(memory_of()) as store:
             return await work(store)
 
     return asyncio.run(run())

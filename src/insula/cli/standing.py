@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from insula import settings as settings_module
 from insula.cli.address import HOST, PORT
-from insula.cli.common import DATABASE
+from insula.cli.common import memory_of
 from insula.errors import InputError
 from insula.memory.rows import Place
 from insula.memory.store import Store
@@ -147,7 +147,7 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None]:
     settings, live = settings_module.load(), of_server(url)
 
     async def read() -> tuple[Standing, Held | None]:
-        async with await Store.open(settings_module.home() / DATABASE) as store:
+        async with await Store.open(memory_of(settings)) as store:
             return live or await of_store(store, settings), await held(store, user, settings)
 
     return asyncio.run(read())

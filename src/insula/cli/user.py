@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from insula import settings
 from insula.cli import lines
-from insula.cli.common import DATABASE, LOG_FILE, counted, soul_of
+from insula.cli.common import LOG_FILE, counted, memory_of, soul_of
 from insula.errors import InputError
 from insula.memory import audit, custody
 from insula.memory.custody import House
@@ -101,7 +101,7 @@ def _with(work: Callable[[Store], Awaitable[T]]) -> T:
     settings.check_home(home)
 
     async def run() -> T:
-        async with await Store.open(home / DATABASE) as store:
+        async with await Store.open(memory_of()) as store:
             await go_on(store)
             return await work(store)
 

@@ -133,7 +133,7 @@ def unpack(connection: sa.Connection, user: str, archive: Archive, at: float) ->
         raise InputError(f"Something is stored of {user!r} already; import under another name, or `restore` instead.")
     made = connection.execute(sa.insert(users).values(name=user, created_at=at).returning(users.c.id))
     user_id = made.scalar_one()
-    moved = {table.name: _offset(connection, table, archive.rows.get(table.name, ())) for table in TABLES}
+    moved = {table.name: _moved(connection, table, archive.rows.get(table.name, ())) for table in TABLES}
     try:
         for table in TABLES:
             rows = [_fitted(table, row, moved) | {"user_id": user_id} for row in archive.rows.get(table.name, ())]
@@ -145,11 +145,10 @@ def unpack(connection: sa.Connection, user: str, archive: Archive, at: float) ->
     return sum(map(len, archive.rows.values()))
 
 
-def _offset(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> int:
-    """What is added to the ids of a table: nothing where they are free."""
+def _moved(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> int:
+    """What is added to the ids of a table, so that they are free."""
     ids = [int(row["id"]) for row in rows]
-    last = connection.execute(sa.select(sa.func.max(table.c.id))).scalar() or 0
-    return last if ids and min(ids) <= last else 0
+    return index.room(connection, table, min(ids), max(ids)) if ids else 0
 
 
 def _fitted(table: sa.Table, row: Row, moved: Mapping[str, int]) -> Row:

@@ -7,6 +7,7 @@ wrong, stands in the place of the older, which is history with its dates.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -243,11 +244,17 @@ def _about(question: Question, statement: Statement) -> bool:
     return bool(things) and counted and fits(owner, said)
 
 
+@lru_cache(maxsize=64)  # it is asked of each statement
+def _kinds_named(text: str, language: str) -> frozenset[str]:
+    """The kinds of the user's people that a question names."""
+    known = people(language)
+    words = re.findall(r"\w+", fold(text.lower()))
+    return frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
+
+
 def _of_kind_asked(question: Question, statement: Statement) -> bool:
     """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
-    known = people(question.language)
-    words = re.findall(r"\w+", fold(question.text.lower()))
-    kinds = frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
+    kinds = _kinds_named(question.text, question.language)
     return bool(kinds) and any(same(kind, path) for kind in kinds for path in statement.subjects)
 
 

@@ -1,66 +1,63 @@
-"""The database: one SQLite file, the thread that alone writes it, and a few that only read.
+"""The database of a store, and the threads that alone speak to it.
 
-Readers see what was written last when they begin, and wait for nobody (WAL): a question that takes long delays neither
-who writes nor other questions. Each unit of work runs whole in one thread: a caller that is cancelled leaves nothing
-half written, and a statement costs 0.01 ms instead of the 0.3 ms that it takes to cross between threads one by one.
+Each unit of work runs whole in one of those threads: a caller that is cancelled leaves nothing half written, and no
+statement waits for the event loop.
 """
 
 import asyncio
-import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
 
 from insula.errors import StoreError
-from insula.memory import file, index
+from insula.memory import backend
 from insula.memory.vectors import Neighbourhoods
-
-log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-READERS = 3
-"""Threads that read beside the one that writes: more would only wait for the interpreter."""
-
 
 class Database:
-    """A file, its thread, and what is held of it in memory.
+    """A file or a server, the threads that use it, and what is held of it in memory.
 
     Args:
-        path: of the file; ":memory:" for one that is forgotten.
+        path: of the file; ":memory:" for one that is forgotten; or a URL of PostgreSQL's.
         now: the clock.
     """
 
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
-        self.path = str(path)
         self.now = now
-        self._engine = file.engine_of(self.path)
-        self._thread = ThreadPoolExecutor(1, "insula-store")
-        self._reading = file.reading_engine_of(self.path, READERS)
-        self._readers = ThreadPoolExecutor(READERS, "insula-reader")
-        self._file: tuple[int, int] | None = None
         self.neighbourhoods = Neighbourhoods()
+        self._backend = backend.at(str(path), self.forget)
+        self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
+        self._readers = ThreadPoolExecutor(max(1, self._backend.readers), "insula-reader")
+
+    @property
+    def path(self) -> str:
+        """The file, or the URL without its password."""
+        return self._backend.name
 
     @classmethod
     async def open(cls, path: str | Path, now: Callable[[], float] = time.time) -> Self:
-        """Open the database at `path` (":memory:" for one that is forgotten), creating or upgrading it as needed.
+        """Open the database at `path`, creating or upgrading its tables as needed.
 
         Raises:
-            StoreFull: the folder or file cannot be written.
+            SettingsError: the URL cannot be read, or its driver is not installed.
+            StoreFull: the folder, file or database cannot be written.
             StoreCorrupt: the file is not a database.
             StoreNewer: a newer version of Insula wrote it.
             StoreLocked: another process holds it.
+            StoreError: the server is away, lets nobody in, or is too old.
         """
         store = cls(path, now)
         try:
-            if store.path != ":memory:":
-                file.make(Path(store.path))
+            store._backend.make()
             await store.run(_nothing)
         except BaseException:
             await store.close()
@@ -68,12 +65,10 @@ class Database:
         return store
 
     async def close(self) -> None:
-        """Finish what is being written and let go of the file."""
-        self._readers.shutdown()
-        if self._reading is not None:
-            self._reading.dispose()
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.dispose)
-        self._thread.shutdown()
+        """Finish what is being written and let go of the database."""
+        await asyncio.to_thread(self._readers.shutdown)
+        await asyncio.to_thread(self._threads.shutdown)
+        await asyncio.to_thread(self._backend.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -89,68 +84,68 @@ class Database:
 
         def unit() -> T:
             try:
-                self._find()
-                with self._engine.begin() as connection:
-                    return work(connection, *args, **options)
-            except DBAPIError as error:
+                return self._backend.unit(lambda connection: work(connection, *args, **options))
+            except StoreError:
                 self.forget()  # a user may have been erased by another process
-                raise index.explain(error, self.path) from error
+                raise
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, unit)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
 
     async def read(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
-        """Run one unit of work that only reads: all of it sees the memory as it is at one moment.
+        """Run one unit of work that only reads, beside whoever writes and beside other readers.
 
-        It runs beside whoever writes; a memory that is in no file is read by the thread that writes it.
+        All of it sees the memory as it is at one moment. A memory that is in no file is read by the thread that writes
+        it.
         """
-        if (engine := self._reading) is None or self._file is None or file.identity(self.path) != self._file:
+        if not (self._backend.readers and self._backend.is_open()):
             return await self.run(work, *args, **options)
 
         def unit() -> T:
             try:
-                with engine.connect() as connection:
-                    index.snapshot(connection)
-                    return work(connection, *args, **options)
-            except DBAPIError as error:
+                return self._backend.look(lambda connection: work(connection, *args, **options))
+            except StoreError:
                 self.forget()
-                raise index.explain(error, self.path) from error
+                raise
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, unit)
 
-    def _find(self) -> None:
-        """See whether the file that is open is the one at its path: SQLite writes on into one that was deleted.
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may use it, so that what is remembered of it here grows old."""
+        return self._backend.shared
 
-        Raises:
-            StoreError: it is gone. Once it is back, or another one is in its place, that is opened.
-        """
-        found = file.identity(self.path)
-        if found != self._file and self._file is not None:
-            self._engine.dispose()
-            if self._reading is not None:
-                self._reading.dispose()
-            self.forget()
-            self._file = None
-        if found is None:
-            raise StoreError(f"The memory at {self.path!r} is gone; put the file back, or start anew without it.")
-        if self._file is None:
-            with self._engine.begin() as connection:
-                file.upgrade(connection, self.path)
-            self._file = found
+    @contextmanager
+    def hearing(self, heard: Callable[[], object]) -> Generator[None]:
+        """Call `heard`, on this loop, whenever another process announces that ledgers grew, as long as the block."""
+        loop, until = asyncio.get_running_loop(), threading.Event()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop may be closed by now
+                loop.call_soon_threadsafe(heard)
+
+        thread = threading.Thread(target=self._backend.listen, args=(tell, until), name="insula-heard", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            until.set()
+            thread.join()
+
+    async def announce(self) -> None:
+        """Tell other processes that ledgers grew."""
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.announce)
+
+    def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
+        """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
+        return self._backend.alone(user_id)
 
     async def scrub(self) -> bool:
-        """Leave nothing of what was erased in the file; False where another process that reads is in the way."""
+        """Leave nothing of what was erased; False where another process that reads is in the way."""
         self.forget()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._scrub)
-
-    def _scrub(self) -> bool:
-        try:
-            return self.path == ":memory:" or index.scrub(self._engine)
-        except DBAPIError as error:
-            log.warning("%s", index.explain(error, self.path))
-            return False
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub)
 
     def forget(self) -> None:
-        """Let go of what is held in memory of the file."""
+        """Let go of what is held in memory of the database."""
         self.neighbourhoods.forget()
 
 

@@ -19,6 +19,7 @@ def leave(connection: sa.Connection, user: str) -> None:
         memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None)
     )
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
+    index.begin(connection, user_id)
     if rows:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows]
         index.remove(connection, user_id, entries)

@@ -48,6 +48,7 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     erased, too, and made anew from the rest by the next night. Guidelines are no longer told from now on; the file is
     written anew by whoever knows where it lies. A person's own lines in it are theirs.
     """
+    index.begin(connection, user_id)
     mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
     row = connection.execute(sa.select(memories).where(mine)).one_or_none()
     if row is None:

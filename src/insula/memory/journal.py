@@ -49,17 +49,19 @@ DERIVED_CONFIDENCE = 0.9
 """Confidence of the relation from an insight to a session that it cites (seed 004)."""
 
 
-_REPORT = sa.type_coerce(nights.c.report, sa.Text).label("report")
+_REPORT = sa.cast(nights.c.report, sa.Text).label("report")
 """As it stands on the disk: one broken entry must not hide the others."""
 
 
 def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
     """Add a state of something derived."""
+    index.begin(connection, user_id)
     apply(revision, connection, user_id, at)
 
 
 def write(connection: sa.Connection, user_id: int, changes: Changes, at: float) -> None:
     """Write some changes that no phase of a night made."""
+    index.begin(connection, user_id)
     for change in changes:
         apply(change, connection, user_id, at)
 
@@ -125,7 +127,7 @@ def record(
     state: str = DONE,
 ) -> bool:
     """Write what a phase changes, and that it is done; False, and nothing written, where it was done already."""
-    index.begin(connection)  # between the look and the entry no other process writes one
+    index.begin(connection, user_id)  # between the look and the entry no other process writes one
     row = {"user_id": user_id, "night": night, "phase": phase, "state": state, "report": dict(report), "at": at}
     before = sa.select(nights.c.id).where(nights.c.user_id == user_id, nights.c.night == night, nights.c.phase == phase)
     if connection.execute(before).scalar() is not None:
@@ -314,6 +316,7 @@ def _retire(connection: sa.Connection, user_id: int, memory_id: int, why: str, a
 
 def restore(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Bring a retired memory back into long-term memory; False where there is none such, or it was erased."""
+    index.begin(connection, user_id)
     one = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_not(None))
     held = sa.and_(memories.c.provenance != "derived", memories.c.content != "")
     found = connection.execute(sa.select(memories).where(one, held)).one_or_none()

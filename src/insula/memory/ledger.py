@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import journal
+from insula.memory import index, journal
 from insula.memory.changes import Retired, Revision
 from insula.memory.nights import kept, revisions_of
 from insula.memory.rows import Kept, Revised
@@ -54,6 +54,7 @@ def last_told(connection: sa.Connection, user_id: int, number: int) -> float | N
 
 def decide(connection: sa.Connection, user_id: int, one: Kept, do: Do, at: float, text: str = "") -> bool:
     """Write down what a person decided; False where there is nothing to undo."""
+    index.begin(connection, user_id)
     if do == "undo":
         return _undo(connection, user_id, one.key, at)
     if do == "forget":

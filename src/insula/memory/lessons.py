@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from insula.memory import journal, wishes
+from insula.memory import index, journal, wishes
 from insula.memory.nights import kept
 from insula.memory.rows import Cited, Kept
 from insula.memory.schema import lessons, memories, messages, nights, revisions, sessions, signals
@@ -54,6 +54,7 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
 
 def heard(connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float) -> None:
     """Let what a message wishes count at once: what it says anew stands, and what it ends is retired."""
+    index.begin(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:

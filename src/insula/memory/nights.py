@@ -13,6 +13,7 @@ from insula.memory.schema import (
     lessons,
     memories,
     messages,
+    nights,
     relations,
     revisions,
     sessions,
@@ -193,6 +194,45 @@ def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since
 def names(connection: sa.Connection) -> list[str]:
     """The names of all users."""
     return list(connection.execute(sa.select(users.c.name).order_by(users.c.id)).scalars())
+
+
+END = "end"
+"""What stands in the journal when all phases of a night are done."""
+MIN_MESSAGES = 3
+"""Messages of a session that is worth a night (seed 004)."""
+UP_TO = "up_to"
+"""Where a phase reports the last message that it has seen."""
+
+
+def waiting(connection: sa.Connection, after: int, slept_before: float, limit: int) -> list[tuple[int, str]]:
+    """The users, by id and name, of whom a night may find something new: the gate before any of them is looked at.
+
+    Args:
+        connection: of a transaction.
+        after: the id of a user who was seen already.
+        slept_before: a later night is too late ago to have another one.
+        limit: how many users at most.
+    """
+    ended = sa.select(nights).where(nights.c.user_id == users.c.id, nights.c.phase == END, nights.c.state == "done")
+    last = ended.with_only_columns(sa.func.max(nights.c.id)).correlate(users).scalar_subquery()
+    end = nights.alias("ended")
+    seen = sa.func.coalesce(end.c.report[UP_TO].as_integer(), 0)
+    fellow = messages.alias("fellow")
+    many = sa.select(sa.func.count()).where(fellow.c.session_id == messages.c.session_id).scalar_subquery()
+    new = sa.exists().where(messages.c.user_id == users.c.id, messages.c.id > seen, many >= MIN_MESSAGES)
+    begun = nights.alias("begun")
+    stopped = sa.exists().where(
+        begun.c.user_id == users.c.id, begun.c.at >= slept_before, begun.c.id > sa.func.coalesce(end.c.id, 0)
+    )
+    rested = sa.or_(end.c.at.is_(None), end.c.at <= slept_before)
+    query = (
+        sa.select(users.c.id, users.c.name)
+        .select_from(users.outerjoin(end, end.c.id == last))
+        .where(users.c.id > after, sa.or_(sa.and_(rested, new), stopped))
+        .order_by(users.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.name) for row in connection.execute(query)]
 
 
 def revisions_of(connection: sa.Connection, user_id: int, subject: str, limit: int) -> list[Revised]:

@@ -1,15 +1,14 @@
-"""The four repositories of a store: each method is one unit of work, run whole in the store's own thread."""
+"""The four repositories of a store: each method is one unit of work, run whole in a thread of the store's own."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory import erasure, facts, index, journal, lock, meanings, nights, statements
+from insula.memory import erasure, facts, index, journal, meanings, nights, statements
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
@@ -79,6 +78,7 @@ class Sessions(_Repository):
 
         def work(connection: sa.Connection) -> Consolidated | None:
             at = self._database.now()
+            index.begin(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
             if statements.is_over(connection, place, turn):
                 return None
             if response is not None:
@@ -261,13 +261,9 @@ class Nights(_Repository):
         """The latest night where it was begun and not ended, and when its last entry was written."""
         return await self._database.run(journal.unfinished, user_id, end)
 
-    def alone(self, user_id: int) -> AbstractContextManager[bool]:
+    def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
-        return (
-            nullcontext(True)
-            if self._database.path == ":memory:"
-            else lock.held(Path(f"{self._database.path}.night{user_id}"))
-        )
+        return self._database.alone(user_id)
 
     async def sessions_to_sleep_on(self, user_id: int) -> list[Session]:
         """A user's sessions, oldest first."""

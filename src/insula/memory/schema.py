@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0007"
+VERSION = "0008"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -10,12 +10,21 @@ metadata = sa.MetaData(
 )
 
 
+Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+"""An id. SQLite's integers have 64 bits, and its own ids are of no other type; PostgreSQL's have 32."""
+
+
 def _id() -> sa.Column[int]:
-    return sa.Column("id", sa.Integer, primary_key=True)
+    return sa.Column("id", Number, primary_key=True)
 
 
 def _user() -> sa.Column[int]:
-    return sa.Column("user_id", sa.Integer, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
+    return sa.Column("user_id", Number, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
+
+
+def _partial(name: str, where: str) -> sa.Index:
+    """An index of some of a user's memories."""
+    return sa.Index(name, "user_id", sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
 def _time(name: str) -> sa.Column[float]:
@@ -49,7 +58,7 @@ messages = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("turn", sa.Integer, nullable=False),
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("speaker", sa.Text, nullable=False),
@@ -57,6 +66,7 @@ messages = sa.Table(
     sa.Column("score", sa.Double),
     _time("said_at"),
     sa.Index(None, "session_id", "turn"),
+    sa.Index(None, "user_id", "id"),
 )
 """The transcript, word for word; `score` is the assessment of a response."""
 
@@ -73,9 +83,9 @@ memories = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("message_id", sa.Integer, sa.ForeignKey("messages.id", ondelete="SET NULL")),
-    sa.Column("after_id", sa.Integer, index=True),
+    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("message_id", Number, sa.ForeignKey("messages.id", ondelete="SET NULL")),
+    sa.Column("after_id", Number, index=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("speaker", sa.Text, nullable=False),
@@ -95,10 +105,10 @@ memories = sa.Table(
     sa.Column("retired_at", sa.Double),
     sa.Column("stated", sa.Boolean),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
-    sa.Index("ix_memories_embedded", "user_id", sqlite_where=sa.text("vector IS NOT NULL")),
-    sa.Index("ix_memories_unembedded", "user_id", sqlite_where=sa.text(UNEMBEDDED)),
-    sa.Index("ix_memories_working", "user_id", sqlite_where=sa.text(WORKING)),
-    sa.Index("ix_memories_unstated", "user_id", sqlite_where=sa.text(UNSTATED)),
+    _partial("ix_memories_embedded", "vector IS NOT NULL"),
+    _partial("ix_memories_unembedded", UNEMBEDDED),
+    _partial("ix_memories_working", WORKING),
+    _partial("ix_memories_unstated", UNSTATED),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
 `line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a
@@ -120,7 +130,7 @@ statements = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("memory_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
     *(
         sa.Column(name, sa.Text, nullable=False)
         for name in ("subject", "subjects", "mentions", "language", "modality", "marks", "terms", "text")
@@ -133,20 +143,32 @@ statements = sa.Table(
 terms = sa.Table(
     "terms",
     metadata,
-    sa.Column("user_id", sa.Integer, sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("user_id", Number, sa.ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("term", sa.Text, primary_key=True),
     sa.Column("memories", sa.Integer, nullable=False),
     sa.Column("semantic", sa.Integer, nullable=False),
 )
 """In how many memories of a user a term stands, and in how many semantic ones (rarity, topic familiarity)."""
 
+postings = sa.Table(
+    "postings",
+    metadata,
+    sa.Column("user_id", Number, primary_key=True),
+    sa.Column("term", sa.Text, primary_key=True),
+    sa.Column("memory_id", Number, primary_key=True),
+    sa.Column("count", sa.Integer, nullable=False),
+    sa.Column("length", sa.Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How often a term stands in a memory of long-term memory, and how many terms that holds: what is searched by words."""
+
 relations = sa.Table(
     "relations",
     metadata,
     _id(),
     _user(),
-    sa.Column("source_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
-    sa.Column("target_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("source_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("target_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("confidence", sa.Double, nullable=False),
     _time("created_at"),
@@ -157,7 +179,7 @@ signals = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("turn", sa.Integer, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
@@ -223,11 +245,11 @@ summaries = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, unique=True),
-    sa.Column("memory_id", sa.Integer, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False, unique=True),
+    sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
     sa.Column("topics", sa.JSON, nullable=False),
     sa.Column("messages", sa.Integer, nullable=False),
-    sa.Column("up_to", sa.Integer, nullable=False),
+    sa.Column("up_to", Number, nullable=False),
     _time("at"),
 )
 """What a session was about; its text is a derived memory, which is never recalled. `up_to` is the last message seen."""
@@ -256,14 +278,27 @@ evidence = sa.Table(
     metadata,
     _id(),
     _user(),
-    sa.Column("lesson_id", sa.Integer, sa.ForeignKey("lessons.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("session_id", sa.Integer, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("lesson_id", Number, sa.ForeignKey("lessons.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
     sa.Column("arm", sa.Text, nullable=False),
     sa.Column("happened", sa.Boolean, nullable=False),
     _time("at"),
     sa.UniqueConstraint("lesson_id", "session_id"),
 )
 """What a session in which its trigger appeared says of a lesson; a session counts once."""
+
+spending = sa.Table(
+    "spending",
+    metadata,
+    sa.Column("night", sa.Text, primary_key=True),
+    sa.Column("user_id", Number, primary_key=True, autoincrement=False),
+    sa.Column("calls", sa.Double, nullable=False, server_default="0"),
+    sa.Column("tokens", sa.Double, nullable=False, server_default="0"),
+    sa.Column("cost", sa.Double, nullable=False, server_default="0"),
+    sa.Column("taken", sa.Integer, nullable=False, server_default="0"),
+)
+"""What the nights of one date may spend, and have spent, of what is capped for all of them: a row for each user, and
+one for everybody, under user 0. `taken` counts how often a grant was taken that is still open."""
 
 strategies = sa.Table(
     "strategies",

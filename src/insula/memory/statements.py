@@ -59,7 +59,6 @@ _LEAST = (
     sa.select(memories.c.id)
     .where(_HELD_HERE)
     .order_by(memories.c.salience.desc(), memories.c.id.desc())
-    .limit(-1)
     .offset(sa.bindparam("capacity", type_=sa.Integer))
 )
 _CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
@@ -127,6 +126,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "content": item.content,
         "said_at": at,
     }
+    index.begin(connection, here.user_id)
     message = common | {"score": item.score, "here": here.session_id}
     written = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
     message_id, number = connection.execute(*written).one()
@@ -154,6 +154,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
 
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
+    index.begin(connection, here.user_id)
     values = {**_here(here), "threshold": controls.consolidation_threshold, "now": at}
     salient = connection.execute(_PROMOTED, values).all()
     if salient:
@@ -179,6 +180,7 @@ def promote_all(connection: sa.Connection, user_id: int, at: float) -> int:
 
 
 def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
+    index.begin(connection, user_id)
     rows = connection.execute(move, dict(values)).all()
     if rows:
         index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows])
@@ -227,6 +229,7 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
         for signal in noticed
     ]
     if rows:
+        index.begin(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
         connection.execute(sa.insert(signals), rows)
 
 

@@ -26,12 +26,12 @@ class Store(Database):
     """Users, sessions, transcripts, memories and the ledger."""
 
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
+        self._places: dict[tuple[str, str], Place] = {}
         super().__init__(path, now)
         self.sessions = Sessions(self)
         self.memories = Memories(self)
         self.nights = Nights(self)
         self.guidance = Guidance(self)
-        self._places: dict[tuple[str, str], Place] = {}
 
     async def place(self, user: str, session: str) -> Place:
         """The ids of a user and a session, made when they are new.
@@ -48,7 +48,7 @@ class Store(Database):
         return self._places.setdefault((user, session), found)
 
     def forget(self) -> None:
-        """Let go of what is held in memory of the file."""
+        """Let go of what is held in memory of the database."""
         super().forget()
         self._places.clear()
 

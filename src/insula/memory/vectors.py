@@ -1,9 +1,10 @@
 """Vectors of texts: float16 in the store, and in memory of those who are asked, so that the nearest are found."""
 
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ after the last."""
 
 HELD_BYTES = 128 * 2**20
 """What may be held of all users: the signs of 1.8 million vectors. Beyond that go those who were not asked longest."""
+STALE_SECONDS = 600.0
+"""For so long what another process makes of old memories may be missed; then all is read anew."""
 NOTHING = b""
 """The vector of a text of which nothing is remembered."""
 UNRELATED = 0.1
@@ -86,13 +89,14 @@ class Neighbourhoods:
     forgotten here with `forget`.
     """
 
-    def __init__(self, held_bytes: int = HELD_BYTES) -> None:
+    def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._held_bytes = held_bytes
+        self._clock = clock
+        self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+        """One a user, since several threads ask: one reads a user's vectors, and who asks of the same waits for it."""
+        self._emptied = 0
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
-        self._locks: defaultdict[int, Lock] = defaultdict(Lock)
-        """One for each user, since several threads ask: one reads a user's vectors, and the others wait for it."""
-        self._emptied = 0
 
     def nearest(self, user_id: int, vector: Vector, read: Read) -> Iterator[list[int]]:
         """The ids of a user's memories, nearest to a vector first, in batches; none where they are too many to be held.
@@ -101,54 +105,63 @@ class Neighbourhoods:
         questions that are nearest to a question, and hide what answers it.
         """
         with self._locks[user_id]:
-            held = self._held(user_id, vector.size, read)
-        if held is not None:
-            yield from held.nearest(vector)
+            here = None if user_id in self._too_many else self._known(user_id, vector.size)
+            if here is None or not self._read(user_id, here, read):
+                return
+            batches = here.nearest(vector)
+            first = next(batches)
+        yield first
+        yield from batches
 
-    def _held(self, user_id: int, dimensions: int, read: Read) -> "_Signs | None":
-        """The signs of a user's vectors as they are now; None where they are too many to be held."""
-        if user_id in self._too_many:
-            return None
-        emptied, here = self._emptied, self._users.pop(user_id, None)
-        if here is None or here.dimensions != dimensions:
-            here = _Neighbourhood(dimensions)
+    def _known(self, user_id: int, dimensions: int) -> "_Neighbourhood":
+        """What is held of a user, unless it is of other vectors, or too old."""
+        here, now = self._users.pop(user_id, None), self._clock()
+        if here is None or here.dimensions != dimensions or now - here.begun > STALE_SECONDS:
+            return _Neighbourhood(dimensions, now)
+        return here
+
+    def _read(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
+        """Read what is new of a user; False where it is too much to be held."""
+        emptied = self._emptied
         while new := list(read(here.last, here.row_bytes)):
             here.add(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
-                return None
+                return False
         if emptied == self._emptied:
             self._users[user_id] = here
-        while len(users := list(self._users.items())) > 1 and sum(one.size for _, one in users) > self._held_bytes:
-            self._users.pop(users[0][0], None)
-        return here.signs
+        while len(held := list(self._users.items())) and sum(one.size for _, one in held) > self._held_bytes:
+            self._users.pop(held[0][0], None)  # those who were not asked longest
+        return True
 
     def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
         with self._locks[user_id]:
             here = self._users.get(user_id)
-            if here is not None:
-                known = here.known([number for number, _ in found])
-                late = [(number, one) for number, one in found if number <= here.last and number not in known]
-                here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
+            if here is None:
+                return
+            known = here.known([number for number, _ in found])
+            late = [(number, one) for number, one in found if number <= here.last and number not in known]
+            here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
         if user_id is None:
-            self._emptied += 1
+            self._emptied += 1  # what is being read just now is not held
             self._users.clear()
             self._too_many.clear()
-        else:
-            with self._locks[user_id]:
-                self._users.pop(user_id, None)
-                self._too_many.discard(user_id)
+            return
+        with self._locks[user_id]:
+            self._users.pop(user_id, None)
+            self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
     """The signs of one user's vectors, 64 to a word, a column for each, in an array that grows by half when full."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, begun: float) -> None:
+        self.begun = begun
         self.dimensions = dimensions
         self.row_bytes = dimensions * _BYTES
         self.last = 0
@@ -161,7 +174,8 @@ class _Neighbourhood:
         return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
 
     def known(self, ids: Sequence[int]) -> set[int]:
-        return {*self._ids[: self._count][np.isin(self._ids[: self._count], ids)].tolist()}
+        here = self._ids[: self._count]
+        return {*here[np.isin(here, ids)].tolist()}
 
     def add(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:
@@ -176,29 +190,17 @@ class _Neighbourhood:
         self._signs[:, self._count : count] = _signs(rows.astype(np.float32))
         self._count = count
 
-    @property
-    def signs(self) -> "_Signs":
-        """What is there now; what is added later stands behind it, or in another array."""
-        return _Signs(self._ids[: self._count], self._signs[:, : self._count])
-
-
-class _Signs(NamedTuple):
-    """The signs of a user's vectors at one moment, which any thread may read."""
-
-    ids: npt.NDArray[np.int64]
-    signs: Signs
-
     def nearest(self, vector: Vector) -> Iterator[list[int]]:
-        count = len(self.ids)
+        ids, count = self._ids, self._count  # more may be added while somebody reads what is nearest
         differ = np.zeros(count, np.uint16)
-        for held, asked in zip(self.signs, _signs(vector[np.newaxis])[:, 0], strict=True):
-            differ += np.bitwise_count(held ^ asked)
+        for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True):
+            differ += np.bitwise_count(held[:count] ^ asked)
         best = np.argpartition(differ, BATCH)[:BATCH] if count > BATCH else np.arange(count)
-        yield self.ids[best[np.argsort(differ[best], kind="stable")]].tolist()
+        yield ids[best[np.argsort(differ[best], kind="stable")]].tolist()
         differ[best] = _LAST
         rest = np.argsort(differ, kind="stable")[: count - len(best)]
         for at in range(0, len(rest), _MORE):
-            yield self.ids[rest[at : at + _MORE]].tolist()
+            yield ids[rest[at : at + _MORE]].tolist()
 
 
 def _signs(rows: Array) -> Signs:

@@ -4,19 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
 from insula.memory.schema import services, snapshots
 from insula.value import is_object
 
 KIND = "meta_reflection"
 """What a snapshot is stored as (seed 003)."""
+FORGOTTEN = 30 * 86_400.0
+"""Seconds after which the state of a service that is silent is forgotten."""
 KEPT = 10_000
 """Snapshots of a service that stay in the store."""
 
 
 def read(connection: sa.Connection, service: str) -> Mapping[str, Any]:
-    """The state that was written last; empty where there is none."""
-    found = connection.execute(sa.select(services.c.data).where(services.c.name == service)).scalar()
+    """The state that a service wrote last, else that of any other; empty where there is none."""
+    own = sa.case((services.c.name == service, 0), else_=1)
+    query = sa.select(services.c.data).order_by(own, services.c.at.desc()).limit(1)
+    found = connection.execute(query).scalar()
     return found if is_object(found) else {}
 
 
@@ -27,9 +32,12 @@ def write(
     snapshot: Mapping[str, Any] | None,
     at: float,
 ) -> None:
-    """Write the state in place of the one before, and a snapshot behind those before."""
-    connection.execute(sa.delete(services).where(services.c.name == service))
-    connection.execute(sa.insert(services).values(name=service, data=dict(state), at=at))
+    """Write the state in place of the one before, and a snapshot behind those before; others' stay as they are."""
+    connection.execute(sa.delete(services).where(services.c.at < at - FORGOTTEN))
+    new = insert(services).values(name=service, data=dict(state), at=at)
+    connection.execute(
+        new.on_conflict_do_update(index_elements=["name"], set_={"data": new.excluded.data, "at": new.excluded.at})
+    )
     if snapshot is None:
         return
     row = {"turn_counter": snapshot["turn_counter"], "data": {"type": KIND, **snapshot}, "at": at}

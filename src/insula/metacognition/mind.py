@@ -3,6 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
 from insula.calibration import OWN, calibrated, checked, shipped
@@ -56,7 +57,9 @@ INSIGHTS = 100
 SOUL = "soul"
 """Subject of the revisions of SOUL.md."""
 SERVICE = "insula"
-"""The name under which a service instance writes down how it stands; there is one for each store."""
+"""The name under which a service instance writes down how it stands, with its machine where several share a store."""
+STALE_SECONDS = 60.0
+"""For so long is trusted what is remembered of a user's languages and speakers where others may add to them."""
 _JUDGED = 5
 """Turns of a session that are looked back on for its last judgement."""
 _REMEMBERED_USERS = 10_000
@@ -114,8 +117,11 @@ class Mind:
         self.backlog = Backlog(store)
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
+        self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
+        """Its own name: two that share a store never write over each other."""
         self._restored = False
         self._written = 0
+        self._forgot = store.now()
         self._subscribers: list[Subscriber] = []
         self._judged: OrderedDict[tuple[str, str], impasse.Judged | None] = OrderedDict()
         self._languages: OrderedDict[int, frozenset[str]] = OrderedDict()
@@ -135,7 +141,7 @@ class Mind:
     async def restore(self) -> None:
         """Go on from the snapshots and intervals of before a restart; done once, at the first turn if not sooner."""
         if not self._restored:
-            state = await self.store.run(vitals.read, SERVICE)
+            state = await self.store.run(vitals.read, self.service)
             if not self._restored:  # a turn beside this one may have been faster
                 self._restored = True
                 self.regulator.restore(state)
@@ -147,19 +153,29 @@ class Mind:
             return
         self._written = self.regulator.turns
         taken = None if snapshot is None else snapshot.model_dump(mode="json")
-        await self.store.run(vitals.write, SERVICE, self.regulator.state(), taken, self.store.now())
+        await self.store.run(vitals.write, self.service, self.regulator.state(), taken, self.store.now())
 
     async def resume(self, place: Place) -> None:
         """Read how a session stood, if this process has not seen it yet; what others asserted is remembered for it."""
         await self.restore()
         await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
+        if self.store.is_shared:
+            self._forget(key)
         if key not in self._judged:
             turns = await self.store.sessions.ledger(place, kinds=[TURN], limit=_JUDGED)
             judged = (impasse.from_record(turn.data) for turn in turns)
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
-        if not self.regulator.knows(key):
+        if self.store.is_shared or not self.regulator.knows(key):
             self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
+
+    def _forget(self, session: tuple[str, str]) -> None:
+        """Let go of what another server may know better by now."""
+        self._judged.pop(session, None)
+        if abs((now := self.store.now()) - self._forgot) > STALE_SECONDS:
+            self._languages.clear()
+            self._speakers.clear()
+            self._forgot = now
 
     def assessed(
         self,

@@ -42,6 +42,7 @@ from insula.session.control import Regulation
 from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
+from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.structure import is_structured
 from insula.text.wishing import Wish, parts
@@ -324,14 +325,16 @@ class Turn:
         with self.kept_from_host("lessons"):
             known = await self._owner.learned(place)
             self._guidelines, self._calibration = known.guidelines, known.calibration
-            self.wishes = wishes.told(known.wishes, asked.terms, self.heard)
+            self.wishes = wishes.told(known.wishes, asked.terms, self.heard, payload=is_payload(self._content))
             held = self._owner.holdout
             self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
         return ()
 
     async def _wished(self) -> tuple[Wish, ...]:
-        """What the message wishes of the manner of answers, in the user's own plain words."""
+        """What the message wishes of the manner of answers, in the user's own plain words; a payload's are its own."""
+        if is_payload(self._content):
+            return ()
         said = [line for line in self.history if line.provenance != "tool"]
         previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
         response = said[-1].content if said and said[-1].provenance == "assistant" else ""

@@ -92,7 +92,8 @@ def create_app(service: Service) -> FastAPI:
         except StoreError as error:
             log.warning("The snapshots of before cannot be read: %s", error)
         unsubscribe = metacognition.subscribe(live.notice)
-        watch = asyncio.create_task(live.watch(metacognition.store, service.keys.stamp))
+        store = metacognition.store
+        watch = asyncio.gather(live.watch(store, service.keys.stamp), *([live.tell(store)] if store.is_shared else []))
         try:
             async with running(service):
                 yield

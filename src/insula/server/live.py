@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,10 @@ LISTENERS = 64
 """Streams that one user may have open at once."""
 POLL_SECONDS = 1.0
 """How soon is seen what another process wrote, a night or a terminal; our own signals are told at once."""
+TOLD_SECONDS = 0.05
+"""How long signals are gathered before other servers are told of them."""
+BACK = 3
+"""Looks that one reaches back where several write: what has an earlier place may be seen later."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +49,9 @@ class Live:
         self.closed = False
         self._most = most
         self._rooms: dict[str, Room] = {}
+        self._heard = asyncio.Event()
+        self._news = asyncio.Event()
+        self._ends: deque[int] = deque(maxlen=BACK)
 
     @contextmanager
     def listening(self, user: str) -> Generator[Room]:
@@ -64,8 +72,17 @@ class Live:
                 del self._rooms[user]
 
     def notice(self, signal: Signal) -> None:
-        """Wake the listeners of the user of a signal."""
+        """Wake the listeners of the user of a signal, here and elsewhere."""
         self._wake(signal.user)
+        self._news.set()
+
+    async def tell(self, store: Store) -> None:
+        """Tell other servers, again and again, when there was a signal here."""
+        while True:
+            await self._news.wait()
+            await asyncio.sleep(TOLD_SECONDS)
+            self._news.clear()
+            await store.announce()
 
     def close(self) -> None:
         """End all streams."""
@@ -75,28 +92,33 @@ class Live:
 
     async def watch(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
         """Look again and again, as long as anybody listens, for what other processes wrote, and for other tokens."""
-        last: int | None = None
         known = tokens()
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            if known != (known := tokens()):
-                last = None  # wakes all: whose token is gone goes
-            if not self._rooms:
-                last = None
-                continue
-            try:
-                last, users = await self._look(store, last)
-            except StoreError as error:
-                log.warning("The ledger cannot be read: %s", error)
-                continue
-            for user in users:
-                self._wake(user)
+        with store.hearing(self._heard.set):
+            while True:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._heard.wait(), POLL_SECONDS)
+                self._heard.clear()
+                if known != (known := tokens()):
+                    self._ends.clear()  # wakes all: whose token is gone goes
+                if not self._rooms:
+                    self._ends.clear()
+                    continue
+                try:
+                    users = await self._look(store)
+                except StoreError as error:
+                    log.warning("The ledger cannot be read: %s", error)
+                    continue
+                for user in users:
+                    self._wake(user)
 
-    async def _look(self, store: Store, last: int | None) -> tuple[int, list[str]]:
-        """The end of the ledger, and who is to be woken: all where it is not known what they have seen."""
-        if last is None:
-            return await store.read(views.end), list(self._rooms)
-        return await store.read(views.grown, last)
+    async def _look(self, store: Store) -> list[str]:
+        """Who is to be woken: all where it is not known what they have seen."""
+        if not self._ends:
+            self._ends.append(await store.read(views.end))
+            return list(self._rooms)
+        end, users = await store.read(views.grown, self._ends[0] if store.is_shared else self._ends[-1])
+        self._ends.append(end)
+        return users
 
     def _wake(self, user: str) -> None:
         if room := self._rooms.get(user):

@@ -13,6 +13,8 @@ VERSION = 1
 """Of the schema below; a snapshot of another version is not read."""
 ONE_USE = 0.1
 """Salience that one use adds to an item: what it may lack and still be within reach of promotion (S0)."""
+FILLED = 3 / 8
+"""Share of working memory's items that long talks fill with what is within reach of promotion: 12 of 32 (measured)."""
 
 TurnStatus = Literal["stored", "skipped"]
 """Whether the last user turn was written to memory (seed 003)."""
@@ -91,8 +93,8 @@ def selectivity(promoted: int | None, stored: int | None) -> float | None:
 
 
 def utilization(occupied: int | None, capacity: int | None) -> float | None:
-    """How full working memory is, in [0, 1]; None where either is unknown."""
-    return min(1.0, occupied / capacity) if capacity and occupied is not None else None
+    """How full working memory is of what matters, in [0, 1]; None where either is unknown."""
+    return min(1.0, occupied / (FILLED * capacity)) if capacity and occupied is not None else None
 
 
 def occupied(saliences: Iterable[float], consolidation_threshold: float) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
+from insula.memory.nights import MIN_MESSAGES, UP_TO
 from insula.memory.store import Store
 from insula.sleep.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
@@ -26,12 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MIN_MESSAGES = 3
-"""Messages of a session that is worth a night (seed 004)."""
 CADENCE = 20 * 3600.0
 """Seconds between two nights of a user (seed 004)."""
-UP_TO = "up_to"
-"""Where a phase reports the last message that it has seen."""
 END = PhaseName.END
 """What stands in the journal when all phases of a night are done."""
 
@@ -164,7 +161,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
-    with store.nights.alone(user_id) as alone:
+    async with store.nights.alone(user_id) as alone:
         name = date or await _name(store, user_id, zone)
         done = await store.nights.journal(user_id, name)
         _check(done)

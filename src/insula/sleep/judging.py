@@ -10,10 +10,9 @@ from insula.memory.changes import Revision
 from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.sleep.outcomes import KEPT, level, own, score_of
-from insula.types import TURN, Calibration, Signal
+from insula.types import JUDGED, TURN, Calibration, JudgedRecord, Signal
 
 NIGHT = "night"
-JUDGED = "meta:judged"
 COUNTED = "It counts for how sure to be with you."
 NOT_COUNTED = "It is kept; what you asked was nothing that memory had to answer, so it says nothing of how sure to be."
 
@@ -48,7 +47,7 @@ async def judge(store: Store, user: str, session: str, turn: int, right: bool, b
         turn=turn,
         reason="the user says that it was right" if right else "the user says that it was wrong",
         at=datetime.fromtimestamp(store.now(), UTC),
-        data={"right": right},
+        data=JudgedRecord(right=right),
     )
     await store.run(statements.append, place, [said])
     if score is None:

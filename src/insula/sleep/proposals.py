@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from insula.memory.changes import Change, Lesson, Revision
-from insula.memory.nights import Kept
+from insula.memory.rows import Kept
 from insula.sleep.mistakes import CATEGORIES, MANNER, OWN, Category, Mistake
 from insula.sleep.sessions import Heard
 from insula.text import triggers

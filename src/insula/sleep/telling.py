@@ -99,6 +99,7 @@ def _lessons(found: Json) -> Iterator[str]:
     standing = report.get("lessons", [])
     yield f"{_many(len(standing), 'lesson')}: {kinds or 'nothing new'}"
     yield from (f"lesson {one['id']}: {one['state']}, {_effect(one['effect'])}" for one in standing)
+    yield from (f"insight {one['id']}: {one['verdict']}" for one in report.get("insights", ()))
 
 
 def _effect(effect: lessons.Effect | str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from insula.memory.changes import Change
-from insula.memory.nights import Kept, Noticed
+from insula.memory.rows import Kept, Noticed
 from insula.memory.wishes import hear, wished
 from insula.sleep.mistakes import is_users
 from insula.sleep.sessions import Heard

@@ -26,8 +26,8 @@ SURE, SURER = 0.6, 0.95
 """Chances from which the meaning of a sentence makes a wish of it that its words do not; see `_needed`."""
 UNLIKELY = 0.02
 """Chance below which its words alone make no standing wish."""
-_LETTERS = 4
-"""Letters of a part whose meaning is asked for."""
+_LETTERS, _FEWEST = 4, 3
+"""Letters of a part whose meaning is asked for, and words of one that names nothing of an answer."""
 _SHORT = 8
 """Words of a message that may be nothing but a wish ("Celsius please")."""
 _WORD = 4
@@ -157,12 +157,22 @@ def _by_meaning(one: _Sentence, wish: Wish | None, chance: float, previous: str)
         return wish
     if one.says("creates") and not one.any("general", "target"):
         return wish
-    if not one.slots and one.says("others"):
+    if not one.slots and (one.says("others") or _is_bare(one) or not _is_of_answers(one)):
         return wish
     for_now = _is_once(one) or bool(previous and _creates(previous, one.language))
     if for_now or _asks(one) or one.any("hypothetical", "lift"):
         return wish
     return Wish(_bounded(one), one.slots, "standing", about=_about(one))
+
+
+def _is_bare(one: _Sentence) -> bool:
+    """Whether a sentence is too short to wish anything that its words do not name."""
+    return len(one.text) < _LETTERS if one.language in UNSPACED else len(one.text.split()) < _FEWEST
+
+
+def _is_of_answers(one: _Sentence) -> bool:
+    """Whether a sentence that names nothing of an answer speaks of answers at all, of a habit, or of being called."""
+    return one.any("target", "general", "stop", "name", "refer")
 
 
 def _needed(one: _Sentence, wish: Wish | None) -> float:

@@ -13,6 +13,7 @@ from insula.memory.wishes import is_wish, stands, words
 from insula.screening import screen
 from insula.text import triggers
 from insula.text.relations import relation, suspended
+from insula.text.slots import slots
 from insula.text.wishing import Wish
 
 CHARS = 200
@@ -21,6 +22,8 @@ NEAREST = 6
 """Wishes that are told right before the message."""
 MOST = 12
 """Wishes that a turn is told in all."""
+_MEANT = frozenset({"temperature", "system", "currency", "clock", "language", "spelling"})
+"""Slots that change what an answer says; all others change its form, and would break what a program reads."""
 _ENDS = frozenset({"refines", "contradicts", "lifts"})
 
 
@@ -50,16 +53,21 @@ def _standing(one: Kept) -> Standing | None:
     return Standing(one.id, one.key, text.text, frozenset(one.trigger), one.mode == PINNED, latest)
 
 
-def told(known: Sequence[Standing], terms: Collection[str], heard: Sequence[Wish] = ()) -> tuple[Standing, ...]:
+def told(
+    known: Sequence[Standing], terms: Collection[str], heard: Sequence[Wish] = (), *, payload: bool = False
+) -> tuple[Standing, ...]:
     """The wishes of a turn, what matters most first: those for its topic, then as they stand.
 
     Args:
         known: all that may be told.
         terms: of the message.
         heard: what the message itself wishes; it wins at once.
+        payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
     up = [one for one in known if triggers.appears(one.trigger, held) and not _overruled(one, heard)]
+    if payload:
+        up = [one for one in up if (names := {slot.name for slot in slots(one.text)}) and names <= _MEANT]
     if len(up) == 1 and any(wish.force == "pointing" for wish in heard):
         up = []
     return tuple(sorted(up, key=lambda one: (not one.pinned, not one.trigger)))[:MOST]

@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from pydantic import BaseModel, ConfigDict
 
 from insula.errors import StoreFull
-from insula.memory import file, views
+from insula.memory import views
 from insula.metacognition import Metacognition
 from insula.server.problems import documented
 from insula.server.users import caller, service_of
@@ -195,7 +195,6 @@ async def ready(request: Request) -> Health:
     service = service_of(request)
     store = service.chat.metacognition.store
     try:
-        file.check_room(store.path)
         await store.run(views.ready)
     except StoreFull as error:
         raise HTTPException(503, service.told(str(error))) from error

@@ -4,14 +4,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NotRequired, TypedDict
 
-from insula.guidance import ARMS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
-from insula.memory.changes import Lived
+from insula.guidance import ARMS, HURTS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
+from insula.memory.changes import Forget, Lived
 from insula.memory.rows import Kept, Noticed
 from insula.memory.wishes import stands
 from insula.sleep.cycle import Night, Result
+from insula.sleep.effects import Weighed, weighed
 from insula.sleep.proposals import is_of, known
 from insula.sleep.sessions import Heard, since_last_night
 from insula.text import triggers
+from insula.types import TURN
+
+DAYS = 365
+"""Days whose turns say what an insight is worth."""
+_DAY = 86_400.0
 
 
 class Effect(TypedDict):
@@ -42,6 +48,7 @@ class Report(TypedDict):
     sessions: NotRequired[int]
     counted: NotRequired[dict[str, int]]
     lessons: NotRequired[list[Standing]]
+    insights: NotRequired[list[Weighed]]
     up_to: int
 
 
@@ -50,7 +57,9 @@ async def reinforce(night: Night) -> Result:
     heard, signals = await since_last_night(night)
     kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
     seen = heard[-1].session.last if heard else night.seen
-    if not kept:
+    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    effects = weighed(turns)
+    if not kept and not effects:
         return Result(Report(up_to=seen), skipped="There are no lessons yet.")
     arms = _arms(signals)
     lived = [outcome for one in heard for lesson in kept if (outcome := _lived(lesson, one, arms))]
@@ -58,7 +67,9 @@ async def reinforce(night: Night) -> Result:
     lives = [(lesson, live(_evidence(lesson, new, night.now), night.now, mode=lesson.mode)) for lesson in kept]
     kinds = Counter(_kind(outcome) for outcome in new)
     stand = [_stands(*one) for one in lives]
-    return Result(Report(sessions=len(heard), counted=dict(kinds), lessons=stand, up_to=seen), new)
+    bad = [Forget(one["id"], "answers went worse where it was told") for one in effects if one["verdict"] == HURTS]
+    report = Report(sessions=len(heard), counted=dict(kinds), lessons=stand, insights=effects, up_to=seen)
+    return Result(report, [*new, *bad])
 
 
 def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:

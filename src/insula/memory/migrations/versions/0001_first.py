@@ -3,14 +3,18 @@
 import sqlalchemy as sa
 from alembic import op
 
+from insula.memory.schema import Number
+
 revision = "0001"
 down_revision = None
+
+FULL_TEXT = """CREATE VIRTUAL TABLE memory_index USING fts5(terms, content='', tokenize="ascii tokenchars '_'")"""
 
 
 def upgrade() -> None:
     op.create_table(
         "snapshots",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
         sa.Column("service", sa.Text(), nullable=False),
         sa.Column("turn_counter", sa.Integer(), nullable=False),
         sa.Column("data", sa.JSON(), nullable=False),
@@ -20,7 +24,7 @@ def upgrade() -> None:
     op.create_index(op.f("ix_snapshots_service"), "snapshots", ["service"], unique=False)
     op.create_table(
         "users",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("memories", sa.Integer(), server_default="0", nullable=False),
         sa.Column("terms", sa.Integer(), server_default="0", nullable=False),
@@ -30,8 +34,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "revisions",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("content", sa.Text(), nullable=False),
@@ -43,8 +47,8 @@ def upgrade() -> None:
     op.create_index(op.f("ix_revisions_user_id_subject"), "revisions", ["user_id", "subject"], unique=False)
     op.create_table(
         "sessions",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], ondelete="CASCADE"),
@@ -53,7 +57,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "terms",
-        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", Number, nullable=False),
         sa.Column("term", sa.Text(), nullable=False),
         sa.Column("memories", sa.Integer(), nullable=False),
         sa.Column("semantic", sa.Integer(), nullable=False),
@@ -62,9 +66,9 @@ def upgrade() -> None:
     )
     op.create_table(
         "messages",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("session_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
+        sa.Column("session_id", Number, nullable=False),
         sa.Column("turn", sa.Integer(), nullable=False),
         sa.Column("provenance", sa.Text(), nullable=False),
         sa.Column("speaker", sa.Text(), nullable=False),
@@ -78,9 +82,9 @@ def upgrade() -> None:
     op.create_index(op.f("ix_messages_session_id_turn"), "messages", ["session_id", "turn"], unique=False)
     op.create_table(
         "signals",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("session_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
+        sa.Column("session_id", Number, nullable=False),
         sa.Column("turn", sa.Integer(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
@@ -94,11 +98,11 @@ def upgrade() -> None:
     op.create_index(op.f("ix_signals_user_id_kind"), "signals", ["user_id", "kind"], unique=False)
     op.create_table(
         "memories",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("session_id", sa.Integer(), nullable=False),
-        sa.Column("message_id", sa.Integer(), nullable=True),
-        sa.Column("after_id", sa.Integer(), nullable=True),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
+        sa.Column("session_id", Number, nullable=False),
+        sa.Column("message_id", Number, nullable=True),
+        sa.Column("after_id", Number, nullable=True),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("provenance", sa.Text(), nullable=False),
         sa.Column("speaker", sa.Text(), nullable=False),
@@ -130,10 +134,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "relations",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
-        sa.Column("source_id", sa.Integer(), nullable=False),
-        sa.Column("target_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
+        sa.Column("source_id", Number, nullable=False),
+        sa.Column("target_id", Number, nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("confidence", sa.Double(), nullable=False),
         sa.Column("created_at", sa.Double(), nullable=False),
@@ -145,7 +149,22 @@ def upgrade() -> None:
     op.create_index(op.f("ix_relations_source_id"), "relations", ["source_id"], unique=False)
     op.create_index(op.f("ix_relations_target_id"), "relations", ["target_id"], unique=False)
     # ### end Alembic commands ###
-    op.execute(
-        "CREATE VIRTUAL TABLE memory_index "
-        """USING fts5(terms, content='', tokenize="ascii tokenchars '_'")"""
-    )
+    if op.get_bind().dialect.name == "sqlite":  # others had their postings from the start on, in 0008
+        op.execute(FULL_TEXT)
+
+
+def downgrade() -> None:
+    if op.get_bind().dialect.name == "sqlite":
+        op.drop_table("memory_index")
+    for table in (
+        "relations",
+        "memories",
+        "signals",
+        "messages",
+        "terms",
+        "sessions",
+        "revisions",
+        "users",
+        "snapshots",
+    ):
+        op.drop_table(table)

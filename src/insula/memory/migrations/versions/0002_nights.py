@@ -3,14 +3,16 @@
 import sqlalchemy as sa
 from alembic import op
 
+from insula.memory.schema import Number
+
 revision = "0002"
 down_revision = "0001"
 
 
 def _user() -> list[sa.schema.SchemaItem]:
     return [
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("id", Number, nullable=False),
+        sa.Column("user_id", Number, nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id"),
     ]
@@ -30,11 +32,11 @@ def upgrade() -> None:
     op.create_table(
         "summaries",
         *_user(),
-        sa.Column("session_id", sa.Integer(), nullable=False),
-        sa.Column("memory_id", sa.Integer(), nullable=False),
+        sa.Column("session_id", Number, nullable=False),
+        sa.Column("memory_id", Number, nullable=False),
         sa.Column("topics", sa.JSON(), nullable=False),
         sa.Column("messages", sa.Integer(), nullable=False),
-        sa.Column("up_to", sa.Integer(), nullable=False),
+        sa.Column("up_to", Number, nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["memory_id"], ["memories.id"], ondelete="CASCADE"),
@@ -57,8 +59,8 @@ def upgrade() -> None:
     op.create_table(
         "evidence",
         *_user(),
-        sa.Column("lesson_id", sa.Integer(), nullable=False),
-        sa.Column("session_id", sa.Integer(), nullable=False),
+        sa.Column("lesson_id", Number, nullable=False),
+        sa.Column("session_id", Number, nullable=False),
         sa.Column("arm", sa.Text(), nullable=False),
         sa.Column("happened", sa.Boolean(), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
@@ -66,3 +68,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
         sa.UniqueConstraint("lesson_id", "session_id", name=op.f("uq_evidence_lesson_id_session_id")),
     )
+
+
+def downgrade() -> None:
+    for table in ("evidence", "lessons", "summaries", "nights"):
+        op.drop_table(table)

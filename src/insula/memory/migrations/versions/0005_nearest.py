@@ -8,4 +8,14 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    op.create_index("ix_memories_embedded", "memories", ["user_id"], sqlite_where=sa.text("vector IS NOT NULL"))
+    op.create_index(
+        "ix_memories_embedded",
+        "memories",
+        ["user_id"],
+        sqlite_where=sa.text("vector IS NOT NULL"),
+        postgresql_where=sa.text("vector IS NOT NULL"),
+    )
+
+
+def downgrade() -> None:
+    op.drop_index("ix_memories_embedded", "memories")

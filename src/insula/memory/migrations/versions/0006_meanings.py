@@ -11,4 +11,14 @@ TO_COME = "vector IS NULL AND retired_at IS NULL AND provenance != 'derived'"
 
 def upgrade() -> None:
     op.execute("UPDATE memories SET vector = NULL WHERE vector IS NOT NULL")
-    op.create_index("ix_memories_unembedded", "memories", ["user_id"], sqlite_where=sa.text(TO_COME))
+    op.create_index(
+        "ix_memories_unembedded",
+        "memories",
+        ["user_id"],
+        sqlite_where=sa.text(TO_COME),
+        postgresql_where=sa.text(TO_COME),
+    )
+
+
+def downgrade() -> None:
+    op.drop_index("ix_memories_unembedded", "memories")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from insula.memory.views import Done
+from insula.memory.rows import Done
 from insula.sleep.cycle import SleepReport
 from insula.sleep.telling import Told, journalled, ordered, told
 

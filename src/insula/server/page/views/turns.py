@@ -11,12 +11,11 @@ from insula.memory.rows import Entry, Kept, Spoken, Talk
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
-from insula.types import TURN, Controls, Memory
+from insula.types import JUDGED, TURN, Controls, Memory
 from insula.value import is_list, is_object
 
 MOST_CHARS = 400_000
 """Characters of one text that the page shows."""
-JUDGED = "meta:judged"
 UNANSWERED = "There was no answer; the message is kept."
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 

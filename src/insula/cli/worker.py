@@ -1,0 +1,133 @@
+"""`insula worker`: run the nights of many users beside other workers; `insula sleep --all --durable`: all of them."""
+
+import asyncio
+import json as jsonlib
+import logging
+import signal
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from insula import settings as settings_module
+from insula.agent import identity as identity_module
+from insula.cli.common import LOG_FILE, account_of, counted, log_to, memory_of
+from insula.cli.sleep import understands
+from insula.errors import SettingsError
+from insula.llm.models import resolve
+from insula.memory import embedding, spending
+from insula.memory.spending import Sum
+from insula.memory.store import Store
+from insula.metacognition.meaning import made_up
+from insula.settings import Settings
+
+if TYPE_CHECKING:
+    from insula.sleep.durable import House, Limits, Progress, Worker
+
+SHOW_SECONDS = 2.0
+"""How often it is looked how far the nights are."""
+
+
+def run(*, model: str | None, name: str | None, limits: "Limits") -> int:
+    """Run nights until a signal comes; returns the exit code."""
+    settings = settings_module.load()
+    log_to(settings_module.home() / LOG_FILE, logging.INFO)
+    return asyncio.run(_worked(settings, model, name, limits))
+
+
+async def _worked(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> int:
+    from insula.sleep.durable import working
+
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    async with _house(settings, model, name, limits) as house, working(house):
+        print(f"insula · worker {house.executor} on {house.store.path} · Ctrl-C stops it", flush=True)
+        await stopped.wait()
+    return 0
+
+
+def run_all(*, model: str | None, json: bool) -> int:
+    """Put the nights of all on the queue, work on them beside others, and say how they went; returns the exit code."""
+    settings = settings_module.load()
+    log_to(settings_module.home() / LOG_FILE)
+    return asyncio.run(_all(settings, model, json))
+
+
+async def _all(settings: Settings, model: str | None, json: bool) -> int:
+    from insula.sleep.durable import Limits, working
+
+    began = time.monotonic()
+    async with _house(settings, model, None, Limits()) as house, working(house) as worker:
+        before = await worker.progress()
+        called = await worker.evening()
+        now = await _over(worker, quiet=json)
+        spent = await house.store.run(spending.spent, worker.date())
+    failed = now.failed - before.failed
+    found = {
+        "called": called,
+        "done": now.done - before.done,
+        "failed": failed,
+        "seconds": round(time.monotonic() - began, 1),
+        "spent": spent._asdict(),
+    }
+    if json:
+        print(jsonlib.dumps(found))
+    else:
+        print(f"{counted(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
+    return int(failed > 0)
+
+
+async def _over(worker: "Worker", quiet: bool) -> "Progress":
+    """How all stands once nothing waits any more."""
+    while (now := await worker.progress()).waiting or now.running:
+        if not quiet and sys.stderr.isatty():
+            print(f"\r{now.waiting} wait, {now.running} sleep, {now.done} done ", end="", file=sys.stderr, flush=True)
+        await asyncio.sleep(SHOW_SECONDS)
+    if not quiet and sys.stderr.isatty():
+        print(file=sys.stderr)
+    return now
+
+
+@asynccontextmanager
+async def _house(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> AsyncGenerator["House"]:
+    """What a worker needs, by the settings.
+
+    Raises:
+        SettingsError: the memory is a file, or the engine is not installed.
+    """
+    from insula.sleep.durable import House
+
+    url, home = memory_of(settings), settings_module.home()
+    if settings.store is None:
+        raise SettingsError(
+            "Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://USER:PASSWORD@HOST/NAME"
+        )
+    who = identity_module.load(settings.identity or home / identity_module.FILE, required=bool(settings.identity))
+    embed = embedding.usable(embedding.named(settings.embed))
+    chosen = model or settings.model
+    zones = [settings.time_zone or "UTC", *(user.time_zone for user in settings.users.values() if user.time_zone)]
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(await Store.open(url))
+        llm = await stack.enter_async_context(resolve(chosen, settings.weights)) if understands(chosen) else None
+        house = House(
+            store=store,
+            url=url,
+            model=llm,
+            account=lambda: account_of(settings),
+            prepare=lambda user: made_up(store, user, embed),
+            zone_of=settings.zone_of,
+            zones=tuple(dict.fromkeys(zones)),
+            provider=chosen.partition(":")[0] if llm is not None and "://" not in chosen else "",
+            identity=who,
+            limits=limits,
+        )
+        yield replace(house, executor=name) if name else house
+
+
+def cap(calls: int | None, tokens: int | None, cost: float | None) -> Sum:
+    """What all nights of a date may spend together."""
+    return Sum(calls, tokens, cost)

@@ -1,0 +1,135 @@
+"""One store on two databases: the same is found with the same scores, and what moves between them arrives whole."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from insula.memory import archive, upgrade
+from insula.memory.backend import at
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import new_item
+from insula.memory.schema import VERSION, metadata
+from insula.memory.store import Store
+from insula.memory.vectors import embedded
+from insula.text.analysis import analyse
+from insula.types import Controls
+
+pytestmark = pytest.mark.anyio
+NOON = 1_780_000_000.0
+SAID = (
+    *("My sister Ana moved to Lisbon in May.", "Tom plays the cello, and his sister plays the harp."),
+    *("Mi hermana Eva vive en Sevilla.", "Ma sœur Léa habite à Lyon.", "Meine Schwester Ida wohnt in Köln."),
+    *(
+        "Minha irmã Rita mora em Recife.",
+        "Mia sorella Lia abita a Torino.",
+        "我姐姐住在上海。",
+        "姉は京都に住んでいます。",
+    ),
+    *("The cello of Tom is older than the house.", "Ana has a cat, a cat and a cat.", "I never eat nuts."),
+)
+ASKED = (
+    *("Where does Ana live?", "What does Tom play?", "¿Dónde vive Eva?", "Où habite Léa ?", "Wo wohnt Ida?"),
+    *("Onde mora a Rita?", "Dove abita Lia?", "姐姐住在哪里？", "姉はどこに住んでいますか。", "Has Ana a cat?"),
+)
+
+
+def embed(text: str) -> list[float]:
+    """A vector that says little: how often some letters stand in a text."""
+    return [0.1 + text.lower().count(letter) for letter in "aeioust"]
+
+
+async def fill(store: Store, user: str) -> None:
+    for number, text in enumerate(SAID * 3):
+        place = await store.place(user, f"session {number % 4}")
+        analysis = analyse(text)
+        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+        await store.sessions.say(place, item._replace(vector=embedded(embed, text)))
+        await store.sessions.consolidate(place, Controls(consolidation_threshold=0.2))
+
+
+async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
+    place = await store.place(user, "later")
+    every: list[list[tuple[str, str, float]]] = []
+    for question in ASKED:
+        for vector in (None, embedded(embed, question)):
+            seen = await store.memories.recall(place, cue(analyse(question), USER, ASSISTANT), 16, vector=vector)
+            every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
+    return every
+
+
+@pytest.fixture
+async def both(anyio_backend: str, tmp_path: Path, database: str) -> AsyncGenerator[tuple[Store, Store]]:
+    def now() -> float:
+        return NOON
+
+    async with await Store.open(tmp_path / "m.db", now) as file, await Store.open(database, now) as server:
+        yield file, server
+
+
+async def test_both_find_the_same_with_the_same_scores(both: tuple[Store, Store]) -> None:
+    for store in both:
+        await fill(store, "me")
+        await fill(store, "somebody else")
+    file, server = [await found(store, "me") for store in both]
+    assert sum(map(len, file)) > 2 * len(ASKED)
+    for one, other in zip(file, server, strict=True):
+        assert [each[:2] for each in one] == [each[:2] for each in other]
+        assert [each[2] for each in one] == pytest.approx([each[2] for each in other], abs=1e-6)
+
+
+async def test_a_user_moves_from_a_file_to_a_server_and_back(both: tuple[Store, Store], tmp_path: Path) -> None:
+    file, server = both
+    await fill(file, "me")
+    await fill(server, "somebody else")
+    before = await found(file, "me")
+
+    def packed(connection: sa.Connection) -> bytes:
+        return "".join(archive.lines(connection, "me", {})).encode()
+
+    taken = archive.read(await file.run(packed))
+    rows = await server.run(archive.unpack, "me", taken, NOON)
+    assert rows == sum(map(len, taken.rows.values())) > 50
+    assert await found(server, "me") == [[(*each[:2], pytest.approx(each[2])) for each in one] for one in before]
+    await fill(server, "me")  # nothing that is written next meets what was taken in
+    await fill(file, "somebody else")
+    back = archive.read(await server.run(packed))
+    await file.run(archive.unpack, "me again", back, NOON)
+    assert await found(file, "me again") == [
+        [(*each[:2], pytest.approx(each[2])) for each in one] for one in await found(server, "me")
+    ]
+
+
+async def test_the_schema_goes_back_and_forth_and_finds_what_it_found(both: tuple[Store, Store]) -> None:
+    for store in both:
+        await fill(store, "me")
+        before = await found(store, "me")
+        await store.run(lambda connection: upgrade.move(connection, "here", VERSION, "0007"))
+        assert not await store.run(lambda connection: sa.inspect(connection).has_table("postings"))
+        await store.run(lambda connection: upgrade.upgrade(connection, "here"))
+        assert await found(store, "me") == before
+
+
+def is_ours(name: str | None, kind: str, _: object) -> bool:
+    return kind != "table" or name in metadata.tables
+
+
+async def test_the_migrations_make_the_same_schema_on_both_and_leave_nothing_behind(
+    both: tuple[Store, Store],
+) -> None:
+    def differences(connection: sa.Connection) -> list[object]:
+        return compare_metadata(MigrationContext.configure(connection, opts={"include_name": is_ours}), metadata)
+
+    for store in both:
+        assert await store.run(differences) == []
+        await store.run(lambda connection: upgrade.move(connection, "here", VERSION, "base"))
+        left = await store.run(lambda connection: set(sa.inspect(connection).get_table_names()))
+        assert left <= {"alembic_version", "commits", "leases", "sqlite_sequence"}
+
+
+def test_an_address_without_a_scheme_is_a_file(tmp_path: Path) -> None:
+    assert at(str(tmp_path / "m.db"), lambda: None).name == str(tmp_path / "m.db")

@@ -1,0 +1,190 @@
+"""A server that is away, unfit, or dies at the worst moment: a sentence, patience, and nothing lost or done twice."""
+
+import asyncio
+import secrets
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+import postgres as server_of_tests
+from insula.errors import SettingsError, StoreError, StoreFull
+from insula.memory import postgres
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.postgres import Server
+from insula.memory.store import Store
+from insula.text.analysis import analyse
+
+pytestmark = pytest.mark.anyio
+
+
+def item(text: str) -> NewItem:
+    analysis = analyse(text)
+    return new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
+
+
+async def refused(url: str, error: type[StoreError] = StoreError) -> str:
+    with pytest.raises(error) as raised:
+        await Store.open(url)
+    assert "secret" not in str(raised.value)
+    return str(raised.value)
+
+
+async def test_a_server_that_is_away_is_said_at_once() -> None:
+    said = await refused("postgresql://me:secret@127.0.0.1:1/insula")
+    assert "postgresql://me:***@127.0.0.1:1/insula" in said
+    assert "does not answer" in said
+
+
+async def test_a_url_that_cannot_be_read_is_said_without_its_password() -> None:
+    with pytest.raises(SettingsError, match="INSULA_STORE") as raised:
+        await Store.open("postgresql://me:secret@host:port/x")
+    assert "secret" not in str(raised.value)
+
+
+async def test_a_wrong_password_and_a_database_that_is_not_there_are_told_apart(server: str) -> None:
+    head, _, host = server.partition("@")
+    assert "check the user and password" in await refused(f"{head.rpartition(':')[0]}:secret@{host}")
+    assert "createdb" in await refused(f"{server.rpartition('/')[0]}/nowhere")
+
+
+async def test_an_old_server_is_named(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "OLDEST", 990_000)
+    assert "too old; upgrade it to 15" in await refused(database)
+
+
+async def test_an_encoding_that_holds_not_every_text_is_named(server: str) -> None:
+    with server_of_tests.database(server, "template0", "ENCODING 'LATIN1' LOCALE 'C'") as url:
+        assert "LATIN1" in await refused(url)
+
+
+async def test_a_database_that_is_read_only_is_named(server: str) -> None:
+    with server_of_tests.database(server) as url:
+        with psycopg.connect(server, autocommit=True) as connection:
+            name = url.rpartition("/")[2]
+            connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'.encode())
+        assert "read-only" in await refused(url, StoreFull)
+
+
+async def test_a_user_who_may_make_no_tables_is_told_what_to_grant(server: str) -> None:
+    role, word = f"insula_{secrets.token_hex(4)}", secrets.token_hex(8)
+    with server_of_tests.database(server) as url, psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{word}'".encode())
+        try:
+            assert "GRANT CREATE" in await refused(f"postgresql://{role}:{word}@{url.partition('@')[2]}")
+        finally:
+            connection.execute(f"DROP ROLE {role}".encode())
+
+
+KILL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> {}"
+
+
+def kill(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(KILL.format("pg_backend_pid()").encode())
+
+
+async def test_a_connection_that_broke_between_two_turns_is_not_noticed(database: str) -> None:
+    async with await Store.open(database) as store:
+        place = await store.place("me", "s")
+        await asyncio.to_thread(kill, database)
+        assert (await store.place("me", "t")).user_id == place.user_id
+
+
+async def test_what_is_killed_halfway_is_done_again_and_done_once(database: str) -> None:
+    tries: list[int] = []
+
+    def work(connection: sa.Connection) -> None:
+        tries.append(1)
+        connection.execute(sa.text("INSERT INTO strategies VALUES ('m', :kind, 's', 1, 0, 0)"), {"kind": "k"})
+        if len(tries) == 1:
+            kill(database)
+        connection.execute(sa.text("SELECT 1"))
+
+    async with await Store.open(database) as store:
+        await store.run(work)
+        assert len(tries) == 2
+        assert await store.run(lambda connection: connection.execute(sa.text("SELECT * FROM strategies")).all())
+
+
+@pytest.mark.parametrize("committed", [True, False])
+async def test_a_connection_that_breaks_while_it_commits_loses_nothing_and_doubles_nothing(
+    database: str, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    async with await Store.open(database) as store:
+        dialect = server_in(store)._engine.dialect  # pyright: ignore[reportPrivateUsage] the moment is made here
+        commit, broken = dialect.do_commit, list[int]()
+
+        def breaks(connection: sa.PoolProxiedConnection) -> None:
+            if broken:
+                return commit(connection)
+            broken.append(1)
+            if committed:
+                commit(connection)
+            held: Any = connection.driver_connection
+            held.close()
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        monkeypatch.setattr(dialect, "do_commit", breaks)
+        insert = sa.text("INSERT INTO snapshots(service, turn_counter, data, at) VALUES ('s', 1, '{}', 0)")
+        await store.run(lambda connection: connection.execute(insert))
+        assert broken
+        count = sa.text("SELECT count(*) FROM snapshots")
+        assert await store.run(lambda connection: connection.execute(count).scalar()) == 1
+
+
+def server_in(store: Store) -> Server:
+    found = store._backend  # pyright: ignore[reportPrivateUsage]
+    assert isinstance(found, Server)
+    return found
+
+
+async def test_an_outage_in_the_middle_is_waited_out(database: str) -> None:
+    """The whole server is not stopped here, which other tests use: its database takes nobody in for a while."""
+    name = database.rpartition("/")[2]
+    other = f"{database.rpartition('/')[0]}/postgres"
+
+    def admit(allowed: bool) -> None:
+        with psycopg.connect(other, autocommit=True) as connection:
+            connection.execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT {-1 if allowed else 0}'.encode())
+            query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+            connection.execute(query, [name])
+
+    role, word = f"insula_{secrets.token_hex(4)}", secrets.token_hex(8)
+    with psycopg.connect(other, autocommit=True) as connection:  # a superuser's connections have no limit
+        connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{word}'".encode())
+        connection.execute(f"GRANT pg_read_all_data, pg_write_all_data TO {role}".encode())
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}".encode())
+    async with await Store.open(f"postgresql://{role}:{word}@{database.partition('@')[2]}") as store:
+        await asyncio.to_thread(admit, False)
+        waiting = [asyncio.create_task(store.place("me", f"s{number}")) for number in range(5)]
+        await asyncio.sleep(0.5)
+        assert not any(one.done() for one in waiting)
+        await asyncio.to_thread(admit, True)
+        assert len({place.session_id for place in await asyncio.gather(*waiting)}) == 5
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
+
+
+async def test_two_at_once_on_one_user_wait_for_each_other_and_number_their_turns(database: str) -> None:
+    async with await Store.open(database) as one, await Store.open(database) as other:
+        place = await one.place("me", "s")
+        said = [store.sessions.say(place, item(f"Word {n}.")) for n in range(20) for store in (one, other)]
+        turns = [turn for turn, _ in await asyncio.gather(*said)]
+        assert sorted(turns) == list(range(1, 41))
+
+
+async def test_one_holds_a_night_until_it_lets_go_or_is_silent_for_too_long(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with await Store.open(database) as one, await Store.open(database) as other:
+        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs, other.nights.alone(8) as another:
+            assert (mine, theirs, another) == (True, False, True)
+        async with other.nights.alone(7) as theirs:
+            assert theirs
+        monkeypatch.setattr(postgres, "LEASE", -1.0)  # who holds it has been silent
+        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
+            assert (mine, theirs) == (True, True)
