@@ -215,11 +215,14 @@ class Controls:
     """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
 
 
-SignalKind = Literal["meta:turn", "meta:confidence-low", "meta:impasse", "meta:reflection", "session:adaptation"]
+SignalKind = Literal[
+    "meta:turn", "meta:confidence-low", "meta:impasse", "meta:reflection", "meta:judged", "session:adaptation"
+]
 TURN: Literal["meta:turn"] = "meta:turn"
 CONFIDENCE_LOW: Literal["meta:confidence-low"] = "meta:confidence-low"
 IMPASSE: Literal["meta:impasse"] = "meta:impasse"
 REFLECTION: Literal["meta:reflection"] = "meta:reflection"
+JUDGED: Literal["meta:judged"] = "meta:judged"
 ADAPTATION: Literal["session:adaptation"] = "session:adaptation"
 
 
@@ -290,7 +293,13 @@ class AdaptationRecord(TypedDict):
     after: object
 
 
-SignalRecord = TurnRecord | PoorRecord | ImpasseRecord | ReflectionRecord | AdaptationRecord
+class JudgedRecord(TypedDict):
+    """A person's own word on an answer."""
+
+    right: bool
+
+
+SignalRecord = TurnRecord | PoorRecord | ImpasseRecord | ReflectionRecord | JudgedRecord | AdaptationRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name is the base class's
+        def log_message(self, *_: object) -> None:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -284,3 +284,31 @@ def test_through_a_pipe_it_is_as_wide_as_a_look_back_and_nothing_trails(
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     assert 80 < max(map(len, lines)) <= PIPE_WIDTH
+
+
+def test_a_server_that_asks_for_a_token_is_said_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str | None] = []
+
+    class Closed(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers["Authorization"])
+            self.send_error(401)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Closed) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with pytest.raises(InputError, match="asks for a token; put one into the variable INSULA_TOKEN"):
+            standing.of_server(url)
+        monkeypatch.setenv("INSULA_TOKEN", "a-token")
+        with pytest.raises(InputError, match="does not know the token in the variable INSULA_TOKEN"):
+            standing.of_server(url)
+        monkeypatch.setattr(standing, "PORT", server.server_port)
+        assert standing.of_server(None) is None
+        assert "Until then this is from the store." in capsys.readouterr().err
+        server.shutdown()
+    assert seen == [None, "Bearer a-token", "Bearer a-token"]

@@ -10,7 +10,8 @@ from insula.agent import identity
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
-from insula.cli.common import account_of, memory_of
+from insula.agent.requests import Requests
+from insula.cli.common import account_of, memory_of, soul_of
 from insula.cli.user import go_on
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
@@ -18,6 +19,7 @@ from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
 from insula.settings import Settings
+from insula.sleep.forgetting import REQUESTS
 from insula.types import Controls
 
 
@@ -66,6 +68,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             timeout=settings.timeout,
             assessor=assessor,
             guided=bool(weights and weights.guided),
+            requests=Requests(lambda user: soul_of(user).with_name(REQUESTS)),
         )
 
 

@@ -124,6 +124,11 @@ def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> i
     return _dialect(connection).room(connection, table, first, last)
 
 
+def check_room(connection: sa.Connection) -> None:
+    """See, within a transaction, whether what is written now can be kept."""
+    _dialect(connection).check_room(connection)
+
+
 def settle(connection: sa.Connection) -> None:
     """Let go of the words of what was taken out: of terms that nothing holds any more."""
     connection.execute(sa.delete(terms).where(terms.c.memories <= 0))

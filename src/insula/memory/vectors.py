@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -91,7 +92,9 @@ class Neighbourhoods:
     def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._held_bytes = held_bytes
         self._clock = clock
-        self._one_at_a_time = threading.Lock()
+        self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+        """One a user, since several threads ask: one reads a user's vectors, and who asks of the same waits for it."""
+        self._emptied = 0
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
 
@@ -101,7 +104,7 @@ class Neighbourhoods:
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
-        with self._one_at_a_time:
+        with self._locks[user_id]:
             here = None if user_id in self._too_many else self._known(user_id, vector.size)
             if here is None or not self._read(user_id, here, read):
                 return
@@ -119,34 +122,39 @@ class Neighbourhoods:
 
     def _read(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
         """Read what is new of a user; False where it is too much to be held."""
+        emptied = self._emptied
         while new := list(read(here.last, here.row_bytes)):
             here.add(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
                 return False
-        self._users[user_id] = here
-        while sum(one.size for one in self._users.values()) > self._held_bytes:
-            del self._users[next(iter(self._users))]
+        if emptied == self._emptied:
+            self._users[user_id] = here
+        while len(held := list(self._users.items())) and sum(one.size for _, one in held) > self._held_bytes:
+            self._users.pop(held[0][0], None)  # those who were not asked longest
         return True
 
     def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
-        with self._one_at_a_time:
+        with self._locks[user_id]:
             here = self._users.get(user_id)
             if here is None:
                 return
-            here.add([(number, one) for number, one in found if number <= here.last and len(one) == here.row_bytes])
+            known = here.known([number for number, _ in found])
+            late = [(number, one) for number, one in found if number <= here.last and number not in known]
+            here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
-        with self._one_at_a_time:
-            if user_id is None:
-                self._users.clear()
-                self._too_many.clear()
-            else:
-                self._users.pop(user_id, None)
-                self._too_many.discard(user_id)
+        if user_id is None:
+            self._emptied += 1  # what is being read just now is not held
+            self._users.clear()
+            self._too_many.clear()
+            return
+        with self._locks[user_id]:
+            self._users.pop(user_id, None)
+            self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
@@ -164,6 +172,10 @@ class _Neighbourhood:
     @property
     def size(self) -> int:
         return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
+
+    def known(self, ids: Sequence[int]) -> set[int]:
+        here = self._ids[: self._count]
+        return {*here[np.isin(here, ids)].tolist()}
 
     def add(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:
