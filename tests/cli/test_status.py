@@ -190,7 +190,8 @@ async def live(path: Path, turns: int) -> None:
     store = await Store.open(path)
     async with Metacognition(store, regulator=Regulator(slo_ms=1e9)) as metacognition:
         for number in range(turns):
-            async with metacognition.turn("ana", f"day {number % max(2, turns // 4)}", "Please use metres.", model="tiny") as turn:
+            session = f"day {number % max(2, turns // 4)}"
+            async with metacognition.turn("ana", session, "Please use metres.", model="tiny") as turn:
                 turn.finish("I will.")
 
 
