@@ -97,14 +97,14 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
 
     High is what has a line that answers; what only bears on it is medium at most. Of users' own talk, of which every
     sentence is read, low is what no line bears on, however many words it shares. The more is remembered, the likelier
-    one of its lines is as near by chance: what a near line says counts as far as it is not, and the rest is `stored`.
+    one of its lines is as near by chance: that far `stored` alone says how sure to be.
     """
     judged = [one for one in known if one.fit is not None]
     if not judged:
         return stored
     if (answers := _nearest(one for one in judged if one.bearing == "answers")) is not None:
-        sure = 1 / (1 + by_chance(answers, memories))
-        return sure * (ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)) + (1 - sure) * stored
+        said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
+        return max(stored, said / (1 + by_chance(answers, memories)))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
     if not all(one.memory.speaker == USER for one in judged):
         return min(stored, below_high)
