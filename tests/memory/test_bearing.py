@@ -6,6 +6,7 @@ import pytest
 from insula.memory import assertion
 from insula.memory.bearing import Told, judged
 from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.vectors import Vector
 from insula.text.analysis import analyse
 
 ASKED = assertion.questions(analyse("Where do I live?"), USER, ASSISTANT)[0]
@@ -18,7 +19,7 @@ def told(memory: int, text: str, cosine: float) -> Told:
     return Told(memory, float(memory), statement._replace(vector=vector(cosine, memory)))
 
 
-def vector(cosine: float, other: int) -> np.ndarray:
+def vector(cosine: float, other: int) -> Vector:
     found = np.zeros(8, np.float32)
     found[0], found[other] = cosine, (1 - cosine**2) ** 0.5
     return found
