@@ -14,7 +14,7 @@ import numpy as np
 
 from insula.memory.assertion import Question, Statement
 from insula.memory.encoding import USER
-from insula.memory.matter import matters_asked, matters_told, nearness, shared
+from insula.memory.matter import by_chance, matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
 from insula.memory.slots import counts, filled
 from insula.memory.subject import NOBODY, fits, names_of, people, same
@@ -34,6 +34,10 @@ SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 SURE = 0.6
 """Chance from which a head is believed that a statement is on another matter."""
+MARKED = 0.1
+"""The share of lines that tell of a change, a correction or an end."""
+LIKELY = 0.5
+"""Lines as near by chance from which nearness alone tells no succession."""
 PLAIN = 0.5
 """Cosine from which the heads are not asked whether a statement is on another matter."""
 APART = 0.02
@@ -76,11 +80,17 @@ class _Match(NamedTuple):
 ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other": 3}
 
 
-def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]:
-    """What each memory has to do with any of what is asked; empty where nothing is asked."""
+def judged(asked: Sequence[Question], told: Sequence[Told], memories: int = 0) -> dict[int, Judged]:
+    """What each memory has to do with any of what is asked; empty where nothing is asked.
+
+    Args:
+        asked: the questions.
+        told: the statements of the candidates.
+        memories: how many there are in all: the more, the likelier one is near by chance.
+    """
     best: dict[int, Judged] = {}
     named = aliases(one.statement for one in told)
-    each = [(question, _of(question, told, named)) for question in asked]
+    each = [(question, _of(question, told, named, memories)) for question in asked]
     for question, found in each:
         part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
         whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
@@ -105,7 +115,9 @@ def aliases(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
     return {path: frozenset(others) for path, others in found.items()}
 
 
-def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]]) -> dict[int, Judged]:
+def _of(
+    question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]], memories: int
+) -> dict[int, Judged]:
     about = _meant(question.subjects, named)
     asked = question._replace(subjects=about)
     near = _nearness(asked, told)
@@ -118,7 +130,7 @@ def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[
     for memory, match in best.items():
         if match.reason == "detail" and any(_completes(asked, match, one) for one in matches):
             best[memory] = match._replace(bearing="bears", reason="")
-    return _succeeded(asked, best, matches)
+    return _succeeded(asked, best, matches, memories)
 
 
 def _completes(question: Question, match: _Match, other: _Match) -> bool:
@@ -258,28 +270,34 @@ def _of_kind_asked(question: Question, statement: Statement) -> bool:
     return bool(kinds) and any(same(kind, path) for kind in kinds for path in statement.subjects)
 
 
-def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence[_Match]) -> dict[int, Judged]:
+def _succeeded(
+    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], memories: int
+) -> dict[int, Judged]:
     """The memories with those that a newer one took the place of as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
     least = FOLLOWS if "before" in question.marks else NEAR
     old_ones = [one for one in holds if one.fit >= least or one.fit == top]
-    newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
+    newer = {old.told.memory: _newer(question, old, matches, memories) for old in old_ones}
     found: dict[int, Judged] = {}
     for memory, one in best.items():
         after = newer.get(memory, [])
         took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
         found[memory] = _standing(question, one, after, sorted(took, reverse=True))
-    return found if "before" in question.marks else _unsettled(question, best, matches, found)
+    return found if "before" in question.marks else _unsettled(question, best, matches, found, memories)
 
 
 def _unsettled(
-    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], found: Mapping[int, Judged]
+    question: Question,
+    best: Mapping[int, _Match],
+    matches: Sequence[_Match],
+    found: Mapping[int, Judged],
+    memories: int,
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
     for memory, old in best.items():
-        since = [one.told.memory for one in matches if _may_change(question, old, one)]
+        since = [one.told.memory for one in matches if _may_change(question, old, one, memories)]
         if found[memory].bearing != "answers" or not since or any(found[new].bearing == "answers" for new in since):
             continue
         out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
@@ -288,7 +306,7 @@ def _unsettled(
     return out
 
 
-def _may_change(question: Question, old: _Match, new: _Match) -> bool:
+def _may_change(question: Question, old: _Match, new: _Match, memories: int) -> bool:
     """Whether a newer statement may have changed an older one, by what the two have in common."""
     after, before = new.told.statement, old.told.statement
     if new.told.memory <= old.told.memory or new.told.said_at < old.told.said_at or new.told.by_tool:
@@ -297,8 +315,10 @@ def _may_change(question: Question, old: _Match, new: _Match) -> bool:
         return False
     names = bool(after.terms & before.terms) or bool((after.subjects & before.mentions) - {USER, NOBODY})
     if not UPDATES & after.marks:
-        return names and _about(question, after) and filled(question, after) is not False
-    return names or (_about(question, after) and _cosine(before, after) >= MAYBE)
+        meant = names and _about(question, after) and filled(question, after) is not False
+        return meant and by_chance(new.fit, memories) <= LIKELY
+    meant = names or (_about(question, after) and _cosine(before, after) >= MAYBE)
+    return meant and _is_near(old, new, memories)
 
 
 def _cosine(one: Statement, other: Statement) -> float:
@@ -321,7 +341,7 @@ def _standing(question: Question, match: _Match, after: Sequence[_Match], took: 
     return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
 
 
-def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_Match]:
+def _newer(question: Question, old: _Match, matches: Sequence[_Match], memories: int) -> list[_Match]:
     """The statements that take the place of an older one."""
     return [
         new
@@ -335,7 +355,17 @@ def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_
         and new.reason != "subject"
         and _about(question, new.told.statement)
         and (new.fit >= FOLLOWS or _alike(old.told.statement, new.told.statement) >= FOLLOWS)
+        and _is_near(old, new, memories)
     ]
+
+
+def _is_near(old: _Match, new: _Match, memories: int) -> bool:
+    """Whether a newer line that tells of a change is near to what is asked, or to the older, and not by chance."""
+    changing = memories * MARKED
+    return (
+        by_chance(new.fit, changing) <= LIKELY
+        or by_chance(_alike(old.told.statement, new.told.statement), changing) <= LIKELY
+    )
 
 
 def _alike(old: Statement, new: Statement) -> float:
