@@ -79,7 +79,7 @@ ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other":
 def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]:
     """What each memory has to do with any of what is asked; empty where nothing is asked."""
     best: dict[int, Judged] = {}
-    named = aliases(one.statement for one in told)
+    named = aliases(one.statement.subjects for one in told)
     each = [(question, _of(question, told, named)) for question in asked]
     for question, found in each:
         part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
@@ -93,12 +93,12 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     return best
 
 
-def aliases(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
-    """Who else a name or a path may mean: "my sister Ana" makes them one."""
+def aliases(told: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Who else a name or a path may mean, by the subjects of statements: "my sister Ana" makes them one."""
     found: dict[str, set[str]] = {}
-    for one in statements:
-        names = {path for path in one.subjects if path and "/" not in path}
-        paths = {path for path in one.subjects if "/" in path}
+    for subjects in {one for one in told if len(one) > 1}:
+        names = {path for path in subjects if path and "/" not in path}
+        paths = {path for path in subjects if "/" in path}
         if len(names) == 1 and len(paths) == 1 and "user" not in names:
             for path in (*names, *paths):
                 found.setdefault(path, set()).update(names | paths)
