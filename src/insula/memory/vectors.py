@@ -64,16 +64,30 @@ def packed(vector: Vector) -> bytes:
     return vector.astype(np.float16).tobytes()
 
 
+def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
+    """Vectors out of float16, those of a size all at once; None where there is none."""
+    found: list[Vector | None] = [None] * len(stored)
+    for size in {len(one) for one in stored if one}:
+        alike = [at for at, one in enumerate(stored) if one and len(one) == size]
+        for at, row in zip(alike, _rows([stored[at] or b"" for at in alike], size), strict=True):
+            found[at] = row
+    return found
+
+
 def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
     found = [0.0] * len(stored)
     alike = [at for at, one in enumerate(stored) if one and len(one) == vector.size * _BYTES]
     if alike:
-        joined = b"".join(stored[at] or b"" for at in alike)
-        rows = np.frombuffer(joined, np.float16).reshape(len(alike), vector.size).astype(np.float32)
+        rows = _rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
         for at, one in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
             found[at] = one
     return found
+
+
+def _rows(stored: Sequence[bytes], size: int) -> Array:
+    """Packed vectors of one size as rows."""
+    return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), size // _BYTES).astype(np.float32)
 
 
 def nearness(cosine: float) -> float:
