@@ -122,7 +122,7 @@ def test_a_wish_without_a_slot_is_compared_by_its_words() -> None:
 
 
 def test_what_a_sentence_means_makes_a_wish_of_it_that_its_words_do_not_unless_they_forbid_it() -> None:
-    said = "Let the yellow faces rest when you text me back."
+    said = "Let the grinning things rest when you text me back."
     assert not stands(said)
     assert [one.force for one in wishes(said, meant=((said, 0.99),))] == ["standing"]
     once = "Just this once, a list."
