@@ -66,12 +66,16 @@ def slots(text: str, language: str = "") -> tuple[Slot, ...]:
     """What a text says of the manner of an answer, in order; by the words of its own language where it is known."""
     plain = text[:MAX_CHARS].replace("’", "'")
     told = detect(plain, "") if not language else ""
-    for tongue in (language,) if language in LANGUAGES else dict.fromkeys((told, *LANGUAGES)):
-        if tongue not in LANGUAGES:
-            continue
-        if found := tuple(_apart(_found(plain, tongue))):
-            return found
-    return ()
+    known = language if language in LANGUAGES else told
+    if known in LANGUAGES and ((found := tuple(_apart(_found(plain, known)))) or known == language):
+        return found
+    read = (tuple(_apart(_found(plain, tongue))) for tongue in LANGUAGES)
+    return max(read, key=_told, default=())
+
+
+def _told(found: tuple[Slot, ...]) -> tuple[int, int]:
+    """How much a reading tells: its slots, and how many of them its own words turn ("Sin emojis")."""
+    return len(found), sum(slot.value != slot.said or not slot.affirmed for slot in found)
 
 
 def _found(text: str, language: str) -> Iterator[Slot]:
