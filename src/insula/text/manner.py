@@ -68,6 +68,16 @@ def is_courtesy(text: str, language: str) -> bool:
     return _says("courtesy", text, language)
 
 
+def acknowledges(text: str, language: str) -> bool:
+    """Whether a text only takes note of what it was told ("Thanks for letting me know!")."""
+    return _says("acknowledge", text, language)
+
+
+def generalises(text: str, language: str) -> bool:
+    """Whether a text speaks of things in general ("Airports usually announce gates an hour before")."""
+    return _says("general", text, language)
+
+
 def wants_words(text: str, language: str) -> bool:
     """Whether a request is for something said or written, so that "Sure!" alone does not fulfil it."""
     return _says("telling", text, language)

@@ -55,6 +55,7 @@ _LABEL = re.compile(r"^[\s*#_-]*([^\n:：.!?]{2,40}?)[*_]*[:：][*_]*\s*\S", re.
 """What a line says first of what follows it ("Shopping list: …")."""
 _JOINED = re.compile(r",\s*(?:(?:and|y|et|und|e|ed)\s)?|\s(?:and|y|et|und|e|ed)\s|[，、；;]")
 _WORDS = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"”“»」』][.。]?")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
 _CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
 _TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
@@ -269,6 +270,8 @@ class Exchange:
     def apart(self) -> bool:
         """Whether a response of some length shares no word with what was asked, nor goes on from what was said."""
         if not self.comparable or not self.covers or self.declined or "```" in self.response:
+            return False
+        if _QUOTED.fullmatch(self.response.strip()):  # what was made, and nothing said about it
             return False
         if self.reply.size <= BRIEF or self.hints >= _HINTED:
             return False
