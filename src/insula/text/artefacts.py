@@ -126,7 +126,7 @@ def _stops(text: str) -> bool:
 
 
 def _unmarked(text: str, language: str) -> bool:
-    """Whether running prose of some length has no end: not lines of their own, an enumeration, a title or a quotation."""
+    """Whether running prose of some length has no end: no lines of their own, no enumeration, title or quotation."""
     last = text.rpartition("\n")[2].strip()
     if "\n" in text.strip() or text[0] in _QUOTES or any(mark in last for mark in "|`") or "://" in last:
         return False

@@ -68,6 +68,16 @@ def is_courtesy(text: str, language: str) -> bool:
     return _says("courtesy", text, language)
 
 
+def no_access(text: str, language: str) -> bool:
+    """Whether a text says that what is personal is out of reach for a machine."""
+    return _says("no_access", text, language)
+
+
+def told_partly(text: str, language: str) -> bool:
+    """Whether a text says what it was told, and which part of it it was not."""
+    return _says("partly", text, language)
+
+
 def acknowledges(text: str, language: str) -> bool:
     """Whether a text only takes note of what it was told ("Thanks for letting me know!")."""
     return _says("acknowledge", text, language)

@@ -60,6 +60,7 @@ _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
 _CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
 _TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
 """Kinds of things of which it can be told whether a text holds one."""
+_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
 _UNANSWERED_BY_YES: frozenset[AskKind] = frozenset(
     {"number", "person", "place", "time", "name", "list", "how_to", "why", "code"}
 )
@@ -291,6 +292,10 @@ class Exchange:
     def _own_subject(self, ask: Ask) -> bool:
         """Whether a right answer may begin with a subject of its own: an explanation, or the very thing asked for."""
         if ask.kind in _EXPLAINED:
+            return True
+        if (
+            ask.kind in _PICKED and self.reply.size <= BRIEF + 1
+        ):  # "Which is the longest river?": "The Volga, 3,530 km."
             return True
         named = ask.kind in _TOLD and self.reply.size <= _NAMED
         return named and carries(ask.kind, self.response, self.language)
