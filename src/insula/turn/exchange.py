@@ -293,9 +293,7 @@ class Exchange:
         """Whether a right answer may begin with a subject of its own: an explanation, or the very thing asked for."""
         if ask.kind in _EXPLAINED:
             return True
-        if (
-            ask.kind in _PICKED and self.reply.size <= BRIEF + 1
-        ):  # "Which is the longest river?": "The Volga, 3,530 km."
+        if ask.kind in _PICKED and len(_CLAUSE.split(self.response)[0].split()) <= BRIEF:  # "The Volga, 3,530 km."
             return True
         named = ask.kind in _TOLD and self.reply.size <= _NAMED
         return named and carries(ask.kind, self.response, self.language)

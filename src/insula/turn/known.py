@@ -39,6 +39,7 @@ BRIEF = 6
 """A response of so few content words is all answer."""
 LENGTHY = 24
 """Content words of a response that explains, and does not claim to know somebody."""
+_OPENING = 30
 SHORT = 24
 """Characters from which a response that neither uses memory nor speaks to the user is about something else."""
 
@@ -107,6 +108,8 @@ class _Judged(Question):
                 or self._other_name()
                 or self._rival()
                 or self._vague()
+                or self._other_being()
+                or self._undone()
             )
         if (foreign := self._others_value()) is not None:
             return foreign
@@ -115,6 +118,7 @@ class _Judged(Question):
         if asks_back(self.reply.text, self.language):
             return None
         doubted = self._opposed() or self._other_value() or self._rival() or self._vague()
+        doubted = doubted or self._other_being() or self._undone()
         if doubted is not None:
             return doubted
         if self.level == "high" and self.own and self.own[0] is self.first:
@@ -154,8 +158,9 @@ class _Judged(Question):
 
     def _declined(self) -> Fault | None:
         """ "I don't know" though memory holds it."""
-        partly = told_partly(self.reply.text, self.language)
-        known = self.own[0] if self.level == "high" and self.own and not partly else self.answering()
+        if self.ask.kind not in _VALUED and told_partly(self.reply.text, self.language):
+            return None
+        known = self.own[0] if self.level == "high" and self.own else self.answering()
         if known is None or (self.ask.kind in {"number"} and not known.numbers):
             return None
         return Fault(flag="declined", about=known.raw)
@@ -240,8 +245,30 @@ class _Judged(Question):
             return None
         others = [self.message, *(one.text for one in (*self.own[1:], *self.others))]
         others += [first.text] if near == first.text else []
-        rivals = differs(self.reply.text, near, others, self.language)
+        kind = self.ask.kind
+        rivals = differs(self.reply.text, near, others, self.language, dated=kind == "time", counted=kind == "number")
         return Fault(flag="ignored_memory", about=first.raw, certain=False) if rivals else None
+
+    def _other_being(self) -> Fault | None:
+        """Somebody else of the user's than the line names, where it is asked who ("Your sister hears badly")."""
+        if self.ask.kind != "person" or not self.own or self.own[0] is not self.first or self.level != "high":
+            return None
+        first = self.own[0]
+        said = whose(self.reply.text[:300].translate(_STRAIGHT), self.language, ASSISTANT, USER).mentions
+        named = {path.replace(ASSISTANT, USER) for path in said}
+        held = frozenset[str]().union(*first.clauses)
+        strange = bool(named) and named.isdisjoint(held) and all(path.startswith(f"{USER}/") for path in named)
+        told = first.subjects and self.covers(first) and not self.names & capitals(first.text, first.language)
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if strange and told else None
+
+    def _undone(self) -> Fault | None:
+        """ "Not yet", though the line says that it is done."""
+        if self.ask.kind != "yes_no" or not self.owners or not self.own or self.own[0] is not self.first:
+            return None
+        first = self.own[0]
+        done = says("done", first.text, first.language) and not says("negation", first.text, first.language)
+        yet = says("not_yet", self.reply.text[:_OPENING], self.language) and done
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if yet and self.level == "high" else None
 
     def _vague(self) -> Fault | None:
         """What is true of such things in general, where a line holds the user's own."""
@@ -328,7 +355,8 @@ class _Judged(Question):
 
     def _unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
-        if self.given() or not (about_user(self.ask, self.language) or self.turned):
+        theirs = any(self.owners & one.subjects and any("/" in path for path in one.subjects) for one in self.own)
+        if self.given() or not (about_user(self.ask, self.language) or self.turned or theirs):
             return None
         if any(mark in self.reply.text for mark in "?？"):  # who asks back does not claim to know
             return None

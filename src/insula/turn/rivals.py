@@ -18,24 +18,37 @@ Sort = Literal["number", "day", "month", "part"]
 
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_FEW = 12
 _COUNTER = re.compile(r"\d ?([^\W\d_])|[一二三四五六七八九十两]([^\W\d_])")
 
 
-def differs(said: str, held: str, elsewhere: Iterable[str], language: str) -> bool:
-    """Whether a reply says one value of a sort of which a line holds another one, and which stands nowhere else."""
+def differs(said: str, held: str, elsewhere: Iterable[str], language: str, *, dated: bool, counted: bool) -> bool:
+    """Whether a reply says one value of a sort of which a line holds another one, and which stands nowhere else.
+
+    Args:
+        said: the reply.
+        held: what the line says of it.
+        elsewhere: the message, and other lines.
+        language: theirs.
+        dated: a date is asked for, so that two numbers beside the same month are days of it.
+        counted: a number is asked for, which may be one more or less than the line's ("the youngest of four").
+    """
     mine, theirs = _values(said, language), _values(held, language)
     known = [_values(text, language) for text in elsewhere]
+    units_alike = bool(_units(said, language) & _units(held, language))
     for sort in ("month", "day", "part", "number"):
         one, other = mine[sort], theirs[sort]
         if len(one) != 1 or len(other) != 1:
             if one & other:
-                return _numbers_differ(said, held, mine, theirs, known, language) if sort == "month" else False
+                return False
             continue
         if one == other:
-            if sort == "month":
+            if sort == "month" and dated:
                 continue
             return False
         if any(one & each[sort] for each in known):
+            return False
+        if sort == "number" and counted and not units_alike and _next_to(*one, *other):
             return False
         return sort != "number" or _numbers_differ(said, held, mine, theirs, known, language)
     return False
@@ -60,6 +73,10 @@ def _numbers_differ(said: str, held: str, mine: Values, theirs: Values, known: I
     function = words_of("function", language)
     measured = [frozenset(unit for unit in _units(text, language) if unit not in function) for text in (said, held)]
     return not (all(measured) and measured[0].isdisjoint(measured[1])) and not _sums(one, other, held, language)
+
+
+def _next_to(one: str, other: str) -> bool:
+    return one.isdigit() and other.isdigit() and max(int(one), int(other)) <= _FEW and abs(int(one) - int(other)) == 1
 
 
 def _units(text: str, language: str) -> frozenset[str]:
