@@ -38,6 +38,11 @@ def refuses(text: str, language: str) -> bool:
     return _says("refuse", text, language)
 
 
+def of_world(text: str, language: str) -> bool:
+    """Whether a question is plainly one of general knowledge, which nobody has to be told ("the capital of …")."""
+    return _says("world", text, language)
+
+
 def reasons(text: str, language: str) -> bool:
     """Whether a text gives a reason, a condition or another way."""
     return _says("reason", text, language)
@@ -91,6 +96,11 @@ def generalises(text: str, language: str) -> bool:
 def wants_words(text: str, language: str) -> bool:
     """Whether a request is for something said or written, so that "Sure!" alone does not fulfil it."""
     return _says("telling", text, language)
+
+
+def wants_two(text: str, language: str) -> bool:
+    """Whether two things are asked for at once ("the capital and the currency"), and not what lies between them."""
+    return _says("both", text, language) and not _says("joint", text, language)
 
 
 def wants_again(text: str, language: str) -> bool:

@@ -70,6 +70,8 @@ def _numbers_differ(said: str, held: str, mine: Values, theirs: Values, known: I
         return False
     if clock and _hour(*one) == _hour(*other):
         return False
+    if all(dated):
+        return True
     function = words_of("function", language)
     measured = [frozenset(unit for unit in _units(text, language) if unit not in function) for text in (said, held)]
     return not (all(measured) and measured[0].isdisjoint(measured[1])) and not _sums(one, other, held, language)
