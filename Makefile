@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: postgres chaos help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: postgres chaos help run demo day docs bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -65,6 +65,11 @@ test-integrations: $(VENV)/test.stamp ## run real agents of each framework with 
 
 release-check: $(VENV)/test.stamp ## build the packages twice, install them bare and with each extra (package registry)
 	@$(BIN)/python tools/release.py
+
+docs: $(VENV)/uv.stamp ## build the docs as a site in site/, with mkdocs in an environment of its own (package registry)
+	@$(UV) venv --quiet --allow-existing .venv-docs
+	@$(UV) pip install --quiet --python .venv-docs/bin/python "mkdocs-material>=9.6,<10"
+	@.venv-docs/bin/mkdocs build --quiet
 
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }

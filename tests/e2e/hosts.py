@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from insula.hosts import places
+from insula.hosts import places, plugins
 from insula.hosts.live import CLIENTS, QUESTION, Run, Stage, failing, prove
 from insula.step.wording import SIGN
 from insula.testing import Edit, FakeModel, Read, Shell
@@ -259,8 +259,11 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     stage = Stage("claude-code", program, tmp_path / "stage")
     assert not installed or stage.insula("install", "claude-code").status == 0
     with FakeModel(failing(5)) as model:
-        assert finished(stage, model, stage.play(model))
+        run = stage.play(model)
+        assert finished(stage, model, run)
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
+    assert all(text.count("I live in Lisbon, near the river.") == 1 for text in model.texts()), "the turn's memory"
+    assert "signal of turn 1: " in run.output, "the last words were assessed"
     assert "PostToolUseFailure:Bash hook additional context: [insula] 4 similar" in model.texts()[4]
     assert stage.actions() == (10 if installed else 5), "each tells each call; it counts once"
 
@@ -362,3 +365,27 @@ def _steady(text: str) -> str:
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<id>", text)
     text = re.sub(r"\b[0-9a-f]{6,}\b|\d+(\.\d+)?", "<n>", text)
     return "\n".join(sorted(text.splitlines()))
+
+
+VALIDATED = {
+    "claude-code": (
+        ("plugin", "validate", "$folder"),
+        ("plugin", "marketplace", "add", "$folder"),
+        ("plugin", "install", "insula@insula"),
+    ),
+    "gemini": (("extensions", "validate", "$folder"),),
+}
+"""By host: what its client does with a plugin without asking."""
+
+
+@pytest.mark.parametrize("host", VALIDATED)
+def test_the_client_itself_accepts_the_plugin(host: str, tmp_path: Path) -> None:
+    folder = tmp_path / "plugin"
+    plugins.build(places.host(host), folder)
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    for words in VALIDATED[host]:
+        said = [word.replace("$folder", str(folder)) for word in words]
+        program = [PROGRAMS / places.host(host).binary, *said]
+        done = subprocess.run(program, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"(?i)passed|success", done.stdout + done.stderr)

@@ -3,7 +3,7 @@
 import json
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -12,8 +12,12 @@ from typing import Any
 import anyio
 import pytest
 
+from insula.errors import InputError
 from insula.hosts import hook
 from insula.integrations.claude_agent_sdk import EVENTS, MOST_RUNNING, THREADS, Callback, hooks
+from insula.metacognition import Metacognition
+from insula.testing import memory_store
+from insula.types import Identity, Signal
 
 pytestmark = pytest.mark.anyio
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "payloads" / "sdk.jsonl"
@@ -50,6 +54,34 @@ async def tell(payload: Mapping[str, Any]) -> dict[str, Any]:
     matchers: list[HookMatcher] = hooks().get(payload["hook_event_name"], [])
     answers = [await callback(payload, payload.get("tool_use_id"), None) for one in matchers for callback in one.hooks]
     return answers[0] if answers else {}
+
+
+@pytest.fixture
+async def mind() -> AsyncGenerator[Metacognition]:
+    async with memory_store() as store:
+        yield Metacognition(store, identity=Identity(name="Acme"), embed=None)
+
+
+class Agent:
+    """An agent of the SDK, as far as its callbacks see it."""
+
+    def __init__(self, mind: Metacognition) -> None:
+        self.made: dict[str, list[HookMatcher]] = hooks(mind, user="ana")
+
+    async def fire(self, name: str, session: str = "s", **fields: object) -> str:
+        """What the SDK puts before the model at an event."""
+        payload = {"hook_event_name": name, "session_id": session, "cwd": "/project", **fields}
+        told: list[str] = []
+        for callback in self.made[name][0].hooks:
+            answer = await callback(payload, None, None)
+            told.append(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+        return "\n".join(filter(None, told))
+
+    async def ask(self, prompt: str, session: str = "s") -> str:
+        return await self.fire("UserPromptSubmit", session, prompt=prompt)
+
+    async def stop(self, said: str, session: str = "s") -> str:
+        return await self.fire("Stop", session, last_assistant_message=said)
 
 
 def failures(home: Path) -> list[str]:
@@ -165,3 +197,61 @@ def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
     with pytest.raises(ImportError, match=r"pip install 'claude-agent-sdk>=0\.2,<1'"):
         hooks()
+
+
+async def test_what_the_user_said_in_one_session_is_told_in_the_next_with_how_sure_memory_is(
+    mind: Metacognition,
+) -> None:
+    agent = Agent(mind)
+    await agent.ask("I live in Lisbon, near the river.", "monday")
+    await agent.stop("Noted.", "monday")
+    told = await agent.ask("Where do I live?", "tuesday")
+    assert "I live in Lisbon, near the river." in told
+    async with mind.turn("ana", "wednesday", "Where do I live?") as turn:
+        assert turn.instructions_now == told.removeprefix("You are Acme.\n\n")
+
+
+async def test_what_stays_the_same_is_told_once_and_again_after_the_conversation_was_compacted(
+    mind: Metacognition,
+) -> None:
+    agent = Agent(mind)
+    told = [await agent.ask("Hello") for _ in range(2)]
+    await agent.fire("PreCompact", trigger="auto")
+    told += [await agent.ask("Hello") for _ in range(2)]
+    assert ["You are Acme." in text for text in told] == [True, False, True, False]
+
+
+async def test_the_last_words_of_the_agent_are_assessed_once_for_each_message(mind: Metacognition) -> None:
+    heard: list[Signal] = []
+    mind.subscribe(heard.append)
+    agent = Agent(mind)
+    for _ in range(2):  # the same words twice are two turns
+        await agent.ask("Why does the build fail?", "s")
+        await agent.stop("I don't know why the build fails.", "s")
+        await agent.stop("I don't know why the build fails.", "s")  # another hook kept the agent from stopping
+    assert [(one.user, one.session) for one in heard] == [("ana", "s")] * len(heard)
+    assert len(heard) == len({(one.kind, one.turn) for one in heard})
+    assert len({one.turn for one in heard}) == 2
+
+
+async def test_a_memory_that_fails_changes_nothing_for_the_agent(mind: Metacognition) -> None:
+    agent = Agent(mind)
+    await mind.store.close()
+    assert await agent.ask("Where do I live?") in {"", "You are Acme."}
+    assert await agent.stop("In Lisbon.") == ""
+    for callback in agent.made["Stop"][0].hooks:
+        odd: Any = 5
+        assert await callback(odd, None, None) == {}
+
+
+async def test_an_exempt_tool_is_not_felt(home: Path) -> None:
+    made: dict[str, list[HookMatcher]] = hooks(exempt={"Bash"})
+    (callback,) = made["PostToolUseFailure"][0].hooks
+    assert [await callback(failing(number), None, None) for number in range(5)] == [{}] * 5
+    assert not (home / "sessions").exists()
+
+
+def test_what_is_no_mind_is_refused_when_the_agent_is_built() -> None:
+    nothing: Any = Path("insula.db")
+    with pytest.raises(InputError, match="no Metacognition"):
+        hooks(nothing)

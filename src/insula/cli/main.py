@@ -13,6 +13,7 @@ from insula.cli.config import app as config
 from insula.cli.kept import memory, soul
 from insula.cli.lessons import app as lessons
 from insula.cli.options import Json, User
+from insula.cli.plugin import app as plugin
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
 from insula.cli.tokens import app as tokens
@@ -164,6 +165,7 @@ app.add_typer(memory, name="memory")
 app.add_typer(users, name="user")
 app.add_typer(tokens, name="token")
 app.add_typer(config, name="config")
+app.add_typer(plugin, name="plugin")
 
 
 @app.command()

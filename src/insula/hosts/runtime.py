@@ -33,7 +33,12 @@ _LIB = re.compile(r'"(lib-[0-9a-f]{16})"')
 _PASSING = frozenset({"archive-v0", "builds-v0", "environments-v2", "shims"})
 """Folders whose interpreters come and go (uv's caches), or are scripts that start slowly (pyenv, asdf)."""
 
-_SCRIPT = '''"""Runs Insula's hook; written by `insula install`, removed by `insula uninstall --all`.
+_HOMES = {
+    False: "os.path.dirname(os.path.dirname(os.path.abspath(__file__)))",
+    True: 'os.environ.get("INSULA_HOME") or os.path.join(os.path.expanduser("~"), ".insula")',
+}
+"""Where the hook's state is: above the script, but for one that lies in a plugin."""
+_SCRIPT = '''"""Runs Insula's hook; {origin}.
 
 A coding agent waits for this. Whatever goes wrong, it leaves with 0 and without a word; `insula doctor` tells.
 """
@@ -41,10 +46,10 @@ A coding agent waits for this. Whatever goes wrong, it leaves with 0 and without
 import os
 import sys
 
-home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+home = {home}
 try:
     os.umask(0o077)
-    sys.path.insert(0, os.path.join(home, "hook", "{lib}"))
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "{lib}"))
     from insula.hosts.hook import main
 
     main(home, sys.argv[1:])
@@ -183,6 +188,21 @@ def condition(home: Path) -> Condition:
     return "whole" if is_whole(home, lib, contents) else "damaged"
 
 
+def script(lib: str, shared: bool = False) -> bytes:
+    """What a host runs.
+
+    Args:
+        lib: the name of the folder beside it with the hook's code.
+        shared: whether it lies in a plugin, and the state elsewhere.
+    """
+    origin = (
+        "written by `insula plugin build`"
+        if shared
+        else "written by `insula install`, removed by `insula uninstall --all`"
+    )
+    return _SCRIPT.format(lib=lib, home=_HOMES[shared], origin=origin).encode()
+
+
 def write(home: Path, python: str, package: Path = PACKAGE) -> None:
     """Put the hook's code in place; the caller holds the lock of `home`.
 
@@ -194,9 +214,9 @@ def write(home: Path, python: str, package: Path = PACKAGE) -> None:
     hook = files.private_folder(home / "hook")
     if not is_whole(home, lib, contents):
         _write_lib(hook / lib, contents, python)
-    script = _SCRIPT.format(lib=lib).encode()
-    if files.read(home / SHIM) != script:
-        files.replace(home / SHIM, script, 0o600)
+    wanted = script(lib)
+    if files.read(home / SHIM) != wanted:
+        files.replace(home / SHIM, wanted, 0o600)
     for old in hook.glob("lib-*"):  # but for the previous one: a hook that runs now may still import from it
         if old.name not in (lib, before):
             shutil.rmtree(old, ignore_errors=True)

@@ -1,6 +1,10 @@
 """The Claude Agent SDK: the hooks of Claude Code in the process of the agent, without a process per call.
 
-    options = ClaudeAgentOptions(hooks=insula.integrations.claude_agent_sdk.hooks())
+    mind = await Metacognition.open("insula.db")
+    options = ClaudeAgentOptions(hooks=hooks(mind, user="ana"))
+
+With a mind, each message of the user's is a turn: what is told of it goes behind the message, and the last words of the
+agent are assessed. They have been shown by then, and stay. Without one, `hooks()`, there are the senses alone.
 
 The SDK has no callback for the start of a session, so learned rules are not told there: they are with the hooks that
 `insula install claude-code` puts into the settings, where `setting_sources` names those. With both, each call still
@@ -10,23 +14,30 @@ counts and is answered once.
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from insula.hosts import hook, places
+from insula.hosts import hook, places, registry
+from insula.hosts.fields import text
 from insula.hosts.files import private_folder
 from insula.integrations.extras import needed
+from insula.integrations.guest import TALKS, USER, Guest, Told, talking
+from insula.metacognition import Blocking, Metacognition
 
 if TYPE_CHECKING:
     HookMatcher = Any
     """Of the SDK, which need not be installed."""
 
+__all__ = ["hooks", "talking"]
+
 NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"
 """The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
 EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
+TURN_EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
 THREADS = 8
 """Events that are answered at the same time, in threads that are not taken from the agent's."""
 MOST_RUNNING = 2 * THREADS
@@ -35,10 +46,19 @@ MOST_RUNNING = 2 * THREADS
 Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[dict[str, Any]]]
 
 
-def hooks(home: Path | None = None) -> "dict[str, list[HookMatcher]]":
+def hooks(
+    mind: Metacognition | Blocking | None = None,
+    *,
+    user: str = USER,
+    exempt: Collection[str] = (),
+    home: Path | None = None,
+) -> "dict[str, list[HookMatcher]]":
     """What `ClaudeAgentOptions(hooks=...)` takes.
 
     Args:
+        mind: from `Metacognition.open` or `Metacognition.sync`; without one there are the senses alone.
+        user: whose memory is used, where `talking` does not say; the session is the SDK's own.
+        exempt: names of tools that the senses pass over.
         home: the folder of hook state; `INSULA_HOME`, else `~/.insula`, by default.
 
     Raises:
@@ -46,15 +66,55 @@ def hooks(home: Path | None = None) -> "dict[str, list[HookMatcher]]":
         ImportError: the SDK is not installed.
     """
     matcher = _matcher()
-    callback = _callback(str(private_folder(home or places.home())))
-    return {event: [matcher(hooks=[callback], timeout=2 * hook.PATIENCE)] for event in EVENTS}
+    sensing = _callback(str(private_folder(home or places.home())), frozenset(exempt))
+    parts = [(sensing, EVENTS), *([(Turns(Guest(mind, user=user)).tell, TURN_EVENTS)] if mind is not None else ())]
+    heard = dict.fromkeys(event for _, events in parts for event in events)
+    found = {event: [callback for callback, events in parts if event in events] for event in heard}
+    return {event: [matcher(hooks=each, timeout=2 * hook.PATIENCE)] for event, each in found.items()}
+
+
+class Turns:
+    """The turns of the SDK's sessions: begun by what the user says, finished by the agent's last words."""
+
+    def __init__(self, guest: Guest) -> None:
+        self._guest = guest
+        self._told: OrderedDict[str, Told] = OrderedDict()
+
+    async def tell(self, payload: Mapping[str, Any], tool_use_id: str | None, context: object) -> dict[str, Any]:
+        """Answers one event, in time or not at all."""
+        from anyio import move_on_after
+
+        try:
+            with move_on_after(hook.PATIENCE):
+                return await self._answered(dict(payload))
+        except Exception as error:
+            hook.count(str(places.home()), HOST, error)
+        return {}
+
+    async def _answered(self, payload: dict[str, Any]) -> dict[str, Any]:
+        session, name = text(payload, "session_id"), text(payload, "hook_event_name")
+        before = self._told.get(session, Told())
+        if name == "PreCompact":  # what stood in the conversation may be gone from it
+            self._told[session] = before._replace(system="")
+        elif name == "Stop":
+            await self._guest.awaited(self._guest.answer(before, text(payload, "last_assistant_message")))
+        elif said := text(payload, "prompt").strip():
+            told = await self._guest.awaited(self._guest.heard(said, session=session or None))
+            self._told[session] = told
+            self._told.move_to_end(session)
+            if len(self._told) > TALKS:
+                self._told.popitem(last=False)
+            new = told.system if told.system != before.system else ""
+            behind = "\n\n".join(filter(None, (new, told.behind)))
+            return registry.dialect(HOST).answer(name, behind) if behind else {}
+        return {}
 
 
 def _matcher() -> "Callable[..., HookMatcher]":
     return cast("Callable[..., HookMatcher]", needed("claude_agent_sdk", NAME, RANGE).HookMatcher)
 
 
-def _callback(home: str) -> Callback:
+def _callback(home: str, exempt: Collection[str]) -> Callback:
     from anyio import CapacityLimiter, move_on_after, to_thread
     from anyio.lowlevel import RunVar
 
@@ -67,7 +127,7 @@ def _callback(home: str) -> Callback:
             limiter = limiters.get() or CapacityLimiter(THREADS)
             limiters.set(limiter)
             with move_on_after(hook.PATIENCE):
-                work = partial(_answer, home, payload, running)
+                work = partial(_answer, home, payload, running, exempt)
                 return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
         except Exception as error:  # such as no thread to be had
             hook.count(home, HOST, error)
@@ -76,15 +136,16 @@ def _callback(home: str) -> Callback:
     return tell
 
 
-def _answer(home: str, payload: Mapping[str, Any], running: set[object]) -> dict[str, Any]:
+def _answer(home: str, payload: Mapping[str, Any], running: set[object], exempt: Collection[str]) -> dict[str, Any]:
     if len(running) >= MOST_RUNNING:
         return {}
     call, began = object(), time.monotonic()
     running.add(call)
     try:
-        if hook.off(home, os.environ.get("INSULA_OFF", "")):
+        given = dict(payload)
+        if hook.off(home, os.environ.get("INSULA_OFF", "")) or given.get("tool_name") in exempt:
             return {}
-        told = hook.respond(home, HOST, dict(payload), time.time())
+        told = hook.respond(home, HOST, given, time.time())
         if time.monotonic() - began > hook.PATIENCE:
             raise TimeoutError  # nobody waits for it any more
         return json.loads(told) if told else {}

@@ -124,6 +124,25 @@ class Guest:
             self._failed("ask")
             return Told()
 
+    async def heard(self, message: str, user: str | None = None, session: str | None = None) -> Told:
+        """The same where the framework hands over what the user says alone: each message begins a turn of its own.
+
+        Args:
+            message: what the user says.
+            user: whose memory is used, where the framework says.
+            session: the conversation, likewise.
+        """
+        try:
+            who = self._place(user, session)
+            talk = self._talk(who)
+            while talk.turns:
+                await talk.turns.popitem()[1].leave()
+            turn = talk.turns[0, message] = await self.mind.begin(*who, message)
+            return Told(turn, turn.instructions_stable, turn.instructions_now)
+        except Exception:
+            self._failed("ask")
+            return Told()
+
     async def answer(self, told: Told, response: object) -> str | None:
         """The text for the user where it should be another than the response's; None where that stands.
 

@@ -92,6 +92,7 @@ class Night:
 
 
 Phase = Callable[[Night], Awaitable[Result]]
+"""A phase of a night: it reads, decides, and hands back what it found and what it changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

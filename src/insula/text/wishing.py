@@ -164,7 +164,8 @@ def _by_meaning(one: _Sentence, wish: Wish | None, chance: float, previous: str)
     if wish is not None and wish.force == "asked" and chance < UNLIKELY and not _is_short(one):
         return None
     if wish is not None and wish.force == "standing":
-        kept = chance >= UNLIKELY or _is_short(one) or one.any("general", "name")
+        plain = one.any("general", "name") or (one.says("prefer") and one.says("target"))
+        kept = chance >= UNLIKELY or _is_short(one) or plain
         return wish if kept else wish._replace(force="asked") if one.slots else None
     if chance < _needed(one, wish) or (wish is not None and (wish.lifts or wish.force == "pointing")):
         return wish

@@ -1,0 +1,29 @@
+"""`insula plugin`: the hook as a plugin in a coding agent's own format."""
+
+import json as jsonlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from insula.cli.options import Json
+
+app = typer.Typer(help="The hook as a plugin of a coding agent.", no_args_is_help=True)
+
+
+@app.command()
+def build(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="claude-code or gemini.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to; made where there is none.")],
+    json: Json = False,
+) -> None:
+    """Write the plugin to a folder, from which the agent installs it."""
+    from insula.hosts import places, plugins
+
+    known = places.host(host)
+    files = plugins.build(known, folder)
+    install = plugins.form(known).install.format(folder=folder)
+    if json:
+        print(jsonlib.dumps({"host": host, "folder": str(folder), "files": len(files), "install": install}))
+        return
+    print(f"{known.name}: a plugin of {len(files)} files in {folder}\n  Install it with: {install}")

@@ -1,0 +1,100 @@
+"""The hook in a host's own plugin format: it has what the format asks for, and does alone what hooks do."""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from insula.cli.main import app
+from insula.errors import InputError
+from insula.hosts import places, plugins, probe
+from insula.hosts.live import QUESTION
+from insula.hosts.plugins import FORMS
+
+Json = dict[str, Any]
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+def read(folder: Path, path: str) -> Json:
+    return json.loads((folder / path).read_text("utf-8"))
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("INSULA_HOME")
+    return tmp_path / "user"
+
+
+def test_claude_code_finds_a_marketplace_and_in_it_the_plugin(tmp_path: Path) -> None:
+    plugins.build(places.host("claude-code"), tmp_path / "out")
+    market = read(tmp_path / "out", ".claude-plugin/marketplace.json")
+    (offered,) = market["plugins"]
+    plugin = read(tmp_path / "out" / offered["source"], ".claude-plugin/plugin.json")
+    assert NAME.fullmatch(market["name"])
+    assert market["owner"]["name"]
+    assert (plugin["name"], plugin["version"]) == (offered["name"], offered["version"])
+    assert NAME.fullmatch(plugin["name"])
+    assert VERSION.match(plugin["version"])
+    assert "hooks" not in plugin, "hooks/hooks.json is found by itself, and named besides it would be loaded twice"
+
+
+def test_gemini_finds_an_extension(tmp_path: Path) -> None:
+    plugins.build(places.host("gemini"), tmp_path / "out")
+    extension = read(tmp_path / "out", "gemini-extension.json")
+    assert NAME.fullmatch(extension["name"])
+    assert VERSION.match(extension["version"])
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(name: str, tmp_path: Path) -> None:
+    host, form = places.host(name), FORMS[name]
+    files = plugins.build(host, tmp_path / "out")
+    hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
+    assert list(hooks) == [on.event for on in host.events]
+    for on in host.events:
+        (group,) = hooks[on.event]
+        (handler,) = group["hooks"]
+        assert (group.get("matcher"), handler["timeout"]) == (on.matcher, on.seconds * host.scale)
+        assert handler["command"].startswith(f'python3 -I -S "{form.root}/hook/run.py" {name} ')
+    assert not any(str(tmp_path).encode() in file.read_bytes() for file in files)
+    assert all(file.is_file() for file in files)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_folder_alone_notices_similar_errors_and_is_quiet_before(name: str, tmp_path: Path, user: Path) -> None:
+    host, form = places.host(name), FORMS[name]
+    plugins.build(host, tmp_path / "out")
+    hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
+    command: str = hooks[host.events[0].event][0]["hooks"][0]["command"]
+    command = command.replace(form.root, str(tmp_path / "out" / form.within)).replace("python3", sys.executable, 1)
+    trial = probe.attempt(command, host, "s", str(tmp_path), {"HOME": str(user), "PATH": "/usr/bin:/bin"})
+    assert not any(answer.output for answer in trial.healthy)
+    assert any(QUESTION in answer.output.decode() for answer in trial.failing)
+    assert list(user.glob(".insula/sessions/*/trace.jsonl")), "what is observed is not kept in the plugin"
+    assert (user / ".insula").stat().st_mode & 0o077 == 0
+    assert not list(user.glob(".insula/failures.jsonl"))
+
+
+def test_nothing_is_overwritten_and_an_unknown_host_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    plugins.build(places.host("gemini"), tmp_path / "mine")
+    for taken in (tmp_path / "mine", tmp_path / "mine" / "gemini-extension.json"):
+        with pytest.raises(InputError, match="name a new folder"):
+            plugins.build(places.host("gemini"), taken)
+    with pytest.raises(InputError, match="No plugin is made for Codex, only for claude-code, gemini"):
+        plugins.build(places.host("codex"), tmp_path / "codex")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name not in {"home", "user"}) == ["mine"]
+
+
+def test_the_command_says_how_to_install_what_it_wrote(tmp_path: Path) -> None:
+    said = CliRunner().invoke(app, ["plugin", "build", "claude-code", str(tmp_path / "out")])
+    assert said.exit_code == 0
+    assert f"claude plugin marketplace add {tmp_path / 'out'} && claude plugin install insula@insula" in said.output
+    told = CliRunner().invoke(app, ["plugin", "build", "gemini", str(tmp_path / "other"), "--json"])
+    assert json.loads(told.output)["install"] == f"gemini extensions install {tmp_path / 'other'}"

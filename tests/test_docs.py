@@ -1,0 +1,154 @@
+"""The code in the docs: each block compiles, those of the library run, and those of `extend.md` are whole parts."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import insula
+from insula import senses, testing
+from insula.hosts import hook, registry
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.names import PhaseName
+from insula.step import proprioception
+from insula.step.senses import SENSES, ending
+
+pytestmark = pytest.mark.anyio
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = ("library.md", "integrations.md", "extend.md", "hosts.md")
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(page: str) -> list[str]:
+    return BLOCK.findall((DOCS / page).read_text("utf-8"))
+
+
+def part(name: str) -> ModuleType:
+    """The file of that name on the page, as a module."""
+    (source,) = (block for block in blocks("extend.md") if block.partition("\n")[0].endswith(f"/{name}.py"))
+    made = ModuleType(name)
+    exec(compile(source, f"{name}.py", "exec"), made.__dict__)
+    return made
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_on_a_page_compiles(page: str) -> None:
+    assert blocks(page)
+    for block in blocks(page):
+        compile(block, page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+async def run(block: str, names: Mapping[str, object]) -> dict[str, Any]:
+    """The names that a block leaves, run from its first line to its last, with `await` where it stands."""
+    known: dict[str, Any] = dict(names)
+    code = compile(block, "a page", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if (waiting := eval(code, known)) is not None:
+        await waiting
+    return known
+
+
+async def test_the_first_example_of_the_library_answers() -> None:
+    async def my_agent(prompt: str, *, system: str) -> str:
+        assert prompt.startswith("Where do I live?")
+        return "You live in Lisbon."
+
+    done = await run(blocks("library.md")[0], {"my_agent": my_agent})
+    assert "You live in Lisbon." in done["answer"]
+    assert Path("insula.db").exists()
+
+
+async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
+    calls = [SimpleNamespace(name="query", arguments={"sql": f"{n}"}, result="Error: no such table") for n in range(6)]
+    await run(blocks("library.md")[1], {"my_agent": calls})
+    assert any("[insula]" in call.result for call in calls)
+
+
+def test_the_sense_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    flood: Any = part("flood")
+    monkeypatch.setattr(proprioception, "SENSES", (*SENSES, flood))
+    monkeypatch.setitem(ending.ALL, flood.NAME, flood)
+    quiet = senses.feel(None, senses.action("read", {"path": "a.log"}, "x" * 1_000))
+    loud = senses.feel(quiet.state, senses.action("read", {"path": "b.log"}, "x" * 200_000))
+    assert quiet.note is None
+    assert loud.note
+    assert loud.note.text == f"[insula] {flood.fact(SimpleNamespace(count=200))} {flood.ADVICE[0][0]}"
+
+
+def test_the_host_is_told(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setitem(sys.modules, registry.module("acme"), part("acme"))
+    monkeypatch.setattr(registry, "NAMES", (*registry.NAMES, "acme"))
+    monkeypatch.setenv("INSULA_HOLDOUT", "off")
+    said: list[str] = []
+    for number in range(5):
+        call = {"event": "called", "session": "s", "tool": "shell", "call": f"{number}", "ok": False}
+        call |= {"input": {"command": f"cat missing-{number}"}, "output": f"cat: missing-{number}: No such file"}
+        said.append(hook.respond(str(home), "acme", call, 1_000.0 + number))
+    notes = [json.loads(each)["note"] for each in said if each]
+    assert 0 < len(notes) < len(said)
+    assert notes[0].startswith("[insula] 3 turns in a row ended in similar errors.")
+
+
+async def test_the_phase_is_in_the_report_of_the_night(store: Store) -> None:
+    count: Any = part("volume").__dict__["count"]
+    mind = Metacognition(store, embed=None)
+    for _ in range(3):
+        await mind.observe("ana", "monday", "I live in Lisbon.")
+    night = await sleep_cycle(store, "ana", [(PhaseName.TRENDS, count)], force=True)
+    assert [(one.state, dict(one.found)) for one in night.phases] == [("done", {"sessions": 1, "messages": 3})]
+
+
+HALVES: Mapping[str, tuple[str, str]] = {
+    "flood": ("def fact(", "def facts("),
+    "acme": ("turn = None", ""),
+    "volume": ("(night: Night)", "(night: Night, more: int)"),
+}
+"""By part: what is taken out of it, and what stands there instead."""
+ENTRIES = """
+import {0}flood, {0}acme, {0}volume
+from insula import Dialect, Phase, Sense
+sense: Sense = {0}flood
+dialect: Dialect = {0}acme
+phase: Phase = {0}volume.count
+"""
+
+
+def test_a_whole_part_passes_the_type_checker_and_a_half_one_does_not(tmp_path: Path) -> None:
+    for block in blocks("extend.md"):
+        name = Path(block.partition("\n")[0]).stem
+        (tmp_path / f"{name}.py").write_text(block)
+        (tmp_path / f"half_{name}.py").write_text(block.replace(*HALVES[name]))
+    for begin in ("", "half_"):
+        (tmp_path / f"{begin}entries.py").write_text(ENTRIES.format(begin))
+    config = {"extraPaths": [str(ROOT / "src")], "typeCheckingMode": "standard", "pythonVersion": "3.11"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", "-p", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    red = [(Path(one["file"]).name, one["range"]["start"]["line"]) for one in found if one["severity"] == "error"]
+    assert red == [("half_entries.py", line) for line in (3, 4, 5)], found
+
+
+def test_the_reference_is_made_of_the_docstrings_as_they_are() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools" / "reference.py", "--check"], check=False)
+    assert done.returncode == 0, "run: python tools/reference.py"
+
+
+def test_each_public_name_stands_in_the_reference_with_what_it_is() -> None:
+    text = (DOCS / "reference.md").read_text("utf-8")
+    public = {*dir(insula), *senses.__all__, *testing.__all__} - {"__version__"}
+    told = dict(re.findall(r"^### (\w+)\n\n(.*?)(?=^###? |\Z)", text, re.M | re.S))
+    assert public <= told.keys()
+    said = {
+        name: re.sub(r"```.*?```|`[^`]*`|^\* .*$", "", entry, flags=re.M | re.S).strip() for name, entry in told.items()
+    }
+    assert [name for name in public if not said[name]] == []
