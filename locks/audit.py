@@ -79,13 +79,12 @@ def licence_of(name: str) -> str | None:
         told = distribution(name).metadata
     except PackageNotFoundError:
         return None
-    stated = {name: text for name, text in told.items() if name in {"License", "License-Expression"}}
-    if expression := stated.get("License-Expression"):
-        return expression
+    if "License-Expression" in told:
+        return told["License-Expression"]
     classified = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if one.startswith("License ::")]
     if named := " / ".join(one for one in classified if one != "OSI Approved"):
         return named
-    return stated.get("License", "").strip().partition("\n")[0][:80]
+    return told["License"].strip().partition("\n")[0][:80] if "License" in told else ""
 
 
 def trouble_of_licence(name: str, licence: str | None) -> str:
