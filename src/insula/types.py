@@ -272,6 +272,8 @@ class ImpasseRecord(TypedDict, total=False):
     """A session, or a method, that is stuck."""
 
     topic: list[str]
+    quoted: Mapping[str, object]
+    """The problem of a method that is stuck, for the next turn; erased with any message."""
 
 
 class ReflectionRecord(TypedDict):

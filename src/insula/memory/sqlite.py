@@ -177,7 +177,7 @@ class File:
 
 
 def _reading(path: str) -> sa.Engine:
-    """An engine of a connection for each reader; they cannot write, and make no file where there is none."""
+    """An engine of as many connections as there are readers; they cannot write, nor make a file."""
 
     def connected() -> sqlite3.Connection:
         made = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=rw", uri=True, check_same_thread=False)

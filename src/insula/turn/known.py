@@ -83,10 +83,10 @@ class _Judged(Question):
     def fault(self) -> Fault | None:
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
-        if self.owners - {"?"} == {ASSISTANT}:  # memory is of the user, and not of who answers
+        if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
-            return self._stale() or self._denied() or self._opposed()
+            return self._stale() or self._denied() or self._opposed() or self._other_name()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
@@ -194,6 +194,14 @@ class _Judged(Question):
         told = newer.numbers - numbers(self.message, self.language)
         rivals = (self.names and mine) or (self.numbers and told)
         return Fault(flag="ignored_memory", about=newer.raw, certain=False) if rivals else None
+
+    def _other_name(self) -> Fault | None:
+        """Words of the line about another name than the line's ("You moved to Porto last weekend")."""
+        if self.ask.kind not in _NAMED or not self.carried(self.own[0]) or self.own[0].language != self.language:
+            return None
+        mine = names(self.own[0].text, self.language) - frozenset(map(fold, self.whole))
+        rivals = bool(mine and self.names) and mine.isdisjoint(self.names) and not self._quotes(self.own[0])
+        return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False) if rivals else None
 
     def _outdated(self, older: Line) -> bool:
         """Whether the response gives the older line's measure or day, where the newest has another of the same."""
