@@ -79,12 +79,12 @@ def licence_of(name: str) -> str | None:
         told = distribution(name).metadata
     except PackageNotFoundError:
         return None
-    if stated := told.get("License-Expression"):
-        return stated
+    if "License-Expression" in told:
+        return told["License-Expression"]
     classified = [one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if one.startswith("License ::")]
     if named := " / ".join(one for one in classified if one != "OSI Approved"):
         return named
-    return (told.get("License") or "").strip().partition("\n")[0][:80]
+    return told["License"].strip().partition("\n")[0][:80] if "License" in told else ""
 
 
 def trouble_of_licence(name: str, licence: str | None) -> str:
@@ -102,7 +102,7 @@ def trouble_of_licence(name: str, licence: str | None) -> str:
 def bill(entries: list[Pinned], version: str) -> dict[str, Any]:
     """The bill of materials: the same for the same lock."""
     parts = [_component(one) for one in entries] + [_vendored(*one) for one in VENDORED]
-    own = {"type": "library", "bom-ref": "insula", "name": "insula", "version": version}
+    own: dict[str, Any] = {"type": "library", "bom-ref": "insula", "name": "insula", "version": version}
     if wheels := sorted((ROOT / "dist").glob("*.whl")):
         own["hashes"] = [{"alg": "SHA-256", "content": hashlib.sha256(wheels[-1].read_bytes()).hexdigest()}]
     return {

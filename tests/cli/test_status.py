@@ -67,7 +67,7 @@ def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -297,7 +297,7 @@ def test_a_server_that_asks_for_a_token_is_said_to(
             seen.append(self.headers["Authorization"])
             self.send_error(401)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
     with HTTPServer(("127.0.0.1", 0), Closed) as server:

@@ -1,5 +1,6 @@
 """The four repositories of a store: each method is one unit of work, run whole in a thread of the store's own."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -186,13 +187,12 @@ class Memories(_Repository):
 
     async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
-
         try:
             written = await self._database.run(meanings.embed, user_id, made)
         except BaseException:
-            self._database.neighbourhoods.forget(user_id)
+            self._database.neighbourhoods.forget()  # it may have been written all the same
             raise
-        self._database.neighbourhoods.add(user_id, written)  # once readers can see them
+        await asyncio.to_thread(self._database.neighbourhoods.add, user_id, written)  # once readers can see them
         return len(written)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:

@@ -9,6 +9,7 @@ from insula.types import (
     CONFIDENCE_LOW,
     HEDGE_THRESHOLD,
     IMPASSE,
+    JUDGED,
     PASS_THRESHOLD,
     REFLECTION,
     TURN,
@@ -38,6 +39,7 @@ SIGNALS: Mapping[SignalKind, str] = {
     CONFIDENCE_LOW: "Poor answer",
     IMPASSE: "Stuck",
     REFLECTION: "Reflected",
+    JUDGED: "Judged by you",
     ADAPTATION: "Adapted",
 }
 LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
