@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: docs postgres chaos help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load lock clean
+.PHONY: docs postgres chaos help run demo day bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedde
 
 load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about five minutes, Linux)
 	@$(BIN)/insula bench load
+
+audit: $(VENV)/test.stamp ## look at what we rest on: hashes, licences, advisories; writes a bill of materials
+	@$(BIN)/python locks/audit.py
 
 lock: $(VENV)/uv.stamp ## write the lock files anew from pyproject.toml
 	$(COMPILE) pyproject.toml --extra all --extra local --group build -o requirements.lock

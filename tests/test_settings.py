@@ -119,7 +119,7 @@ def test_users_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     ("text", "said"),
     [
         ('[users.ana]\ntoken = "0123456789abcde"', "'users.ana.token' cannot be used: a token has 16 or more"),
-        ('[users.ana]\ntoken = "0123456789 abcdef"', "no blank; make one with: insula serve --new-token"),
+        ('[users.ana]\ntoken = "0123456789 abcdef"', "no blank; let `insula token new NAME` make one"),
         ('[users.ana]\ntoken = "0123456789abcdéf"', "a token has 16 or more ASCII characters"),
         ('[users]\nana = "0123456789abcdef"', "'users.ana' cannot be used"),
         ("users = 3", "'users' cannot be used"),

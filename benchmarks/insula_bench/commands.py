@@ -204,6 +204,18 @@ def bench_likelihood(
     raise typer.Exit(run(model, json, fit))
 
 
+@app.command("newcomer")
+def bench_newcomer(
+    model: Annotated[str, typer.Option(help="As for `insula chat`.")] = "embedded",
+    show: Annotated[bool, typer.Option("--show", help="Show each turn.")] = False,
+    json: Json = False,
+) -> None:
+    """A newcomer's first 61 turns: what is remembered, and whether the verdict says so where it is not."""
+    from insula_bench.newcomer import run
+
+    raise typer.Exit(run(model, json, show))
+
+
 @app.command("conversations")
 def bench_conversations(
     data: Annotated[
@@ -228,7 +240,7 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
     sources: Annotated[str, typer.Option(help="Of memory: small, locomo, realtalk, with commas between.")] = "small",
     data: Annotated[str | None, typer.Option(help="A folder that holds locomo/ and realtalk/.")] = None,
-    half: Annotated[str, typer.Option(help="dev, on which words were chosen, or held.")] = "held",
+    half: Annotated[str, typer.Option(help="dev, on which words were chosen; held; or third, a later table.")] = "held",
     conversations: Annotated[int, typer.Option(help="Long conversations of each source.", min=1)] = 5,
     questions: Annotated[int, typer.Option(help="Questions of each kind and long conversation.", min=1)] = 10,
     limit: Annotated[int | None, typer.Option(help="How many items; 0 only reports.", min=0)] = None,

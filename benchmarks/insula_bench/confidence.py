@@ -49,7 +49,7 @@ TALKS_ALONE = ("agreement", "familiarity", "guidance")
 FITTED_ON = (
     "{}; 'setting' and 'guidance' are set by hand. docs/benchmarks/confidence.md shows what they reach elsewhere."
 )
-PEOPLE, PAGES = "our own talks (insula/bench/talks, MIT)", "MTRAG (Apache-2.0)"
+PEOPLE, PAGES = "our own talks (benchmarks/insula_bench/talks, MIT)", "MTRAG (Apache-2.0)"
 
 
 class Suite(NamedTuple):
@@ -194,7 +194,7 @@ def refitted(answers: dict[str, list[Answer]]) -> Calibration:
 
 def _fitted(start: Calibration, cases: Sequence[Case], on: str) -> Calibration:
     found = fit(cases, _without(start, BY_HAND))
-    by_hand = {name: weight for name, weight in start.weights.items() if name in BY_HAND}
+    by_hand = {name: shipped().weights[name] for name in BY_HAND}
     return replace(
         start,
         intercept=round(found.intercept, 3),

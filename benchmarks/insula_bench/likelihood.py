@@ -16,7 +16,7 @@ from insula.llm.models import resolve
 from insula.metacognition import Metacognition
 from insula.stats import auroc_interval, ece, logistic, ranked
 from insula.text.analysis import analyse
-from insula.turn.likelihood import UNSURE, Logprobs, likelihood, mean_of_answer
+from insula.turn.likelihood import UNSURE, Logprobs, least_likely, likely
 from insula_bench.likelihood_questions import Question, questions
 from insula_bench.progress import steps
 
@@ -33,8 +33,8 @@ class Answer(NamedTuple):
     question: Question
     text: str
     right: bool
-    mean: float
-    """Mean log-probability of the words that carry it."""
+    least: float
+    """The log-probability of its least likely claim."""
     tokens: float
     """The same of all its tokens."""
     likelihood: float
@@ -76,11 +76,10 @@ async def asked(name: str) -> list[Answer]:
 
 def _answer(question: Question, text: str, logprobs: Logprobs) -> Answer | None:
     asked = analyse(question.text)
-    mean, likely = mean_of_answer(logprobs, asked), likelihood(logprobs, asked)
-    if mean is None or likely is None:
+    if (claim := least_likely(logprobs, asked)) is None:
         return None
     tokens = statistics.fmean(value for _, value in logprobs)
-    return Answer(question, text, question.is_right(text), mean, tokens, likely)
+    return Answer(question, text, question.is_right(text), claim.value, tokens, likely(claim))
 
 
 def measure(answers: list[Answer]) -> Figures:
@@ -95,24 +94,24 @@ def measure(answers: list[Answer]) -> Figures:
 
 def _figures(answers: list[Answer]) -> Figures:
     right = [one.right for one in answers]
-    likely = [one.likelihood for one in answers]
+    sure = [one.likelihood for one in answers]
     wrong = [not one for one in right]
     figures: Figures = {
         "n": len(answers),
         "right": sum(right),
-        "unsure_of_right": _share([p < UNSURE for p, yes in zip(likely, right, strict=True) if yes]),
-        "unsure_of_wrong": _share([p < UNSURE for p, yes in zip(likely, wrong, strict=True) if yes]),
+        "unsure_of_right": _share([p < UNSURE for p, yes in zip(sure, right, strict=True) if yes]),
+        "unsure_of_wrong": _share([p < UNSURE for p, yes in zip(sure, wrong, strict=True) if yes]),
     }
     if 0 < sum(right) < len(right):
         truth, base = np.array(right), statistics.fmean(right)
-        low, high = auroc_interval(likely, right)
-        error = statistics.fmean((p - yes) ** 2 for p, yes in zip(likely, right, strict=True))
+        low, high = auroc_interval(sure, right)
+        error = statistics.fmean((p - yes) ** 2 for p, yes in zip(sure, right, strict=True))
         figures |= {
-            "auroc": round(ranked(np.array(likely), truth), 3),
+            "auroc": round(ranked(np.array(sure), truth), 3),
             "interval": [round(low, 3), round(high, 3)],
             "auroc_mean_token": round(ranked(np.array([one.tokens for one in answers]), truth), 3),
             "auroc_brevity": round(ranked(np.array([-float(len(one.text)) for one in answers]), truth), 3),
-            "ece": round(ece(likely, right), 3),
+            "ece": round(ece(sure, right), 3),
             "brier_skill": round(1 - error / (base * (1 - base)), 3),
         }
     return figures
@@ -125,7 +124,7 @@ def _share(of: list[bool]) -> float | None:
 def fitted(answers: list[Answer]) -> Figures:
     """The curve that the other half gives; `turn/likelihood.json` holds that of the embedded model."""
     mine = [one for one in answers if one.question.fitting]
-    weights = logistic(np.array([[one.mean] for one in mine]), np.array([float(one.right) for one in mine]))
+    weights = logistic(np.array([[one.least] for one in mine]), np.array([float(one.right) for one in mine]))
     return {"n": len(mine), "intercept": round(float(weights[0]), 3), "slope": round(float(weights[1]), 3)}
 
 

@@ -1,10 +1,12 @@
 """What recall costs one user who has talked for years, by how common the words are that are asked with."""
 
 import asyncio
+import gc
 import random
 import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +57,8 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
         place = await store.place("many", "all")
         await _fill(store, place, _generated(talks, size, chance), size)
         asking = await store.place("many", "later")
+        gc.collect()
+        gc.freeze()  # as `insula chat` does with what it has loaded
         for kind, texts in _questions(talks, chance).items():
             for number, text in enumerate(texts):
                 taken, estimated = await _asked(store, asking, text)
@@ -72,8 +76,9 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
 async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     asked = analyse(text)
     began = time.process_time()
-    vector = embedded(use, question(asked, ()))
-    asks = [one._replace(vector=embedded(use, one.text)) for one in assertion.questions(asked, USER, ASSISTANT)]
+    meaning = cache(partial(embedded, use))  # a turn makes the vector of a text once
+    vector = meaning(question(asked, ()))
+    asks = [one._replace(vector=meaning(one.text)) for one in assertion.questions(asked, USER, ASSISTANT)]
     sought, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
     found = await store.memories.recall(place, sought, limit, vector=vector, asked=asks)
     recalled = time.process_time()

@@ -59,6 +59,17 @@ def opened(path: "str | Path", within: "str | Path | None" = None) -> int:
     return handle
 
 
+def private(folder: "Path") -> None:
+    """Make a folder of ours and those above it that are not there, for their owner's eyes alone.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    for one in (*reversed(folder.parents), folder):
+        if not one.is_dir():
+            one.mkdir(mode=0o700, exist_ok=True)
+
+
 def _check(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

@@ -8,6 +8,7 @@ it is left aside, and said in one sentence.
 import logging
 import os
 import reprlib
+import stat
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +37,7 @@ MOST_AT_HOME = 1_000_000
 QUOTED = 100
 """Characters of what stands in a file that a sentence repeats."""
 TOKEN_CHARS = 16
-"""The fewest characters of a token; `insula serve --new-token` makes longer ones."""
+"""The fewest characters of a token; `insula token new` makes longer ones."""
 ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 ONLY_AT_HOME = frozenset(
@@ -74,7 +75,7 @@ def _token(token: SecretStr) -> SecretStr:
     text = token.get_secret_value()
     if len(text) < TOKEN_CHARS or not all("!" <= char <= "~" for char in text):
         raise ValueError(
-            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; make one with: insula serve --new-token"
+            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; let `insula token new NAME` make one"
         )
     return token
 
@@ -224,6 +225,8 @@ def load(here: Path | None = None) -> Settings:
     """
     own, local = home() / FILE, (here or Path.cwd()) / FILE
     check_home(own.parent)
+    if others := written_by_others(own.parent):
+        log.warning("%s", others)
     values = _own(own)
     theirs = {} if os.path.realpath(local) == os.path.realpath(own) else _theirs(local)
     while True:
@@ -255,6 +258,21 @@ def check_home(folder: Path) -> None:
                 raise SettingsError(
                     f"The folder {str(folder)!r} cannot be used: {str(one)!r} is a file; point INSULA_HOME at a folder."
                 )
+
+
+def written_by_others(folder: Path) -> str:
+    """What to say of a folder of ours into which others may write; empty where they may not."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return ""
+    theirs = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != found.st_uid)
+    if os.name != "posix" or not theirs:
+        return ""
+    return (
+        f"Others on this machine may write into {str(folder)!r} (mode {stat.S_IMODE(found.st_mode):o}), and so choose "
+        f"what is remembered and who comes in; take that from them with `chmod go-w {folder}`."
+    )
 
 
 def _own(path: Path) -> dict[str, Any]:

@@ -215,11 +215,14 @@ class Controls:
     """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
 
 
-SignalKind = Literal["meta:turn", "meta:confidence-low", "meta:impasse", "meta:reflection", "session:adaptation"]
+SignalKind = Literal[
+    "meta:turn", "meta:confidence-low", "meta:impasse", "meta:reflection", "meta:judged", "session:adaptation"
+]
 TURN: Literal["meta:turn"] = "meta:turn"
 CONFIDENCE_LOW: Literal["meta:confidence-low"] = "meta:confidence-low"
 IMPASSE: Literal["meta:impasse"] = "meta:impasse"
 REFLECTION: Literal["meta:reflection"] = "meta:reflection"
+JUDGED: Literal["meta:judged"] = "meta:judged"
 ADAPTATION: Literal["session:adaptation"] = "session:adaptation"
 
 
@@ -269,6 +272,8 @@ class ImpasseRecord(TypedDict, total=False):
     """A session, or a method, that is stuck."""
 
     topic: list[str]
+    quoted: Mapping[str, object]
+    """The problem of a method that is stuck, for the next turn; erased with any message."""
 
 
 class ReflectionRecord(TypedDict):
@@ -288,7 +293,13 @@ class AdaptationRecord(TypedDict):
     after: object
 
 
-SignalRecord = TurnRecord | PoorRecord | ImpasseRecord | ReflectionRecord | AdaptationRecord
+class JudgedRecord(TypedDict):
+    """A person's own word on an answer."""
+
+    right: bool
+
+
+SignalRecord = TurnRecord | PoorRecord | ImpasseRecord | ReflectionRecord | JudgedRecord | AdaptationRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,11 +32,11 @@ def remembered(home: Path) -> Path:
             assert user is not None
             (session,) = await store.nights.sessions_to_sleep_on(user)
             await store.nights.record(
-                user, "d", "s", {}, [Summary(session.id, "An operation of Ana.", ("ana",), 6, session.last)]
+                user, "d", "summaries", {}, [Summary(session.id, "An operation of Ana.", ("ana",), 6, session.last)]
             )
             insight = Insight("Operations worry the user.", ("operation",), (session.id,), 0.5, 0.5)
             lesson = Lesson("k", "Ask after the operation.", ("operation",), "", "derived", (1,))
-            await store.nights.record(user, "d", "r", {}, [insight, lesson])
+            await store.nights.record(user, "d", "reflection", {}, [insight, lesson])
 
     asyncio.run(talk())
     return home

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Coroutine, Generator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 
 from insula.cli import common, serve
 from insula.cli.main import main
+from insula.settings import load
 from insula.testing import FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -124,7 +124,7 @@ def test_others_reach_no_server_without_tokens(host: str) -> None:
         pytest.skip("this machine has no IPv6")
     said = refused("--model", "test", "--port", "0", "--host", host)
     assert f"At {host!r} others can reach the server" in said
-    assert "insula serve --new-token NAME" in said
+    assert "insula token new NAME" in said
 
 
 @pytest.mark.parametrize("words", [["--host", "no.such.host.invalid"], ["--host", "192.0.2.1"], ["--host", ""]])
@@ -139,17 +139,12 @@ def test_a_model_that_is_not_there_is_one_sentence() -> None:
     assert refused("--model", "nonsense", "--port", "0").startswith("insula: There is no model called 'nonsense'")
 
 
-def test_the_lines_of_a_new_token_put_it_in_force(
+def test_a_new_token_is_in_force_at_once_until_it_is_revoked(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["insula", "serve", "--new-token", "ana"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    out, err = capsys.readouterr()
-    assert not ended.value.code
-    assert str(home / "insula.toml") in err
-    (home / "insula.toml").write_text(out)
-    token = tomllib.loads(out)["users"]["ana"]["token"]
+    token = command("token", "new", "ana", monkeypatch=monkeypatch, capsys=capsys)
+    assert token not in (home / "tokens.json").read_text()
+    assert (home / "tokens.json").stat().st_mode & 0o777 == 0o600
     with serving("--model", "test", "--host", "0.0.0.0", "--allow-host", "box.example") as server:
         server.netloc = server.netloc.replace("0.0.0.0", "127.0.0.1")
         bearer = {"Authorization": f"Bearer {token}"}
@@ -158,29 +153,47 @@ def test_the_lines_of_a_new_token_put_it_in_force(
         assert server.ask("/agent/sessions", headers=bearer)[0] == 200
         assert server.ask("/agent/sessions", headers=bearer | {"Host": "box.example"})[0] == 200
         assert server.ask("/health", headers={"Host": "evil.example"})[0] == 400
+        other = command("token", "new", "ben", "--name", "phone", monkeypatch=monkeypatch, capsys=capsys)
+        theirs = {"Authorization": f"Bearer {other}"}
+        assert server.ask("/agent/sessions", headers=theirs)[0] == 200
+        command("token", "revoke", "phone", monkeypatch=monkeypatch, capsys=capsys)
+        assert server.ask("/agent/sessions", headers=theirs)[0] == 401
+        assert server.ask("/agent/sessions", headers=bearer)[0] == 200
+        command("token", "revoke", "ana-1", monkeypatch=monkeypatch, capsys=capsys)
+        assert server.ask("/agent/sessions", headers=bearer)[0] == 401
+        assert server.ask("/agent/sessions")[0] == 401, "none is left, and that opens no door"
         assert server.stop() == (0, "")
+
+
+def command(*words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints."""
+    monkeypatch.setattr("sys.argv", ["insula", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code, capsys.readouterr().err
+    return capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("name", ["tokens.json", "insula.toml"])
+def test_a_file_of_tokens_that_others_may_read_is_refused(home: Path, name: str) -> None:
+    (home / name).write_text("[]" if name.endswith("json") else '[users.ana]\ntoken = "0123456789abcdef"\n')
+    (home / name).chmod(0o644)
+    said = refused("--model", "test", "--port", "0")
+    assert "Others on this machine may read the tokens" in said
+    assert f"chmod 600 {home / name}" in said
 
 
 def test_a_server_at_every_address_says_that_its_names_are_missing(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home / "insula.toml").write_text('[users.ana]\ntoken = "0123456789abcdef"\n')
+    (home / "insula.toml").chmod(0o600)
     monkeypatch.setattr("insula.cli.serve.asyncio.run", Coroutine[Any, Any, int].close)
     serve.run(host="0.0.0.0", port=0, model="test", allowed=())
     assert "name what others reach this server by with --allow-host NAME" in capsys.readouterr().err
     serve.run(host="0.0.0.0", port=0, model="test", allowed=["box.example"])
     serve.run(host="127.0.0.1", port=0, model="test", allowed=())
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("user", ["ana", 'Ana "x" ü.\\', "a.b", "a b"])
-def test_tokens_are_long_random_and_written_as_toml(user: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found: set[str] = set()
-    for _ in range(2):
-        assert serve.new_token(user) == 0
-        found.add(tomllib.loads(capsys.readouterr().out)["users"][user]["token"])
-    assert len(found) == 2
-    assert all(len(token) >= 32 for token in found)
 
 
 def test_what_fails_is_one_line_of_json_each_without_secrets(home: Path) -> None:
@@ -209,3 +222,21 @@ def test_where_no_log_can_be_written_nothing_else_fails(home: Path, capfd: pytes
         logging.getLogger("insula.server").error("Lost, too.")
         common.log_to(home / "another.log")  # which closes the one before
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_written_is_for_its_owners_eyes_alone(home: Path) -> None:
+    (home / "users").mkdir(mode=0o755)
+    (home / common.LOG_FILE).touch(mode=0o644)
+    (home / common.LOG_FILE).chmod(0o644)
+    common.log_to(home / common.LOG_FILE)
+    logging.getLogger("insula").warning("The model could not be reached.")
+    logging.shutdown()
+    assert [(home / name).stat().st_mode & 0o777 for name in ("users", common.LOG_FILE)] == [0o700, 0o600]
+
+
+def test_a_folder_into_which_others_may_write_is_said(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    load()
+    assert not caplog.records
+    home.chmod(0o777)
+    load()
+    assert f"Others on this machine may write into {str(home)!r}" in caplog.text

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def answering(answers: Mapping[str, tuple[int, bytes]]) -> Generator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the name is the base class's
+        def log_message(self, *_: object) -> None:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -190,7 +190,8 @@ async def live(path: Path, turns: int) -> None:
     store = await Store.open(path)
     async with Metacognition(store, regulator=Regulator(slo_ms=1e9)) as metacognition:
         for number in range(turns):
-            async with metacognition.turn("ana", f"day {number % 2}", "Please use metres.", model="tiny") as turn:
+            session = f"day {number % max(2, turns // 4)}"
+            async with metacognition.turn("ana", session, "Please use metres.", model="tiny") as turn:
                 turn.finish("I will.")
 
 
@@ -198,11 +199,11 @@ def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) 
     asyncio.run(live(home / "insula.db", 30))
     said = status("ana")
     assert said.startswith("from the store, as of the last snapshot: no server answers here")
-    assert "snapshot          the last one at turn 26, just now" in said
+    assert "snapshot          the last one at turn 26, " in said
     assert "next              at turn 35; one every 9 turns now" in said
     assert "speed             19 of 20 answers take" in said
     assert "turns from one snapshot to the next: 8 → 9, because all was well" in said
-    assert "2 sessions, 60 messages, " in said
+    assert "7 sessions, 60 messages, " in said
     assert "there was none yet; one is due: insula sleep" in said
 
 
@@ -284,3 +285,31 @@ def test_through_a_pipe_it_is_as_wide_as_a_look_back_and_nothing_trails(
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     assert 80 < max(map(len, lines)) <= PIPE_WIDTH
+
+
+def test_a_server_that_asks_for_a_token_is_said_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str | None] = []
+
+    class Closed(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers["Authorization"])
+            self.send_error(401)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Closed) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with pytest.raises(InputError, match="asks for a token; put one into the variable INSULA_TOKEN"):
+            standing.of_server(url)
+        monkeypatch.setenv("INSULA_TOKEN", "a-token")
+        with pytest.raises(InputError, match="does not know the token in the variable INSULA_TOKEN"):
+            standing.of_server(url)
+        monkeypatch.setattr(standing, "PORT", server.server_port)
+        assert standing.of_server(None) is None
+        assert "Until then this is from the store." in capsys.readouterr().err
+        server.shutdown()
+    assert seen == [None, "Bearer a-token", "Bearer a-token"]

@@ -260,5 +260,5 @@ async def test_without_inspect_it_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     monkeypatch.setitem(sys.modules, "inspect_ai.model", None)
     monkeypatch.delitem(sys.modules, "insula.integrations.inspect_ai", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'insula\[inspect-ai\]'"):
+    with pytest.raises(ImportError, match=r"run: pip install 'inspect-ai>="):
         importlib.import_module("insula.integrations.inspect_ai")

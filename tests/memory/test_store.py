@@ -1,7 +1,7 @@
 import asyncio
 import sqlite3
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
-from insula.memory import sqlite
+from insula.memory import assertion, facts, index, sqlite
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
@@ -23,6 +23,8 @@ from insula.types import Controls, Recalled
 
 pytestmark = pytest.mark.anyio
 KEEP_ALL = Controls(consolidation_threshold=0.0)
+STATED = assertion.statements(analyse("My sister Ana keeps bees."), USER, ASSISTANT)
+ASKED = assertion.questions(analyse("What does my sister keep?"), USER, ASSISTANT)
 
 
 def remembered(text: str, speaker: str = USER) -> NewItem:
@@ -227,3 +229,27 @@ async def test_a_full_disk_is_said_to_be_full_and_nothing_is_half_written(tmp_pa
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     raw.close()
+
+
+async def test_no_more_is_read_of_a_long_memory_than_of_a_short_one() -> None:
+    async def steps(size: int) -> int:
+        def work(connection: sa.Connection) -> int:
+            taken = [0]
+            raw: Any = connection.connection.dbapi_connection
+            raw.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 10)
+            index.long_term(connection, place.user_id, range(1, 9))
+            index.candidates(connection, place.user_id, place.session_id, range(1, 9))
+            facts.of(connection, place.user_id, range(1, 9))
+            facts.about_any(connection, place.user_id, ASKED)
+            raw.set_progress_handler(None, 0)
+            return taken[0]
+
+        async with await Store.open(":memory:") as store:
+            place = await store.place("me", "monday")
+            item = remembered("My sister Ana keeps bees.")._replace(statements=STATED)
+            await store.sessions.add(place, [(item, float(at)) for at in range(size)], KEEP_ALL)
+            place = await store.place("me", "tuesday")
+            return await store.run(work)
+
+    short, long = await steps(200), await steps(800)
+    assert long < 1.2 * short

@@ -8,10 +8,19 @@ import pytest
 from api_service import Client, MakeService, Replies, Serve, answer, serve
 
 from insula.agent.chat import Chat
+from insula.agent.requests import Requests
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
 from insula.server.service import Service
+from insula.server.tokens import FILE, Keys
+from insula.sleep.forgetting import REQUESTS
 from insula.testing import ScriptedModel
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong token is answered at once; how long it waits has tests of its own."""
+    monkeypatch.setattr("insula.server.door.attempts.FIRST_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -33,10 +42,15 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
 
     def make(replies: Replies = answer, *, tokens: Mapping[str, str] | None = None, delay: float = 0.0) -> Service:
         return Service(
-            chat=Chat(metacognition, ScriptedModel(replies, delay=delay)),
+            chat=Chat(
+                metacognition,
+                ScriptedModel(replies, delay=delay),
+                requests=Requests(lambda user: tmp_path / user / REQUESTS),
+            ),
             model="scripted",
             soul_of=lambda user: tmp_path / user / "SOUL.md",
-            tokens=tokens or {},
+            keys=Keys(tokens or {}, tmp_path / FILE),
+            home=tmp_path,
         )
 
     return make

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from insula.agent.chat import Chat, Reply
+from insula.agent.requests import Requests
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.replay.find import find
@@ -18,6 +19,8 @@ from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
 from insula.server.service import Service
 from insula.server.serving import Server, server
+from insula.server.tokens import Keys
+from insula.sleep.forgetting import REQUESTS
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:
@@ -110,10 +113,15 @@ def site(
         async with await Store.open(home / "insula.db", clock) as store:
             metacognition = Metacognition(store, regulator=Regulator(slo_ms=slo_ms))
             service = Service(
-                chat=Chat(metacognition, model or ScriptedModel(answer)),
+                chat=Chat(
+                    metacognition,
+                    model or ScriptedModel(answer),
+                    requests=Requests(lambda user: home / "users" / user / REQUESTS),
+                ),
                 model="scripted",
                 soul_of=lambda user: home / "users" / user / "SOUL.md",
-                tokens=tokens or {},
+                keys=Keys(tokens or {}),
+                home=home,
             )
             app = create_app(service)
             app.state.lookback = Lookback(lambda: find([transcripts or home / "none"]))

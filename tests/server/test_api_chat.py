@@ -14,6 +14,7 @@ from insula.metacognition import Metacognition
 from insula.server.api import talk
 from insula.server.app import create_app
 from insula.server.turns import AT_ONCE, Turns
+from insula.testing import Request
 
 pytestmark = pytest.mark.anyio
 
@@ -270,3 +271,18 @@ async def test_many_turns_at_once_are_all_kept(make_service: MakeService, served
             rows = (await browser.get("/agent/sessions", params={"user": f"user{number}"})).json()["sessions"]
             kept += sum(row["turns"] for row in rows)
         assert kept == 40
+
+
+async def test_each_failed_turn_is_one_line_in_the_log_without_a_word_of_it(
+    make_service: MakeService, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(_: Request) -> str:
+        raise ModelTimeout("The model took longer than 1 second over “I live in Lisbon”.")
+
+    here = client(make_service(fails))
+    for _ in range(3):
+        assert (await say(here, "I live in Lisbon.")).status_code == 504
+    lines = [record.getMessage() for record in caplog.records if "turn failed" in record.getMessage()]
+    assert len(lines) == 3
+    assert "ModelTimeout" in lines[0]
+    assert "Lisbon" not in "".join(lines)

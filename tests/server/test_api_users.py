@@ -50,9 +50,8 @@ async def test_without_a_known_token_nothing_of_anybody_is_told(
 
 
 async def test_a_failed_sign_in_is_logged(
-    make_service: MakeService, client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    make_service: MakeService, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("insula.server.api.sign_in.WRONG_SECONDS", 0.0)
     here = client(make_service(tokens=TOKENS))
     assert (await here.post("/sign-in", data={"token": "wrong-token-of-nobody"})).status_code == 303
     assert "A sign-in failed" in caplog.text and "wrong-token" not in caplog.text

@@ -22,6 +22,7 @@ from insula.memory.changes import Insight, Lesson, Revision, Summary
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
 from insula.server.service import Service
+from insula.server.tokens import Keys
 from insula.server.users import COOKIE
 from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.testing import ScriptedModel
@@ -133,7 +134,10 @@ async def _shared(folder: Path, tokens: Mapping[str, str]) -> AsyncGenerator[tup
     async with await Metacognition.open(":memory:") as metacognition:
         chat = Chat(metacognition, ScriptedModel(answer))
         service = Service(
-            chat=chat, model="scripted", soul_of=lambda user: folder / user.encode().hex() / "SOUL.md", tokens=tokens
+            chat=chat,
+            model="scripted",
+            soul_of=lambda user: folder / user.encode().hex() / "SOUL.md",
+            keys=Keys(tokens),
         )
         yield create_app(service), service
 

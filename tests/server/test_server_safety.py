@@ -176,7 +176,9 @@ async def test_a_body_is_counted_as_it_comes_whatever_its_header_says(make_servi
         streamed = await raw(url, head + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 16)
         assert streamed.startswith(b"HTTP/1.1 413 ")
         assert b"problem+json" in streamed
-        async with httpx2.AsyncClient(base_url=url) as here:
+        async with httpx2.AsyncClient(base_url=url, timeout=60) as here:
+            large = await here.post("/agent/chat", content=b"x" * 10_000_000)
+            assert (large.status_code, "1,000,000 bytes" in large.json()["detail"]) == (413, True)
             assert (await say(here, "I live in Lisbon.")).status_code == 200
 
 

@@ -156,7 +156,10 @@ async def test_a_disk_that_is_full(make_service: MakeService, client: Client, me
     lost = [one for one in answers if one["troubles"]]
     assert lost
     assert "full" in lost[0]["troubles"][0]
+    unready = await here.get("/ready")
+    assert (unready.status_code, "full" in unready.json()["detail"]) == (503, True)
     await metacognition.store.run(limited, 1_000_000)
+    assert (await here.get("/ready")).status_code == 200
     assert (await say(here, "I like trains.")).json()["troubles"] == []
     said = await _kept(here)
     assert (said[0], said[-1]) == ("I live in Lisbon.", "I like trains.")
@@ -179,7 +182,7 @@ async def test_an_error_of_the_disk(make_service: MakeService, client: Client, m
     assert answer["response"]
     assert "SQLITE_IOERR" in answer["troubles"][0]
     found = await here.get("/ready")
-    assert (found.status_code, found.json()["type"]) == (507, "urn:insula:store-full")
+    assert (found.status_code, "SQLITE_IOERR" in found.json()["detail"]) == (503, True)
     monkeypatch.undo()
     assert (await here.get("/ready")).status_code == 200
     assert (await say(here, "I like trains.")).json()["troubles"] == []

@@ -15,6 +15,10 @@ HERE = Path(__file__).parent
 TABLE: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wishes.jsonl").read_text("utf-8").splitlines()]
 PAIRS: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wish_pairs.jsonl").read_text("utf-8").splitlines()]
 
+THIRD: list[dict[str, Any]] = [
+    json.loads(line) for line in (HERE / "wish_pairs_third.jsonl").read_text("utf-8").splitlines()
+]
+
 
 def stands(text: str, language: str = "en") -> bool:
     return any(one.force == "standing" for one in wishes(text, language))
@@ -36,6 +40,29 @@ def test_nine_pairs_of_ten_are_told_apart_and_no_opposites_are_taken_for_the_sam
     told = [(row, found(row["new"], row["old"], row["lang"])) for row in PAIRS]
     assert sum(one in row["relation"] for row, one in told) >= 0.9 * len(told)
     assert not [row for row, one in told if row["relation"][0] == "contradicts" and one == "same"]
+
+
+def test_of_the_third_table_hardly_a_pair_that_takes_back_or_contradicts_leaves_the_old_wish() -> None:
+    gone = [row for row in THIRD if row["relation"] in ("contradicts", "lifts")]
+    left = [row for row in gone if found(row["new"], row["old"], row["lang"]) == "unrelated"]
+    others = [row for row in THIRD if row["relation"] == "unrelated"]
+    wrong = [row for row in others if found(row["new"], row["old"], row["lang"]) != "unrelated"]
+    assert len(left) <= 0.18 * len(gone)
+    assert len(wrong) <= 0.1 * len(others)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Only for the poster: write it without capitals.", "en"),
+        ("Nur heute Abend: gib mir Uhrzeiten mit am und pm.", "de"),
+        ("En la pared leí: «Sé breve»", "es"),
+        ("I like lists in films.", "en"),
+        ("Klar, schick mir noch zwanzig Listen, ich bin noch nicht eingeschlafen.", "de"),
+    ],
+)
+def test_what_is_for_one_text_quoted_of_the_world_or_mocked_is_no_standing_wish(text: str, language: str) -> None:
+    assert not stands(text, language)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +122,7 @@ def test_a_wish_without_a_slot_is_compared_by_its_words() -> None:
 
 
 def test_what_a_sentence_means_makes_a_wish_of_it_that_its_words_do_not_unless_they_forbid_it() -> None:
-    said = "Let the yellow faces rest when you text me back."
+    said = "Let the grinning things rest when you text me back."
     assert not stands(said)
     assert [one.force for one in wishes(said, meant=((said, 0.99),))] == ["standing"]
     once = "Just this once, a list."

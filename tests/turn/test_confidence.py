@@ -12,8 +12,8 @@ from insula.memory.recall import Standing
 from insula.memory.statements import moment
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
-from insula.turn.confidence import estimate
-from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
+from insula.turn.confidence import estimate, weighed
+from insula.types import Bearing, Calibration, Identity, Memory, MemoryKind, Provenance, Recalled
 
 UNIT = st.floats(0, 1)
 ASKED = cue(analyse("Where does Ana live?"), USER, ASSISTANT)
@@ -114,8 +114,43 @@ def test_documents_are_judged_by_what_was_fitted_on_documents() -> None:
     assert estimate(ASKED, found(page), calibration=unsure).score < 0.1
 
 
-def test_both_sets_of_coefficients_are_shipped() -> None:
-    pages = shipped().documents
+def test_both_sets_of_coefficients_are_shipped_each_fitted_on_its_own_kind() -> None:
+    people, pages = shipped(), shipped().documents
     assert pages is not None
-    assert pages.weights.keys() <= shipped().weights.keys()
+    assert pages.weights.keys() <= people.weights.keys()
     assert all(weight >= 0 for weight in pages.weights.values())
+    assert people.whose_weights
+    assert not pages.whose_weights
+    assert "MTRAG" in pages.fitted_on
+    assert "talks" not in pages.fitted_on
+    assert "MTRAG" not in people.fitted_on
+
+
+def test_guidance_counts_where_documents_are_asked_too() -> None:
+    page, with_guidance = recalled(0.7, provenance="tool"), Identity(guidance={"living": "Ask since when."})
+    assert estimate(ASKED, found(page), identity=with_guidance).score > estimate(ASKED, found(page)).score
+
+
+def judged(bearing: Bearing, fit: float) -> list[Recalled]:
+    return [replace(recalled(0.7), bearing=bearing, fit=fit)]
+
+
+@given(UNIT, UNIT)
+def test_what_answers_is_the_surer_the_nearer_it_is_and_the_less_there_is_beside_it(stored: float, fit: float) -> None:
+    few, many = (weighed(stored, judged("answers", fit), shipped(), memories) for memories in (1, 10_000))
+    assert 0.0 <= many <= max(few, stored)
+    assert weighed(stored, judged("answers", 1.0), shipped(), 10_000) >= 0.75
+
+
+def test_among_thousands_a_line_that_is_near_by_chance_leaves_the_fit_to_say() -> None:
+    weak, strong = (weighed(stored, judged("answers", 0.1), shipped(), 10_000) for stored in (0.1, 0.9))
+    assert weak < shipped().medium
+    assert strong > shipped().high
+    assert weighed(0.1, judged("answers", 0.1), shipped(), 5) >= 0.7
+
+
+def test_what_only_bears_on_it_is_never_high_and_medium_only_where_it_is_not_by_chance() -> None:
+    for memories in (5, 10_000):
+        assert weighed(0.9, judged("bears", 0.1), shipped(), memories) < shipped().high
+    assert weighed(0.1, judged("bears", 0.1), shipped(), 5) >= shipped().medium
+    assert weighed(0.1, judged("bears", 0.1), shipped(), 10_000) == 0.1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.text.analysis import analyse
-from insula.turn.likelihood import UNSURE, likelihood, mean_of_answer, weighed
+from insula.turn.likelihood import UNSURE, least_likely, likelihood, weighed
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD
 
@@ -28,17 +28,44 @@ ASKED = analyse(QUESTION)
 
 
 def test_a_word_is_as_likely_as_all_its_tokens_together() -> None:
-    assert mean_of_answer([(" Kh", -1.0), ("an", -2.0), (".", -0.5), (" Ulan", -0.5)], ASKED) == pytest.approx(-2.0)
+    claim = least_likely([(" Kh", -1.0), ("an", -2.0), (".", -0.5), (" so", -0.5)], ASKED)
+    assert claim is not None
+    assert (claim.text, claim.value) == ("Khan", pytest.approx(-3.5))
+
+
+def test_one_doubtful_name_is_not_made_up_for_by_many_sure_words() -> None:
+    said = [
+        ("It", -0.1),
+        (" lies", -0.1),
+        (" by", -0.1),
+        (" Lake", -0.2),
+        (" Vor", -4.0),
+        ("anko", -2.0),
+        (" far", -0.1),
+    ]
+    claim = least_likely(said, ASKED)
+    assert claim is not None
+    assert (claim.text, claim.value) == ("Lake Voranko", pytest.approx(-6.0))
+
+
+def test_a_number_is_a_claim_and_a_vague_word_beside_it_is_none() -> None:
+    said = [("Roughly", -0.1), (" perhaps", -7.0), (" 1", -0.5), ("4", -2.0), (" kilometres", -0.3)]
+    claim = least_likely(said, analyse("How far is it?"))
+    assert claim is not None
+    assert (claim.text, claim.value) == ("14", pytest.approx(-2.5))
 
 
 def test_the_words_of_the_question_and_function_words_carry_no_answer() -> None:
     framed = [("The", -4.0), (" Capital", -3.0), (" is", -5.0), (" Paris", -0.25)]
-    assert mean_of_answer(framed, ASKED) == pytest.approx(-0.25)
-    assert mean_of_answer(framed[:3], ASKED) == pytest.approx(-4.0)
+    claim = least_likely(framed, ASKED)
+    assert claim is not None and (claim.text, claim.value) == ("Paris", pytest.approx(-0.25))
+    claim = least_likely(framed[:3], ASKED)
+    assert claim is not None and claim.value == pytest.approx(-5.0)
 
 
 def test_where_words_are_not_spaced_each_token_is_one() -> None:
-    assert mean_of_answer([("北京", -1.0), ("南京", -2.0)], analyse("中国的首都是哪里？")) == pytest.approx(-1.5)
+    claim = least_likely([("北京", -1.0), ("南京", -2.0)], analyse("中国的首都是哪里？"))
+    assert claim is not None and claim.value == pytest.approx(-2.0)
 
 
 def test_what_is_made_up_is_unlikely_and_what_is_known_is_not() -> None:
@@ -59,6 +86,7 @@ def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
     assert before.passed
     assert HEDGE_THRESHOLD <= after.score < PASS_THRESHOLD
     assert after.flags == (*before.flags, "unsure")
+    assert [fault.about for fault in after.faults if fault.flag == "unsure"] == ["Khantakal"]
     assert after.parts.likelihood == pytest.approx(likelihood(INVENTED, ASKED), abs=1e-4)
 
 

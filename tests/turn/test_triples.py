@@ -1,5 +1,6 @@
 """The monitor against tables that people wrote: fine responses pass, certain faults are caught, in eight languages."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from insula.turn.monitor import assess
 from insula_bench.answers import Judged, judge, measure, read, run
 
 OWN = Path(__file__).parent / "triples_own.jsonl"
+FRESH = Path(__file__).parent / "triples_fresh.jsonl"
+HELD = Path(str(files("insula_bench"))) / "triples_held.jsonl"
 
 
 @pytest.fixture(scope="module")
 def judged() -> list[Judged]:
-    return [judge(one) for one in (*read(None), *read(OWN))]
+    return [judge(one) for one in (*read(None), *read(OWN), *read(HELD), *read(FRESH))]
 
 
 def test_the_tables_are_large_and_half_of_them_is_fine(judged: list[Judged]) -> None:

@@ -15,7 +15,8 @@ from insula_bench.help.verdict import holds, matches
 
 BEGAN = datetime(2026, 5, 2, 9, tzinfo=UTC)
 """When the small conversations took place; what counts is that they lie some days apart."""
-HALVES = ("dev", "held")
+HALVES = ("dev", "held", "third")
+"""Tables of the same kinds: `dev` for building, `held` that was unseen until it was counted, and a later one."""
 
 
 Became = Literal["right", "refused", "made_up", "other"]

@@ -1,11 +1,13 @@
 """The reference agent: a conversation with a model, every turn of it watched and steered by metacognition."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from insula.agent import context
 from insula.agent.guided import Guide, guide
+from insula.agent.requests import Requests, parts
 from insula.errors import BudgetExceeded, InputError, ModelError, ModelRefused
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate
@@ -25,6 +27,8 @@ MESSAGE_CHARS = 200_000
 
 Assessor = Callable[[str, str, Sequence[str], Identity], Awaitable[Assessment]]
 """A model's judgement of a response, in place of the self-monitor's (K10)."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +118,7 @@ class Chat:
         timeout: seconds that one response may take.
         assessor: replaces the self-monitor; costs a call per turn, and there is none by default (K10).
         guided: whether the model is so small that it is led to replies that make sense (`agent.guided`).
+        requests: where the exact request of each turn is kept for its user to see; nowhere by default.
     """
 
     def __init__(  # noqa: PLR0913 a keyword for each thing that a host may choose
@@ -129,6 +134,7 @@ class Chat:
         timeout: float = 120.0,
         assessor: Assessor | None = None,
         guided: bool = False,
+        requests: Requests | None = None,
     ) -> None:
         self.metacognition = metacognition
         self.model = model
@@ -140,6 +146,7 @@ class Chat:
         self.timeout = timeout
         self.assessor = assessor
         self.guided = guided
+        self.requests = requests
         self._logprobs = True
 
     async def reply(
@@ -165,6 +172,7 @@ class Chat:
                 usage = await self._answer(turn, on_delta)
             except (ModelError, BudgetExceeded) as error:
                 failure = error
+                log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
@@ -173,7 +181,11 @@ class Chat:
             turn.finish(led.text)
             return Usage()
         asked = context.prompt(turn, self.base, self.history_chars)
-        first = await self._generate(replace(asked, prompt=led.prompt or asked.prompt), on_delta, led.grammar)
+        sent = replace(asked, prompt=led.prompt or asked.prompt)
+        if self.requests is not None and turn.number:
+            with turn.kept_from_host("requests"):
+                self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))
+        first = await self._generate(sent, on_delta, led.grammar)
         first = replace(first, text=led.frame.replace("{what}", first.text))
         result = await self._finished(turn, first, first.usage)
         if led.otherwise and not (result.assessment and result.assessment.used):

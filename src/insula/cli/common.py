@@ -4,8 +4,10 @@ import json
 import logging
 from contextlib import suppress
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 
+from insula import foreign
 from insula import settings as settings_module
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
@@ -16,6 +18,8 @@ from insula.step.fingerprint import digest
 
 DATABASE = "insula.db"
 LOG_FILE = "insula.log"
+USERS = "users"
+"""The folder with a folder of each user."""
 PLAIN = 40
 """Characters of a user's name that may name a folder."""
 
@@ -29,7 +33,7 @@ def memory_of(settings: Settings | None = None) -> str:
 def soul_of(user: str) -> Path:
     """Where a user's SOUL.md lies: in a folder of their own."""
     plain = user.isascii() and user.replace("-", "").replace("_", "").isalnum() and len(user) <= PLAIN
-    return settings_module.home() / "users" / (user if plain else f"x{digest(user, 16)}") / FILE
+    return settings_module.home() / USERS / (user if plain else f"x{digest(user, 16)}") / FILE
 
 
 def counted(number: int, noun: str) -> str:
@@ -56,6 +60,13 @@ class JsonLines(logging.Formatter):
 class LogFile(logging.FileHandler):
     """A file of lines; where it cannot be written, on a full disk say, what is to be logged is lost and no more."""
 
+    def _open(self) -> TextIOWrapper:
+        """Open the file, for its owner's eyes alone."""
+        with suppress(OSError):
+            Path(self.baseFilename).touch(mode=0o600)
+            Path(self.baseFilename).chmod(0o600)
+        return super()._open()
+
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, if that is possible."""
         with suppress(OSError):
@@ -74,7 +85,9 @@ def log_to(path: Path, level: int = logging.WARNING) -> None:
     """Send what fails inside to a file; a person at the terminal sees its one sentence and no more."""
     handler: logging.Handler = logging.NullHandler()
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        foreign.private(path.parent)
+        if (users := path.parent / USERS).is_dir():
+            users.chmod(0o700)
         handler = LogFile(path, encoding="utf-8", errors="replace", delay=True)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

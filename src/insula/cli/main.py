@@ -16,6 +16,7 @@ from insula.cli.options import Json, User
 from insula.cli.plugin import app as plugin
 from insula.cli.rules import app as rules
 from insula.cli.streams import prepare
+from insula.cli.tokens import app as tokens
 from insula.cli.users import app as users
 from insula.cli.worth import app as worth
 from insula.hosts.registry import EXPERIMENTAL, NAMES
@@ -162,6 +163,7 @@ app.add_typer(lessons, name="lessons")
 app.add_typer(soul, name="soul")
 app.add_typer(memory, name="memory")
 app.add_typer(users, name="user")
+app.add_typer(tokens, name="token")
 app.add_typer(config, name="config")
 app.add_typer(plugin, name="plugin")
 
@@ -232,15 +234,10 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A name by which the server is reached; repeatable.")
     ] = None,
-    new_token: Annotated[
-        str | None, typer.Option(metavar="USER", help="Only make a token for a user, and say where to put it.")
-    ] = None,
 ) -> None:
     """The agent over HTTP: API, metrics, and a page to watch it think."""
     from insula.cli import serve
 
-    if new_token is not None:
-        raise typer.Exit(serve.new_token(new_token))
     raise typer.Exit(serve.run(host=host, port=port, model=model, allowed=allow_host or ()))
 
 

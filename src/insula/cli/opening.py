@@ -1,6 +1,7 @@
 """The agent as a person's settings describe it, opened for as long as a command runs."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -10,7 +11,8 @@ from insula.agent import identity
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
-from insula.cli.common import account_of, memory_of
+from insula.agent.requests import Requests
+from insula.cli.common import account_of, memory_of, soul_of
 from insula.cli.user import go_on
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
@@ -18,6 +20,7 @@ from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
 from insula.settings import Settings
+from insula.sleep.forgetting import REQUESTS
 from insula.types import Controls
 
 
@@ -42,6 +45,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             assessor = llm_assessor(judge, account)
         weights = weights_of(name)
         await warming
+        gc.freeze()  # what is loaded stays: looking through it for garbage costs a turn 70 ms now and then
         store = await Store.open(memory_of(settings))
         try:
             await go_on(store)
@@ -66,6 +70,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             timeout=settings.timeout,
             assessor=assessor,
             guided=bool(weights and weights.guided),
+            requests=Requests(lambda user: soul_of(user).with_name(REQUESTS)),
         )
 
 

@@ -2,15 +2,14 @@
 
 import asyncio
 import errno
-import json
 import logging
-import secrets
 import signal
 import socket
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
+from pathlib import Path
 
 from fastapi import FastAPI
 from rich.console import Console
@@ -20,16 +19,16 @@ from insula.cli.common import LOG_FILE, log_to, soul_of
 from insula.cli.opening import opened
 from insula.cli.sleep import understands
 from insula.errors import InputError, SettingsError
+from insula.server import tokens
 from insula.server.app import create_app
 from insula.server.service import LOOPBACK, Service
 from insula.server.serving import Server, server
+from insula.server.tokens import Keys
 from insula.settings import FILE, Settings
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 they are recognised here, not bound to
 """Addresses that stand for all of a machine's: no request names them as its host."""
 UNNAMED = "Only requests to localhost are answered; name what others reach this server by with --allow-host NAME."
-TOKEN_BYTES = 24
-"""Random bytes of a token: 192 bits, in 32 characters."""
 
 
 def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> int:
@@ -39,26 +38,33 @@ def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> i
         InputError: the address cannot be used.
         SettingsError: others could reach the server, and nobody needs a token.
     """
-    settings = settings_module.load()
-    log_to(settings_module.home() / LOG_FILE, logging.INFO)
+    settings, home = settings_module.load(), settings_module.home()
+    keys = _keys(settings, home)
+    log_to(home / LOG_FILE, logging.INFO)
     with _bound(host, port) as listening:
         address = listening.getsockname()
-        if not (ip_address(address[0]).is_loopback or settings.tokens):
+        if not (ip_address(address[0]).is_loopback or keys):
             raise SettingsError(
                 f"At {host!r} others can reach the server, and nobody needs a token; give each user one with: "
-                "insula serve --new-token NAME, or leave --host out."
+                "insula token new NAME, or leave --host out."
             )
         if address[0] in EVERYWHERE and not allowed:
             print(f"insula: {UNNAMED}", file=sys.stderr)
-        return asyncio.run(_serve(settings, model or settings.model, listening, _names(host, address[0], allowed)))
+        return asyncio.run(
+            _serve(settings, keys, model or settings.model, listening, _names(host, address[0], allowed))
+        )
 
 
-def new_token(user: str) -> int:
-    """Print a new token for a user, as the lines of the settings file that put it in force."""
-    name = user if user.isascii() and user.replace("-", "").replace("_", "").isalnum() else _quoted(user)
-    print(f"[users.{name}]\ntoken = {_quoted(secrets.token_urlsafe(TOKEN_BYTES))}")
-    print(f"Put these lines into {str(settings_module.home() / FILE)!r}, and start the server anew.", file=sys.stderr)
-    return 0
+def _keys(settings: Settings, home: Path) -> Keys:
+    """Who may come in.
+
+    Raises:
+        SettingsError: others may read a file with tokens, or it cannot be used.
+    """
+    tokens.read(home / tokens.FILE)
+    if settings.tokens and (home / FILE).exists():
+        tokens.check_private(home / FILE)
+    return Keys(settings.tokens, home / tokens.FILE)
 
 
 class Foreground(Server):
@@ -83,7 +89,7 @@ class Foreground(Server):
         yield
 
 
-async def _serve(settings: Settings, name: str, listening: socket.socket, hosts: tuple[str, ...]) -> int:
+async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.socket, hosts: tuple[str, ...]) -> int:
     status = Console(stderr=True).status("waking the model")
     status.start()
     try:
@@ -95,7 +101,8 @@ async def _serve(settings: Settings, name: str, listening: socket.socket, hosts:
                 chat=chat,
                 model=name,
                 soul_of=soul_of,
-                tokens=settings.tokens,
+                keys=keys,
+                home=settings_module.home(),
                 hosts=hosts,
                 understands=understands(name),
                 zone_of=settings.zone_of,
@@ -144,8 +151,3 @@ def _names(host: str, address: str, allowed: Sequence[str]) -> tuple[str, ...]:
 def _url(listening: socket.socket) -> str:
     address, port = listening.getsockname()[:2]
     return f"http://{f'[{address}]' if ':' in address else address}:{port}"
-
-
-def _quoted(text: str) -> str:
-    """A text as a string of TOML."""
-    return json.dumps(text, ensure_ascii=False)

@@ -1,12 +1,15 @@
 """How the service and a user's memory stand: asked of a running server, or read in the store."""
 
 import asyncio
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from pydantic import TypeAdapter
 
@@ -31,6 +34,8 @@ WAIT_SECONDS = 2.0
 """How long a server may take to answer: the figures are at hand, and a person waits."""
 ANSWER_BYTES = 1_000_000
 """An answer that is longer is none of Insula's."""
+VARIABLE = "INSULA_TOKEN"
+"""The variable that holds the token with which a server is asked."""
 STATUS, PERFORMANCE = f"/agent/chat/metacog/status?history={SHOWN}", "/agent/chat/performance"
 
 
@@ -79,8 +84,13 @@ def of_server(url: str | None) -> Standing | None:
     try:
         return _standing(address, _answer(address + STATUS), _answer(address + PERFORMANCE))
     except (OSError, ValueError, HTTPException) as error:
+        closed = isinstance(error, HTTPError) and error.code == HTTPStatus.UNAUTHORIZED
+        if closed and url is None:
+            print(f"insula: {_closed(address)} Until then this is from the store.", file=sys.stderr)
         if url is None:
             return None
+        if closed:
+            raise InputError(_closed(address)) from error
         why = error.reason if isinstance(error, URLError) else type(error).__name__
         raise InputError(
             f"No server of Insula answers at {url!r} ({why}); start one with `insula serve`, or leave --url out."
@@ -157,5 +167,13 @@ def _standing(url: str, status: Object, performance: Object) -> Standing:
 
 def _answer(address: str) -> Object:
     proxies: dict[str, str] | None = {} if urlsplit(address).hostname == HOST else None
-    with build_opener(ProxyHandler(proxies)).open(address, timeout=WAIT_SECONDS) as answer:
+    request = Request(address)  # noqa: S310 the scheme was checked
+    if token := os.environ.get(VARIABLE):
+        request.add_unredirected_header("Authorization", f"Bearer {token}")  # it goes to nobody else
+    with build_opener(ProxyHandler(proxies)).open(request, timeout=WAIT_SECONDS) as answer:
         return TypeAdapter(Object).validate_json(answer.read(ANSWER_BYTES))
+
+
+def _closed(address: str) -> str:
+    told = "does not know the token in" if os.environ.get(VARIABLE) else "asks for a token; put one into"
+    return f"The server at {address!r} {told} the variable {VARIABLE} (insula token new NAME makes one)."

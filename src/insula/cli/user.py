@@ -11,9 +11,10 @@ from insula import settings
 from insula.cli import lines
 from insula.cli.common import LOG_FILE, counted, memory_of, soul_of
 from insula.errors import InputError
-from insula.memory import custody
+from insula.memory import audit, custody
 from insula.memory.custody import House
 from insula.memory.store import Store
+from insula.server import tokens
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ def export(user: str, file: Path | None) -> int:
     if target.exists():
         raise InputError(f"{str(target)!r} is there already; name another file, or move it away.")
     size = _with(lambda store: custody.export(store, user, house_of(user), target))
+    _noted("export", user)
     print(f"All that is known of {user!r} is in {str(target)!r} ({size:,} bytes); whoever has the file can read it.")
     return 0
 
@@ -48,13 +50,16 @@ def take(user: str, file: Path) -> int:
     """Take an archive in."""
     taken = custody.opened(file)
     rows = _with(lambda store: custody.take(store, user, house_of(user), taken))
+    _noted("import", user)
     print(f"What was known of {taken.user!r} is here as {user!r} ({counted(rows, 'row')}).")
     return 0
 
 
 def backup(user: str) -> int:
     """Put a copy aside."""
-    print(f"A copy is in {str(_with(lambda store: custody.backup(store, user, house_of(user))))!r}.")
+    copy = _with(lambda store: custody.backup(store, user, house_of(user)))
+    _noted("backup", user)
+    print(f"A copy is in {str(copy)!r}.")
     return 0
 
 
@@ -62,6 +67,7 @@ def restore(user: str, file: Path | None, yes: bool) -> int:
     """Bring a copy back."""
     _asked(f"Put back what was known of {user!r}, instead of what is known now?", yes, "restored")
     rows = _with(lambda store: custody.restore(store, user, house_of(user), file))
+    _noted("restore", user)
     print(f"What was known of {user!r} is back ({counted(rows, 'row')}).")
     return 0
 
@@ -71,8 +77,14 @@ def erase(user: str, yes: bool) -> int:
     _asked(f"Erase all that is known of {user!r}, with its backups and the log? It cannot be undone.", yes, "erased")
     if left := _with(lambda store: custody.erase(store, user, house_of(user))):
         print(f"insula: {left}", file=sys.stderr)
+    tokens.revoke_user(settings.home() / tokens.FILE, user)
+    _noted("erase", "")
     print(f"Nothing is kept of {user!r} any more. What the hooks of coding agents observed: insula purge.")
     return 0
+
+
+def _noted(did: str, user: str) -> None:
+    audit.note(settings.home(), who="", by="terminal", did=f"user {did}", of=user)
 
 
 def _asked(question: str, yes: bool, done: str) -> None:

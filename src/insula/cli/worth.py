@@ -50,8 +50,8 @@ def of_talk(user: str, days: float) -> "list[Row]":
     from insula import settings
     from insula.cli.common import DATABASE
     from insula.metacognition.effects import effects
-    from insula.metacognition.mind import TURN
     from insula.replay.worth import DAY, SHARE, compare
+    from insula.types import TURN
 
     if not (path := settings.home() / DATABASE).is_file():
         return []

@@ -20,6 +20,12 @@ class Backend(Protocol):
     """As sentences and people call it: a path, or a URL without its password."""
     threads: int
     """Units of work that it can do at once."""
+
+    @property
+    def readers(self) -> int:
+        """Units of work that may read beside those; 0 where none need to."""
+        ...
+
     shared: bool
     """Whether others on other machines may use it, so that what is remembered of it here grows old."""
 
@@ -29,6 +35,14 @@ class Backend(Protocol):
 
     def unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work in a transaction: all of it or nothing, with errors of ours."""
+        ...
+
+    def is_open(self) -> bool:
+        """Whether readers may look at it now."""
+        ...
+
+    def look(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do one unit of work that only reads, all of it at one moment, with errors of ours."""
         ...
 
     def scrub(self) -> bool:

@@ -7,14 +7,14 @@ wrong, stands in the place of the older, which is history with its dates.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
 from insula.memory.encoding import USER
-from insula.memory.matter import matters_asked, matters_told, nearness, shared
+from insula.memory.matter import by_chance, matters_asked, matters_told, nearness, shared
 from insula.memory.modality import UPDATES
 from insula.memory.slots import counts, filled
 from insula.memory.subject import NOBODY, fits, names_of, people, same
@@ -34,6 +34,10 @@ SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 SURE = 0.6
 """Chance from which a head is believed that a statement is on another matter."""
+MARKED = 0.1
+"""The share of lines that tell of a change, a correction or an end."""
+LIKELY = 0.5
+"""Lines as near by chance from which nearness alone tells no succession."""
 PLAIN = 0.5
 """Cosine from which the heads are not asked whether a statement is on another matter."""
 APART = 0.02
@@ -76,11 +80,17 @@ class _Match(NamedTuple):
 ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other": 3}
 
 
-def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]:
-    """What each memory has to do with any of what is asked; empty where nothing is asked."""
+def judged(asked: Sequence[Question], told: Sequence[Told], memories: int = 0) -> dict[int, Judged]:
+    """What each memory has to do with any of what is asked; empty where nothing is asked.
+
+    Args:
+        asked: the questions.
+        told: the statements of the candidates.
+        memories: how many there are in all: the more, the likelier one is near by chance.
+    """
     best: dict[int, Judged] = {}
-    named = aliases(one.statement for one in told)
-    each = [(question, _of(question, told, named)) for question in asked]
+    named = aliases(one.statement.subjects for one in told)
+    each = [(question, _of(question, told, named, memories)) for question in asked]
     for question, found in each:
         part = [other for one, other in each if question.part_of and one.part_of == question.part_of]
         whole = all(any(one.bearing == "answers" for one in other.values()) for other in part)
@@ -93,37 +103,41 @@ def judged(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Judged]
     return best
 
 
-def aliases(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
-    """Who else a name or a path may mean: "my sister Ana" makes them one."""
+def aliases(told: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Who else a name or a path may mean, by the subjects of statements: "my sister Ana" makes them one."""
     found: dict[str, set[str]] = {}
-    for one in statements:
-        names = {path for path in one.subjects if path and "/" not in path}
-        paths = {path for path in one.subjects if "/" in path}
+    for subjects in {one for one in told if len(one) > 1}:
+        names = {path for path in subjects if path and "/" not in path}
+        paths = {path for path in subjects if "/" in path}
         if len(names) == 1 and len(paths) == 1 and "user" not in names:
             for path in (*names, *paths):
                 found.setdefault(path, set()).update(names | paths)
     return {path: frozenset(others) for path, others in found.items()}
 
 
-def _of(question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]]) -> dict[int, Judged]:
+def _of(
+    question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]], memories: int
+) -> dict[int, Judged]:
     about = _meant(question.subjects, named)
     asked = question._replace(subjects=about)
     near = _nearness(asked, told)
+    asked = asked._replace(vector=None)  # from here on it is a key, too
     matches = [_match(asked, one, how) for one, how in zip(told, near, strict=True)]
     best: dict[int, _Match] = {}
     for match in matches:
         known = best.get(match.told.memory)
         if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
             best[match.told.memory] = match
-    for memory, match in best.items():
-        if match.reason == "detail" and any(_completes(asked, match, one) for one in matches):
-            best[memory] = match._replace(bearing="bears", reason="")
-    return _succeeded(asked, best, matches)
+    for one in matches:
+        match = best[one.told.memory]
+        if match.reason == "detail" and _completes(asked, match, one):
+            best[one.told.memory] = match._replace(bearing="bears", reason="")
+    return _succeeded(asked, best, matches, memories)
 
 
 def _completes(question: Question, match: _Match, other: _Match) -> bool:
-    """Whether another statement of the same text may hold the detail: "when I have a migraine, I take Naramig"."""
-    if other.told.memory != match.told.memory or other is match or other.reason in {"subject", "supposed", "detail"}:
+    """Whether another statement of the same memory may hold the detail: "when I have a migraine, I take Naramig"."""
+    if other is match or other.reason in {"subject", "supposed", "detail"}:
         return False
     held = filled(question, other.told.statement)
     return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
@@ -186,7 +200,7 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     statement, fit = told.statement, near.fit
     if fit < FAR:
         return _Match(told, "other", fit, "")
-    if not _about(question, statement) and not (near.common >= SAME and _of_owner(question, statement)):
+    if not _is_about(question, statement.subjects) and not (near.common >= SAME and _of_owner(question, statement)):
         beside = fit >= FOLLOWS and statement.modality == "fact" and _is_beside(question, statement)
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
@@ -224,19 +238,20 @@ def _is_beside(question: Question, statement: Statement) -> bool:
     return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
 
 
-def _of_theirs(question: Question, statement: Statement) -> bool:
+def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
     """Whether a statement is about one of theirs, and a question asks who of them: "who of us keeps bees?"."""
     return question.ask.kind == "person" and any(
-        path.startswith(f"{one}/") for path in statement.subjects for one in question.subjects
+        path.startswith(f"{one}/") for path in subjects for one in question.subjects
     )
 
 
-def _about(question: Question, statement: Statement) -> bool:
-    """Whether a statement may be about whom the question asks about."""
-    said = statement.subjects - {""}
-    if fits(question.subjects, said) or _of_theirs(question, statement):
+@lru_cache(maxsize=4_096)
+def _is_about(question: Question, subjects: frozenset[str]) -> bool:
+    """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
+    said = subjects - {""}
+    if fits(question.subjects, said) or _of_theirs(question, subjects):
         return True
-    if question.subjects == frozenset({USER}) and _of_kind_asked(question, statement):
+    if question.subjects == frozenset({USER}) and _of_kind_asked(question, subjects):
         return True
     things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
     owner = frozenset(path.rpartition("/")[0] for path in things)
@@ -252,35 +267,46 @@ def _kinds_named(text: str, language: str) -> frozenset[str]:
     return frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
 
 
-def _of_kind_asked(question: Question, statement: Statement) -> bool:
+def _of_kind_asked(question: Question, subjects: frozenset[str]) -> bool:
     """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
     kinds = _kinds_named(question.text, question.language)
-    return bool(kinds) and any(same(kind, path) for kind in kinds for path in statement.subjects)
+    return bool(kinds) and any(same(kind, path) for kind in kinds for path in subjects)
 
 
-def _succeeded(question: Question, best: Mapping[int, _Match], matches: Sequence[_Match]) -> dict[int, Judged]:
+def _succeeded(
+    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], memories: int
+) -> dict[int, Judged]:
     """The memories with those that a newer one took the place of as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
     least = FOLLOWS if "before" in question.marks else NEAR
     old_ones = [one for one in holds if one.fit >= least or one.fit == top]
-    newer = {old.told.memory: _newer(question, old, matches) for old in old_ones}
-    found: dict[int, Judged] = {}
-    for memory, one in best.items():
-        after = newer.get(memory, [])
-        took = [old.told.memory for old in old_ones if memory in {new.told.memory for new in newer[old.told.memory]}]
-        found[memory] = _standing(question, one, after, sorted(took, reverse=True))
-    return found if "before" in question.marks else _unsettled(question, best, matches, found)
+    updates = [one for one in matches if _is_update(question, one)]
+    newer = {old.told.memory: [new for new in updates if _replaces(new, old, memories)] for old in old_ones}
+    took: dict[int, set[int]] = {}
+    for memory, after in newer.items():
+        for new in after:
+            took.setdefault(new.told.memory, set()).add(memory)
+    found = {
+        memory: _standing(question, one, newer.get(memory, []), sorted(took.get(memory, ()), reverse=True))
+        for memory, one in best.items()
+    }
+    return found if "before" in question.marks else _unsettled(question, best, matches, found, memories)
 
 
 def _unsettled(
-    question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], found: Mapping[int, Judged]
+    question: Question,
+    best: Mapping[int, _Match],
+    matches: Sequence[_Match],
+    found: Mapping[int, Judged],
+    memories: int,
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
+    later = [_Later(question, one, memories) for one in matches if _stands_for_itself(one)]
     for memory, old in best.items():
-        since = [one.told.memory for one in matches if _may_change(question, old, one)]
-        if found[memory].bearing != "answers" or not since or any(found[new].bearing == "answers" for new in since):
+        since = [one.told.memory for one in later if one.may_change(old)] if found[memory].bearing == "answers" else []
+        if not since or any(found[new].bearing == "answers" for new in since):
             continue
         out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
         for new in since:
@@ -288,17 +314,40 @@ def _unsettled(
     return out
 
 
-def _may_change(question: Question, old: _Match, new: _Match) -> bool:
-    """Whether a newer statement may have changed an older one, by what the two have in common."""
-    after, before = new.told.statement, old.told.statement
-    if new.told.memory <= old.told.memory or new.told.said_at < old.told.said_at or new.told.by_tool:
-        return False
-    if after.modality != "fact" or "still" in after.marks:
-        return False
-    names = bool(after.terms & before.terms) or bool((after.subjects & before.mentions) - {USER, NOBODY})
-    if not UPDATES & after.marks:
-        return names and _about(question, after) and filled(question, after) is not False
-    return names or (_about(question, after) and _cosine(before, after) >= MAYBE)
+def _stands_for_itself(one: _Match) -> bool:
+    """Whether a statement may change others at all."""
+    said = one.told.statement
+    return not one.told.by_tool and said.modality == "fact" and "still" not in said.marks
+
+
+class _Later:
+    """A statement that may have changed older ones; what it is compared by is worked out once, where it is needed."""
+
+    def __init__(self, question: Question, match: _Match, memories: int) -> None:
+        self.told = match.told
+        self._question, self._match, self._memories = question, match, memories
+        self._said = match.told.statement
+        self._others = self._said.subjects - {USER, NOBODY}
+        self._updates = not UPDATES.isdisjoint(self._said.marks)
+
+    def may_change(self, old: _Match) -> bool:
+        """Whether it may have changed an older one, by what the two have in common."""
+        before, after = old.told.statement, self._said
+        if self.told.memory <= old.told.memory or self.told.said_at < old.told.said_at:
+            return False
+        named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
+        if not self._updates:
+            return named and self._tells
+        meant = named or (_is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
+        return meant and _is_near(old, self._match, self._memories)
+
+    @cached_property
+    def _tells(self) -> bool:
+        """Whether it may be what is asked for."""
+        near = by_chance(self._match.fit, self._memories) <= LIKELY
+        return (
+            near and _is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
+        )
 
 
 def _cosine(one: Statement, other: Statement) -> float:
@@ -321,21 +370,35 @@ def _standing(question: Question, match: _Match, after: Sequence[_Match], took: 
     return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
 
 
-def _newer(question: Question, old: _Match, matches: Sequence[_Match]) -> list[_Match]:
-    """The statements that take the place of an older one."""
-    return [
-        new
-        for new in matches
-        if new.told.said_at >= old.told.said_at
-        and new.told.memory != old.told.memory
-        and new.told.memory > old.told.memory
-        and UPDATES & new.told.statement.marks
-        and not ("still" in new.told.statement.marks and "corrects" not in new.told.statement.marks)
-        and new.told.statement.modality == "fact"
+def _is_update(question: Question, new: _Match) -> bool:
+    """Whether a statement may take the place of any older one."""
+    said = new.told.statement
+    return (
+        not UPDATES.isdisjoint(said.marks)
+        and not ("still" in said.marks and "corrects" not in said.marks)
+        and said.modality == "fact"
         and new.reason != "subject"
-        and _about(question, new.told.statement)
+        and _is_about(question, said.subjects)
+    )
+
+
+def _replaces(new: _Match, old: _Match, memories: int) -> bool:
+    """Whether a statement takes the place of an older one."""
+    return (
+        new.told.said_at >= old.told.said_at
+        and new.told.memory > old.told.memory
         and (new.fit >= FOLLOWS or _alike(old.told.statement, new.told.statement) >= FOLLOWS)
-    ]
+        and _is_near(old, new, memories)
+    )
+
+
+def _is_near(old: _Match, new: _Match, memories: int) -> bool:
+    """Whether a newer line that tells of a change is near to what is asked, or to the older, and not by chance."""
+    changing = memories * MARKED
+    return (
+        by_chance(new.fit, changing) <= LIKELY
+        or by_chance(_alike(old.told.statement, new.told.statement), changing) <= LIKELY
+    )
 
 
 def _alike(old: Statement, new: Statement) -> float:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from insula import foreign
 from insula.errors import InputError, StoreFull
-from insula.memory import archive, departure, nights
+from insula.memory import archive, audit, departure, lock, nights
 from insula.memory.archive import Archive
 from insula.memory.store import Store
 
@@ -55,7 +55,7 @@ async def export(store: Store, user: str, house: House, target: Path) -> int:
         InputError: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await store.run(_export, user, _files(house), target)
+    return await store.read(_export, user, _files(house), target)
 
 
 def _export(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
@@ -73,7 +73,7 @@ def _files(house: House) -> dict[str, str]:
 def _write(target: Path, lines: Iterable[str]) -> int:
     handle = temporary = None
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign.private(target.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
             file.writelines(lines)
@@ -153,11 +153,16 @@ async def erase(store: Store, user: str, house: House) -> str:
     """Erase all that is kept of a user, for good; returns what is left to do, if anything.
 
     Raises:
-        InputError: nothing is stored of the user.
+        InputError: nothing is stored of the user, or another erasure is under way.
     """
     await store.run(archive.found, user)
-    _write(house.home / ERASING, [user])
-    return await resume(store, user, house)
+    with lock.held(house.home / f"{ERASING}.lock") as alone:
+        if not alone:
+            raise InputError("Another erasure is under way; wait until it is over, and erase then.")
+        if unfinished(house.home) not in ("", user):
+            raise InputError("An erasure was stopped halfway, and has to be finished first: insula user list.")
+        _write(house.home / ERASING, [user])
+        return await resume(store, user, house)
 
 
 def unfinished(home: Path) -> str:
@@ -175,6 +180,7 @@ async def resume(store: Store, user: str, house: House) -> str:
     shutil.rmtree(house.soul.parent, ignore_errors=True)
     with suppress(OSError):
         os.truncate(house.log, 0)  # what failed may have named what is erased
+    audit.forget(house.home, user)
     if not await store.scrub():
         return LEFT
     (house.home / ERASING).unlink(missing_ok=True)

@@ -36,6 +36,7 @@ class Database:
         self.neighbourhoods = Neighbourhoods()
         self._backend = backend.at(str(path), self.forget)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
+        self._readers = ThreadPoolExecutor(max(1, self._backend.readers), "insula-reader")
 
     @property
     def path(self) -> str:
@@ -65,6 +66,7 @@ class Database:
 
     async def close(self) -> None:
         """Finish what is being written and let go of the database."""
+        await asyncio.to_thread(self._readers.shutdown)
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._backend.close)
 
@@ -88,6 +90,24 @@ class Database:
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
+
+    async def read(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
+        """Run one unit of work that only reads, beside whoever writes and beside other readers.
+
+        All of it sees the memory as it is at one moment. A memory that is in no file is read by the thread that writes
+        it.
+        """
+        if not (self._backend.readers and self._backend.is_open()):
+            return await self.run(work, *args, **options)
+
+        def unit() -> T:
+            try:
+                return self._backend.look(lambda connection: work(connection, *args, **options))
+            except StoreError:
+                self.forget()
+                raise
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, unit)
 
     @property
     def is_shared(self) -> bool:

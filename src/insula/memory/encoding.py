@@ -5,6 +5,7 @@ text is encoded sentence by sentence as claims: the people that it is about, and
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from insula.text.analysis import Analysis, Sentence, words_of
@@ -50,6 +51,7 @@ def terms_of(claims: Iterable[Claim]) -> list[str]:
     return [term for claim in claims for term in claim.terms]
 
 
+@lru_cache(maxsize=1_024)
 def called(name: str) -> str:
     """The word by which a person is spoken of, lower-case: of "Dr. Bea Ray" the first name. Families share the last."""
     words = name.lower().split()

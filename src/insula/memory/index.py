@@ -18,7 +18,7 @@ from insula.memory import postgres, sqlite
 from insula.memory.activation import KEPT_USES
 from insula.memory.cue import MEAN_LENGTH, Statistics
 from insula.memory.salience import USE
-from insula.memory.schema import in_working_memory, memories, postings, sessions, terms, users
+from insula.memory.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
 CANDIDATES = 40
 """How many memories are proposed; the score that counts is `recall.score`. Recall is no better with 64, and dearer."""
@@ -37,9 +37,10 @@ _FINENESS = 1_000_000
 """Weights are whole numbers of this fineness: their sums are the same in whatever order a database adds them."""
 
 _MINE = memories.c.user_id == sa.bindparam("user")
+_OWN = is_of(sa.bindparam("user"))
 _IN_SESSION = sa.and_(_MINE, memories.c.session_id == sa.bindparam("session"))
 _HITS = sa.union(
-    sa.select(memories.c.id).where(_MINE, memories.c.id.in_(sa.bindparam("hits", expanding=True))),
+    sa.select(memories.c.id).where(_OWN, memories.c.id.in_(sa.bindparam("hits", expanding=True))),
     sa.select(memories.c.id).where(_IN_SESSION, in_working_memory()),
 ).cte("hits")
 _AROUND = sa.union(
@@ -51,11 +52,11 @@ _PROPOSED = (
     sa.select(memories, sessions.c.name.label("session"))
     .join_from(_AROUND, memories, memories.c.id == _AROUND.c.id)
     .join(sessions, sessions.c.id == memories.c.session_id)
-    .where(_MINE)
+    .where(_OWN)
 )
 
 _LONG_TERM = sa.select(memories.c.id, memories.c.vector).where(
-    _MINE,
+    _OWN,
     memories.c.id.in_(sa.bindparam("ids", expanding=True)),
     memories.c.promoted_at.is_not(None),
     memories.c.retired_at.is_(None),
@@ -67,7 +68,7 @@ _LATEST = (
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(
-    _MINE, memories.c.id.in_(sa.bindparam("ids", expanding=True))
+    _OWN, memories.c.id.in_(sa.bindparam("ids", expanding=True))
 )
 _TOUCH = (
     sa.update(memories)
@@ -122,6 +123,11 @@ def snapshot(connection: sa.Connection) -> None:
 def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
     """What is to be added to some ids for them to be free in a table, and to stay so."""
     return _dialect(connection).room(connection, table, first, last)
+
+
+def check_room(connection: sa.Connection) -> None:
+    """See, within a transaction, whether what is written now can be kept."""
+    _dialect(connection).check_room(connection)
 
 
 def settle(connection: sa.Connection) -> None:

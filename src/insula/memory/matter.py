@@ -26,6 +26,9 @@ HEADLESS = -0.17
 """The same of another embedding, of which there are no heads: what they give to what has little in common."""
 WORDS = 0.35
 """What the share of a question's words weighs where there is no vector, beside that of its meaning."""
+CHANCE, FALL = 0.05, 11.0
+"""The chance that a line of another matter seems to answer, and how fast it falls with the nearness: of each question
+of the small conversations against the lines of all others."""
 
 
 class Heads(NamedTuple):
@@ -69,6 +72,11 @@ def nearness(cosine: float | None, common: float | None, shared: float) -> float
 def shared(question: Question, statement: Statement) -> float:
     """The share of a question's content words that a statement holds, in [0, 1]."""
     return len(question.terms & statement.terms) / len(question.terms) if question.terms else 0.0
+
+
+def by_chance(fit: float, memories: float) -> float:
+    """How many of so many memories are as near as this by chance, though of another matter."""
+    return CHANCE * math.exp(-FALL * max(fit, 0.0)) * memories
 
 
 def _softmax(vectors: Array, weights: Array) -> npt.NDArray[np.float32]:

@@ -95,6 +95,7 @@ class Server:
 
     threads = CONNECTIONS
     shared = True
+    readers = 0
 
     def __init__(self, url: str, forget: Callable[[], None]) -> None:
         parsed = parse(url)
@@ -115,6 +116,14 @@ class Server:
 
     def make(self) -> None:
         """There is nothing to make: a database is made by whoever runs the server."""
+
+    def is_open(self) -> bool:
+        """Nobody reads apart: each of its units of work stands beside the others."""
+        return False
+
+    def look(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do one unit of work that only reads."""
+        return self.unit(work)
 
     def unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work in a transaction, exactly once, an outage of up to `PATIENCE` seconds notwithstanding.
@@ -312,6 +321,10 @@ def begin(connection: sa.Connection, user_id: int | None = None) -> None:
 def snapshot(connection: sa.Connection) -> None:
     """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
     connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
+def check_room(_: sa.Connection) -> None:
+    """The disk of a server is its own affair: it says of each transaction whether it is kept."""
 
 
 def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:

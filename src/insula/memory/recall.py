@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -148,6 +149,7 @@ class Side:
                 for turn in (one.match, one.before, one.after)
             ]
             for one in items
+            if one.match.claims or one.before.claims or one.after.claims
         ]
         self._counts: dict[str, int] = {}
         for own, _, _ in self._items:
@@ -160,12 +162,14 @@ class Side:
 
     def near(self) -> float:
         """The best share of the cue in a memory and those around it."""
-        return max(self._share(frozenset[str]().union(*own, *before, *after)) for own, before, after in self._items)
+        shares = (self._share(frozenset[str]().union(*own, *before, *after)) for own, before, after in self._items)
+        return max(shares, default=0.0)
 
     def _share(self, terms: frozenset[str]) -> float:
         return min(sum(self._content.get(term, 0.0) for term in terms), 1.0)
 
 
+@lru_cache(maxsize=1_024)
 def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[str]) -> bool | None:
     """Whether a claim is about those asked; None where it speaks of one of the talkers and of the other, too.
 
@@ -183,15 +187,15 @@ def is_about(owners: frozenset[str], asked: frozenset[str], voices: frozenset[st
 def match(cue: Cue, content: Mapping[str, float], claims: str) -> Match:
     """Compare a cue with the claims of a text, as they are stored; `content` is from `cue.content_weights`."""
     frequencies: dict[str, int] = {}
-    length, owned, forms = 0, 0.0, cue.forms
+    length, owned, forms, sought = 0, 0.0, cue.forms, cue.forms.keys()
     holding: list[Claimed] = []
     for line in claims.split("\n"):
         owners, _, terms = line.partition("\t")
         words = terms.split(" ")
         length += len(words)
-        held = [forms[word] for word in words if word in forms]
-        if not held:
+        if sought.isdisjoint(words):
             continue
+        held = [forms[word] for word in words if word in forms]
         for term in held:
             frequencies[term] = frequencies.get(term, 0) + 1
         claim = Claimed(frozenset(owners.split(" ")), frozenset(held))
@@ -209,6 +213,8 @@ class Scene(NamedTuple):
     """Whether any of them is in the words of someone asked; then those of the others lose by it."""
     topics: Mapping[int, float] = MappingProxyType({})
     """Session -> the share of the cue that it speaks of, in [0, 1]."""
+    topic: float = 0.0
+    """The greatest of them."""
 
 
 def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
@@ -218,11 +224,9 @@ def scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> Scene:
     for one in items:
         if one.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
             spoken.setdefault(one.session, set()).update(one.match.frequencies)
-    return Scene(
-        statistics.mean_length,
-        any(called(one.speaker) in cue.speakers for one in items),
-        {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()},
-    )
+    topics = {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()}
+    heard = any(called(one.speaker) in cue.speakers for one in items)
+    return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
 def rank(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[Scored]:
@@ -250,7 +254,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
         "cosine": max(item.cosine, 0.0),
         "active": probability(base_level(json.loads(item.used_at), item.uses, item.said_at, now)),
     }
-    expected = EXPECTED + seen.heard + max(seen.topics.values(), default=0.0)
+    expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
     odds = _logit(held) + PART * (sum(parts[name] for name in PARTS) - expected)

@@ -8,10 +8,11 @@ import sqlalchemy as sa
 
 from insula.memory import statements
 from insula.memory.assertion import Question
-from insula.memory.bearing import FOLLOWS, Judged, Told, judged
+from insula.memory.bearing import FOLLOWS, LIKELY, Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
+from insula.memory.matter import by_chance
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.rows import Place, Said
 from insula.memory.vectors import Vector, cosines, nearness
@@ -62,7 +63,9 @@ def recollected(
     content = content_weights(cue, found.statistics)
     items = _items(place, found.rows, cue, content, vector)
     held = {item.id: item for item in items}
-    fits = judged(asked, [one for one in found.told if one.memory in held and _is_judged(held[one.memory], asked)])
+    memories = found.statistics.memories
+    told = [one for one in found.told if one.memory in held and _is_judged(held[one.memory], asked)]
+    fits = judged(asked, told, memories)
     scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
     for memory, one in fits.items():
         if memory not in scored and one.bearing != "other":
@@ -70,7 +73,9 @@ def recollected(
     by_id = {row.id: row for row in found.rows}
     lines = {memory: by_id[memory].line for memory in fits}
     order = _order(scored, fits)
-    recalled = tuple(_recalled(scored[memory], by_id[memory], fits.get(memory), lines) for memory in order[:limit])
+    recalled = tuple(
+        _recalled(scored[memory], by_id[memory], fits.get(memory), lines, memories) for memory in order[:limit]
+    )
     return Recollection(recalled, found.statistics, standing(cue, items, content), found.said, tuple(asked))
 
 
@@ -132,7 +137,9 @@ def _items(
     ]
 
 
-def _recalled(scored: Scored, row: sa.Row[Any], one: Judged | None, lines: Mapping[int, str]) -> Recalled:
+def _recalled(
+    scored: Scored, row: sa.Row[Any], one: Judged | None, lines: Mapping[int, str], memories: int
+) -> Recalled:
     terms = frozenset(terms_of(load(row.claims)))
     plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
     if one is None:
@@ -140,7 +147,7 @@ def _recalled(scored: Scored, row: sa.Row[Any], one: Judged | None, lines: Mappi
     least = {"answers": min(ANSWERS + max(one.fit, 0.0) / 2, 0.95), "history": ANSWERS, "bears": BEARS}
     return replace(
         plain,
-        score=max(scored.score, least.get(one.bearing, 0.0)),
+        score=scored.score if by_chance(one.fit, memories) > LIKELY else max(scored.score, least.get(one.bearing, 0.0)),
         bearing=one.bearing,
         reason=one.reason,
         fit=one.fit,

@@ -48,11 +48,11 @@ class Sessions(_Repository):
 
     async def sessions_of(self, user: str) -> list[tuple[str, int, Any]]:
         """Name, number of turns and time of the last line of a user's sessions, latest first."""
-        return await self._database.run(statements.sessions_of, user)
+        return await self._database.read(statements.sessions_of, user)
 
     async def transcript(self, place: Place, limit: int) -> tuple[Said, ...]:
         """The last `limit` lines of a session, oldest first."""
-        return await self._database.run(statements.lines, place, limit)
+        return await self._database.read(statements.lines, place, limit)
 
     async def say(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
@@ -108,19 +108,19 @@ class Sessions(_Repository):
         self, place: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
     ) -> list[Signal]:
         """The last signals of a user (or of this session), newest first."""
-        return await self._database.run(statements.ledger, place, kinds, session_only, limit)
+        return await self._database.read(statements.ledger, place, kinds, session_only, limit)
 
     async def counts(self, place: Place) -> Mapping[str, int]:
         """How much is stored of a user: sessions, messages, long_term, working (of this session), signals."""
-        return await self._database.run(statements.counts, place)
+        return await self._database.read(statements.counts, place)
 
     async def languages(self, place: Place) -> frozenset[str]:
         """The languages of what is remembered of a user."""
-        return await self._database.run(statements.languages, place)
+        return await self._database.read(statements.languages, place)
 
     async def speakers(self, place: Place) -> frozenset[str]:
         """Who talks in what is remembered of a user."""
-        return await self._database.run(statements.speakers, place)
+        return await self._database.read(statements.speakers, place)
 
 
 class Memories(_Repository):
@@ -162,7 +162,7 @@ class Memories(_Repository):
             told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
-        return recollected(place, cue, await self._database.run(work), asked, vector, self._database.now(), limit)
+        return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
@@ -182,25 +182,26 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             return index.search(connection, place.user_id, statistics.containing, limit)
 
-        return await self._database.run(work)
+        return await self._database.read(work)
 
     async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
 
-        def work(connection: sa.Connection) -> int:
-            written = meanings.embed(connection, user_id, made)
-            self._database.neighbourhoods.add(user_id, written)
-            return len(written)
-
-        return await self._database.run(work)
+        try:
+            written = await self._database.run(meanings.embed, user_id, made)
+        except BaseException:
+            self._database.neighbourhoods.forget(user_id)
+            raise
+        self._database.neighbourhoods.add(user_id, written)  # once readers can see them
+        return len(written)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
-        return await self._database.run(statements.remembered, user, limit)
+        return await self._database.read(statements.remembered, user, limit)
 
     async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
         """A memory, how it stands, and its history as (author, why); None where there is none such."""
-        return await self._database.run(erasure.shown, user_id, memory_id)
+        return await self._database.read(erasure.shown, user_id, memory_id)
 
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
@@ -224,15 +225,15 @@ class Nights(_Repository):
 
     async def users(self) -> list[str]:
         """The names of all users."""
-        return await self._database.run(nights.names)
+        return await self._database.read(nights.names)
 
     async def sleeper(self, user: str) -> int | None:
         """The id under which the night knows a user; None where nothing is stored of them."""
-        return await self._database.run(nights.user_id, user)
+        return await self._database.read(nights.user_id, user)
 
     async def slept(self, user_id: int, phase: str) -> tuple[str, float] | None:
         """The last night in which a phase was done, and when."""
-        return await self._database.run(journal.last_night, user_id, phase)
+        return await self._database.read(journal.last_night, user_id, phase)
 
     async def journal(self, user_id: int, night: str) -> Mapping[str, Mapping[str, Any]]:
         """The reports of the phases of a night that are done."""
@@ -278,7 +279,7 @@ class Nights(_Repository):
 
     async def insights(self, user_id: int, limit: int) -> list[Understood]:
         """The latest insights, newest first."""
-        return await self._database.run(nights.insights_of, user_id, limit)
+        return await self._database.read(nights.insights_of, user_id, limit)
 
     async def held(self, user_id: int, limit: int) -> list[Held]:
         """The latest items of long-term memory that somebody said, newest first."""
@@ -298,19 +299,19 @@ class Guidance(_Repository):
 
     async def lessons(self, user_id: int) -> list[Kept]:
         """A user's lessons and guidelines, with what sessions say of them."""
-        return await self._database.run(nights.kept, user_id)
+        return await self._database.read(nights.kept, user_id)
 
     async def lessons_version(self, user_id: int) -> Version:
         """What changes whenever a user's lessons do."""
-        return await self._database.run(version, user_id)
+        return await self._database.read(version, user_id)
 
     async def cited(self, user_id: int, ids: Sequence[int]) -> list[Cited]:
         """Some of a user's messages, oldest first."""
-        return await self._database.run(cited, user_id, ids)
+        return await self._database.read(cited, user_id, ids)
 
     async def revisions(self, user_id: int, subject: str, limit: int = 50) -> list[Revised]:
         """The latest states of something derived, newest first."""
-        return await self._database.run(nights.revisions_of, user_id, subject, limit)
+        return await self._database.read(nights.revisions_of, user_id, subject, limit)
 
     async def revise(self, user_id: int, revision: Revision) -> None:
         """Add a state of something derived, by a person's hand."""

@@ -120,6 +120,11 @@ def in_working_memory() -> sa.ColumnElement[bool]:
     return sa.and_(memories.c.promoted_at.is_(None), memories.c.retired_at.is_(None))
 
 
+def is_of(user: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """A memory of a user, where its id is known: without statistics SQLite would else read through all of theirs."""
+    return memories.c.user_id + 0 == user
+
+
 def is_asserted() -> sa.ColumnElement[bool]:
     """A memory in which a user or a tool asserts something: it is forgotten by nobody's full working memory."""
     return sa.and_(memories.c.kind == "semantic", memories.c.provenance.in_(["user", "tool"]))

@@ -5,8 +5,8 @@ The words of eight languages stand in `slots.json`. What cannot be told of a sta
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from insula.memory.assertion import Question, Statement
@@ -19,10 +19,14 @@ from insula.text.grammar import UNSPACED, grammar
 WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 """Elsewhere they are written small, or every noun is not."""
 
+ASKED = 64
+"""Questions of which is kept what they ask for: each is compared with hundreds of statements."""
+_WORD = re.compile(r"\w+")
+
 
 def filled(question: Question, statement: Statement) -> bool | None:
     """Whether a statement holds what a question asks for; None where it asks for no value that can be told."""
-    slots = list(_slots(question))
+    slots = _slots(question.text, question.language)
     told = [_TOLD[slot](question, statement) for slot in slots]
     if question.ask.kind == "number" and "age" not in slots:
         told.append(_amount(question, statement))
@@ -48,10 +52,16 @@ def _chosen(question: Question, statement: Statement) -> list[bool]:
     """Whether a statement holds one of the things between which a question lets choose; empty where it names none."""
     if statement.language in UNSPACED or statement.language != question.language:
         return []
-    options = [part.split() for part in grammar(question.language).choice.split(question.text) if part]
-    near = {word for part in options[:-1] for word in part[-1:]} | {word for part in options[1:] for word in part[:3]}
-    terms = {term for word in near if (term := term_of(word.strip("?!.,").lower(), question.language))}
+    terms = _options(question.text, question.language)
     return [bool(terms & statement.terms)] if terms else []
+
+
+@lru_cache(maxsize=ASKED)
+def _options(text: str, language: str) -> frozenset[str]:
+    """The things between which a question lets choose."""
+    options = [part.split() for part in grammar(language).choice.split(text) if part]
+    near = {word for part in options[:-1] for word in part[-1:]} | {word for part in options[1:] for word in part[:3]}
+    return frozenset(term for word in near if (term := term_of(word.strip("?!.,").lower(), language)))
 
 
 def counts(question: Question) -> bool:
@@ -77,17 +87,23 @@ def _is_elsewhere(question: Question, statement: Statement) -> bool:
     """Whether all that a statement adds to a "what" is a place: "she studies in Graz" does not say what."""
     if statement.language in UNSPACED or statement.language != question.language:
         return False
-    asked = set(re.findall(r"\w+", question.text.lower()))
-    words = re.findall(r"\w+", statement.text.lower())
-    new = [at for at, word in enumerate(words) if term_of(word, statement.language) and word not in asked]
-    new = [at for at in new if term_of(words[at], statement.language) not in question.terms]
+    asked, known = _words(question.text), question.terms
+    words = _WORD.findall(statement.text.lower())
+    terms = ((at, term_of(word, statement.language)) for at, word in enumerate(words) if word not in asked)
+    new = [at for at, term in terms if term and term not in known]
     return bool(new) and all(_PLACED.intersection(words[max(0, at - 2) : at]) - asked for at in new)
 
 
-def _slots(question: Question) -> Iterator[str]:
-    for slot in _TOLD:
-        if (pattern := _pattern(slot, "asked", question.language)) and pattern.search(question.text.replace("’", "'")):
-            yield slot
+@lru_cache(maxsize=ASKED)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+@lru_cache(maxsize=ASKED)
+def _slots(text: str, language: str) -> tuple[str, ...]:
+    """What values a question asks for."""
+    plain = text.replace("’", "'")
+    return tuple(slot for slot in _TOLD if (pattern := _pattern(slot, "asked", language)) and pattern.search(plain))
 
 
 def _named(question: Question, statement: Statement) -> bool:
@@ -98,7 +114,7 @@ def _named(question: Question, statement: Statement) -> bool:
 
 
 def _new_names(question: Question, statement: Statement) -> set[str]:
-    asked = {fold(word) for word in re.findall(r"\w+", question.text.lower())}
+    asked = set(map(fold, _words(question.text)))
     common = people(statement.language if statement.language in LANGUAGES else "en").words.get("names", frozenset())
     words = re.findall(r"[^\W\d_][\w'-]*", statement.text)
     found = (

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -63,16 +64,30 @@ def packed(vector: Vector) -> bytes:
     return vector.astype(np.float16).tobytes()
 
 
+def unpacked(stored: Sequence[bytes | None]) -> list[Vector | None]:
+    """Vectors out of float16, those of a size all at once; None where there is none."""
+    found: list[Vector | None] = [None] * len(stored)
+    for size in {len(one) for one in stored if one}:
+        alike = [at for at, one in enumerate(stored) if one and len(one) == size]
+        for at, row in zip(alike, _rows([stored[at] or b"" for at in alike], size), strict=True):
+            found[at] = row
+    return found
+
+
 def cosines(vector: Vector, stored: Sequence[bytes | None]) -> list[float]:
     """Cosine of a vector with packed ones, in [-1, 1]; 0 where there is none, or one of other dimensions."""
     found = [0.0] * len(stored)
     alike = [at for at, one in enumerate(stored) if one and len(one) == vector.size * _BYTES]
     if alike:
-        joined = b"".join(stored[at] or b"" for at in alike)
-        rows = np.frombuffer(joined, np.float16).reshape(len(alike), vector.size).astype(np.float32)
+        rows = _rows([stored[at] or b"" for at in alike], vector.size * _BYTES)
         for at, one in zip(alike, np.clip(rows @ vector, -1.0, 1.0).tolist(), strict=True):
             found[at] = one
     return found
+
+
+def _rows(stored: Sequence[bytes], size: int) -> Array:
+    """Packed vectors of one size as rows."""
+    return np.frombuffer(b"".join(stored), np.float16).reshape(len(stored), size // _BYTES).astype(np.float32)
 
 
 def nearness(cosine: float) -> float:
@@ -91,7 +106,9 @@ class Neighbourhoods:
     def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._held_bytes = held_bytes
         self._clock = clock
-        self._one_at_a_time = threading.Lock()
+        self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+        """One a user, since several threads ask: one reads a user's vectors, and who asks of the same waits for it."""
+        self._emptied = 0
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
 
@@ -101,7 +118,7 @@ class Neighbourhoods:
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
-        with self._one_at_a_time:
+        with self._locks[user_id]:
             here = None if user_id in self._too_many else self._known(user_id, vector.size)
             if here is None or not self._read(user_id, here, read):
                 return
@@ -119,34 +136,39 @@ class Neighbourhoods:
 
     def _read(self, user_id: int, here: "_Neighbourhood", read: Read) -> bool:
         """Read what is new of a user; False where it is too much to be held."""
+        emptied = self._emptied
         while new := list(read(here.last, here.row_bytes)):
             here.add(new)
             here.last = new[-1][0]
             if here.size > self._held_bytes:
                 self._too_many.add(user_id)
                 return False
-        self._users[user_id] = here
-        while sum(one.size for one in self._users.values()) > self._held_bytes:
-            del self._users[next(iter(self._users))]
+        if emptied == self._emptied:
+            self._users[user_id] = here
+        while len(held := list(self._users.items())) and sum(one.size for _, one in held) > self._held_bytes:
+            self._users.pop(held[0][0], None)  # those who were not asked longest
         return True
 
     def add(self, user_id: int, found: Sequence[tuple[int, bytes]]) -> None:
         """Take in vectors that were made later than those of memories after them."""
-        with self._one_at_a_time:
+        with self._locks[user_id]:
             here = self._users.get(user_id)
             if here is None:
                 return
-            here.add([(number, one) for number, one in found if number <= here.last and len(one) == here.row_bytes])
+            known = here.known([number for number, _ in found])
+            late = [(number, one) for number, one in found if number <= here.last and number not in known]
+            here.add([(number, one) for number, one in late if len(one) == here.row_bytes])
 
     def forget(self, user_id: int | None = None) -> None:
         """Let go of a user's vectors, or of all."""
-        with self._one_at_a_time:
-            if user_id is None:
-                self._users.clear()
-                self._too_many.clear()
-            else:
-                self._users.pop(user_id, None)
-                self._too_many.discard(user_id)
+        if user_id is None:
+            self._emptied += 1  # what is being read just now is not held
+            self._users.clear()
+            self._too_many.clear()
+            return
+        with self._locks[user_id]:
+            self._users.pop(user_id, None)
+            self._too_many.discard(user_id)
 
 
 class _Neighbourhood:
@@ -164,6 +186,10 @@ class _Neighbourhood:
     @property
     def size(self) -> int:
         return self._count * (self._ids.itemsize + self._signs.itemsize * len(self._signs))
+
+    def known(self, ids: Sequence[int]) -> set[int]:
+        here = self._ids[: self._count]
+        return {*here[np.isin(here, ids)].tolist()}
 
     def add(self, new: Sequence[tuple[int, bytes]]) -> None:
         if not new:

@@ -16,9 +16,10 @@ MOST = 500
 
 
 def ready(connection: sa.Connection) -> None:
-    """Whether the tables can be read, and might be written now; raises where not."""
+    """Whether the tables can be read, and might be written and grow now; raises where not."""
     index.begin(connection)
     connection.execute(sa.select(users.c.id).limit(1)).first()
+    index.check_room(connection)
 
 
 def grown(connection: sa.Connection, after: int) -> tuple[int, list[str]]:

@@ -33,7 +33,7 @@ from insula.text.questions import asks
 from insula.text.wishing import wishes
 from insula.turn import mending, monitor
 from insula.turn.hedging import hedge
-from insula.types import IMPASSE, Assessment, Identity, Provenance, Signal, Usage
+from insula.types import IMPASSE, Assessment, Identity, ImpasseRecord, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account
@@ -75,7 +75,7 @@ async def note_impasse(store: Store, user: str, session: str, solution: "Solutio
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
     number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
     at = datetime.fromtimestamp(store.now(), UTC)
-    data = {"quoted": {"shortfall": mending.unsolved(content).record()}}
+    data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(content).record()}}
     stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=solution.stopped, at=at, data=data)
     await store.run(statements.append, place, [stuck])
     return stuck

@@ -14,12 +14,28 @@ from starlette.responses import Response
 from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
-from insula.server.api import gauges, guests, ledger, lessons, memories, night, rules, sessions, sign_in, soul, talk
+from insula.server.api import (
+    answers,
+    data,
+    gauges,
+    guests,
+    ledger,
+    lessons,
+    memories,
+    night,
+    rules,
+    sessions,
+    sign_in,
+    soul,
+    talk,
+)
 from insula.server.api.gauges import Prepared
+from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.crowd import Crowd
 from insula.server.door.gate import Gate
 from insula.server.door.headers import Armoured
+from insula.server.door.witness import Witness
 from insula.server.live import Live
 from insula.server.page import routes
 from insula.server.service import Service
@@ -40,6 +56,8 @@ ROUTERS = (
         rules.router,
         lessons.router,
         night.router,
+        data.router,
+        answers.router,
     ),
     *(guests.router, ledger.router, sign_in.router, routes.router),
 )
@@ -75,7 +93,7 @@ def create_app(service: Service) -> FastAPI:
             log.warning("The snapshots of before cannot be read: %s", error)
         unsubscribe = metacognition.subscribe(live.notice)
         store = metacognition.store
-        watch = asyncio.gather(live.watch(store), *([live.tell(store)] if store.is_shared else []))
+        watch = asyncio.gather(live.watch(store, service.keys.stamp), *([live.tell(store)] if store.is_shared else []))
         try:
             async with running(service):
                 yield
@@ -99,6 +117,7 @@ def create_app(service: Service) -> FastAPI:
         responses=problems.documented(400, 500, 503),
     )
     app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
+    app.state.attempts = Attempts()
     problems.install(app)
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])
@@ -108,6 +127,7 @@ def create_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", Files(directory=STATIC), name="static")
+    app.add_middleware(Witness, service=service)
     app.add_middleware(Bodies)  # the last that is added is the outermost
     app.add_middleware(Gate, hosts=service.hosts)
     app.add_middleware(Crowd)

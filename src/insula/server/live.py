@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,13 +90,16 @@ class Live:
         for user in list(self._rooms):
             self._wake(user)
 
-    async def watch(self, store: Store) -> None:
-        """Look again and again, as long as anybody listens, for what other processes wrote."""
+    async def watch(self, store: Store, tokens: Callable[[], object] = lambda: None) -> None:
+        """Look again and again, as long as anybody listens, for what other processes wrote, and for other tokens."""
+        known = tokens()
         with store.hearing(self._heard.set):
             while True:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._heard.wait(), POLL_SECONDS)
                 self._heard.clear()
+                if known != (known := tokens()):
+                    self._ends.clear()  # wakes all: whose token is gone goes
                 if not self._rooms:
                     self._ends.clear()
                     continue
@@ -111,9 +114,9 @@ class Live:
     async def _look(self, store: Store) -> list[str]:
         """Who is to be woken: all where it is not known what they have seen."""
         if not self._ends:
-            self._ends.append(await store.run(views.end))
+            self._ends.append(await store.read(views.end))
             return list(self._rooms)
-        end, users = await store.run(views.grown, self._ends[0] if store.is_shared else self._ends[-1])
+        end, users = await store.read(views.grown, self._ends[0] if store.is_shared else self._ends[-1])
         self._ends.append(end)
         return users
 

@@ -1,12 +1,13 @@
 """What the server serves: one agent, whose users it keeps apart."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
 from insula.agent.chat import Chat
+from insula.server.tokens import Keys
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names by which this machine alone is reached."""
@@ -27,8 +28,10 @@ class Service:
     """The name of the model, as a person wrote it."""
     soul_of: Callable[[str], Path | None]
     """Where a user's SOUL.md lies; None keeps it in the store alone."""
-    tokens: Mapping[str, str] = field(default_factory=dict[str, str])
-    """User -> token. Where there is any, each request needs one, and it says who the user is."""
+    keys: Keys = field(default_factory=Keys)
+    """Who may come in. Where there is any token, each request needs one, and it says who the user is."""
+    home: Path | None = None
+    """Insula's folder, where what is done to guidance and data is written down; None for nowhere."""
     hosts: tuple[str, ...] = LOOPBACK
     """Names that may stand in a Host header, without a port."""
     understands: bool = False
@@ -42,4 +45,4 @@ class Service:
         """A sentence of ours as users may read it: where they have tokens, the machine is not theirs, and files are
         told without the folders that they lie in; the log has them.
         """
-        return _FILE.sub(r"\1\2\1", sentence) if self.tokens else sentence
+        return _FILE.sub(r"\1\2\1", sentence) if self.keys else sentence

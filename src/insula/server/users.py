@@ -1,7 +1,6 @@
 """Who is asking: a name that the request gives, or where tokens are in force, the one whose token it carries."""
 
-from hashlib import sha256
-from hmac import compare_digest
+import asyncio
 from typing import Annotated, cast
 
 from fastapi import Depends, HTTPException, Query, Request
@@ -10,10 +9,13 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 
 from insula.errors import InputError
 from insula.memory.store import NAME_CHARS, check_names
+from insula.server.door.attempts import WINDOW_SECONDS, Attempts
 from insula.server.service import Service
 
 COOKIE = "insula_token"
 """The cookie that sign-in sets; its value is the token, which no script can read."""
+
+LONG = int(WINDOW_SECONDS)
 
 _bearer = HTTPBearer(auto_error=False, description="The token of a user, where the server was started with tokens.")
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="The same token, as the page's sign-in keeps it.")
@@ -35,28 +37,43 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-def bearer_of(token: str, service: Service) -> str | None:
-    """The user whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
-    given = _digest(token)
-    found: str | None = None
-    for user, known in service.tokens.items():
-        if compare_digest(_digest(known), given):
-            found = user
-    return found
+async def refused(request: Request) -> None:
+    """Log a token that is nobody's, and let who sent it wait.
+
+    Raises:
+        HTTPException: 429, there were too many.
+    """
+    attempts = cast(Attempts, request.app.state.attempts)
+    seconds = attempts.failed(request.client.host if request.client else "")
+    if seconds is None:
+        raise HTTPException(
+            429, "Too many tokens that nobody knows came from here; wait ten minutes.", {"Retry-After": str(LONG)}
+        )
+    await asyncio.sleep(seconds)
 
 
-async def caller(request: Request, bearer: Bearer, cookie: Cookie) -> str | None:
+async def presented(bearer: Bearer, cookie: Cookie) -> str | None:
+    """The token that a request carries."""
+    return bearer.credentials if bearer else cookie
+
+
+Presented = Annotated[str | None, Depends(presented)]
+
+
+async def caller(request: Request, token: Presented) -> str | None:
     """The user that a token stands for; None where no tokens are in force.
 
     Raises:
         HTTPException: 401, there is no token, or it is nobody's.
     """
     service = service_of(request)
-    if not service.tokens:
+    if not service.keys:
         return None
-    token = bearer.credentials if bearer else cookie
-    if token and (user := bearer_of(token, service)) is not None:
-        return user
+    if token and (holder := service.keys.holder(token)) is not None:
+        request.state.holder = holder
+        return holder.user
+    if token:
+        await refused(request)
     what = "The token is not known here" if token else "The request has no token"
     raise HTTPException(
         401, f"{what}; send a known one as “Authorization: Bearer …”, or sign in.", {"WWW-Authenticate": "Bearer"}
@@ -84,14 +101,11 @@ def settled(caller: str | None, named: str | None, session: str = "any") -> str:
     return user
 
 
-async def current_user(caller: Caller, user: Named = None) -> str:
+async def current_user(request: Request, caller: Caller, user: Named = None) -> str:
     """The user of a request that has no body: the query names them, or their token does."""
-    return settled(caller, user)
+    request.state.user = settled(caller, user)
+    return request.state.user
 
 
 CurrentUser = Annotated[str, Depends(current_user)]
 """The user whose data a request may see, and no other's."""
-
-
-def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()

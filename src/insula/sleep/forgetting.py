@@ -7,6 +7,9 @@ from insula.errors import InputError
 from insula.memory.store import Store
 from insula.sleep import guidelines
 
+REQUESTS = "requests.jsonl"
+"""Beside a user's SOUL.md: what the model was told, turn by turn."""
+
 
 async def erase(store: Store, user: str, number: int, path: Path | None) -> str | None:
     """Erase a memory with the line that it came from and what was derived of its session.
@@ -27,6 +30,8 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
     if not await store.memories.erase(user_id, number):
         return None
+    if path:
+        path.with_name(REQUESTS).unlink(missing_ok=True)  # any of them may quote it
     past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
         return guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from insula.calibration import OWN, Outcome, calibrated, written
 from insula.memory.changes import Revision
 from insula.memory.rows import Line, Noticed, Revised
+from insula.memory.shown import named
 from insula.memory.store import Store
 from insula.sleep.mistakes import is_users
 from insula.text.analysis import Sentence, analyse
@@ -58,7 +59,7 @@ def outcomes(
                 turn = stated.get(asked.turn, {})
                 score, held = _score(turn, evidence), _held(line.content, asked.content, response, name)
                 if score is not None and held is not None and asks(analyse(asked.content)):
-                    yield Outcome(score, held, _level(turn) == "high")
+                    yield Outcome(score, held, level(turn) == "high")
             asked, response = line, ""
 
 
@@ -103,6 +104,13 @@ def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
     return float(score) if is_number(score) and _says(score) and not shown(turn).isdisjoint(evidence) else None
 
 
+async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
+    """The confidence of one turn before it was adjusted, where memory had evidence to show."""
+    held = await store.read(named, user, sorted(shown(turn)))
+    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
+    return _score(turn, frozenset(one.id for one in asserted))
+
+
 def _says(score: float) -> bool:
     """Whether a score is one of evidence: without any it is 0, and its log-odds know no end."""
     return 0.0 < score <= 1.0
@@ -115,7 +123,7 @@ def shown(turn: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
 
 
-def _level(turn: Mapping[str, Any]) -> object:
+def level(turn: Mapping[str, Any]) -> object:
     """What the user was told of it."""
     stated = turn.get("confidence")
     return stated.get("level") if is_object(stated) else None

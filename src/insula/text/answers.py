@@ -36,6 +36,9 @@ _CODE = re.compile(
     r"`|^(?: {4}|\t)\S|[{};]\s*$|^\s*(?:def|class|import|from|SELECT|#include|function|const|let|var)\b|\w\(\S*\)", re.M
 )
 _NUMBER = re.compile(r"[½¼¾⅓⅔∞π]|\d[\d.,:/]*")
+_ROMAN = re.compile(
+    r"(?<![\w'])(?=[IVXLC]{2}|[VX](?!\w))C{0,3}(?:X[LC]|L?X{0,3})(?:I[VX]|V?I{0,3})(?:e|è?me|\.|º|°)?(?!\w)"
+)
 _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _ORDINAL = re.compile(r"^\s*\(?\d{1,2}[.)、]\s", re.M)
 _DATE = re.compile(r"\d")
@@ -73,7 +76,7 @@ def _code(text: str, language: str) -> bool:
 
 
 def _number(text: str, language: str) -> bool:
-    if numbers_in(text):
+    if numbers_in(text) or _ROMAN.search(text):
         return True
     return language in LANGUAGES and (
         _said(language, "number", text) or (_brief(text) and _said(language, "brief", text))
@@ -93,7 +96,7 @@ def numbers_in(text: str) -> list[str]:
 
 
 def _time(text: str, language: str) -> bool:
-    if _DATE.search(text) or _said(language, "time", text):
+    if _DATE.search(text) or _ROMAN.search(text) or _said(language, "time", text):
         return True
     return len(text.split()) <= _CLOCK and _said(language, "number", text)
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import cast
 
-from insula.text.analysis import LANGUAGES, without_code
+from insula.text.analysis import LANGUAGES, without_code, words_of
 from insula.text.grammar import UNSPACED
 
 MAX_CHARS = 16_000
@@ -30,6 +30,13 @@ _CODED = re.compile(r"[=(){}<>$`]|[\w-]: ?[\w#'\"-]+;")
 _LOOP = re.compile(r"(.{2,24}?)\1{5,}", re.DOTALL)
 _LOOPED = 0.6
 _PROSE = 60
+PROSE_WORDS, PROSE_CHARS = 12, 25
+"""From so many words, and Chinese or Japanese characters, on prose ends with a mark."""
+_LISTED = 4
+_ITEMS = 3
+_ITEM = re.compile(r"\s*(?:\d{1,2}[.)、]|[-*•])\s*\S")
+_QUOTES = "\"“„«'‘「『"
+_COMMA = re.compile(r"[,，、;；]")
 
 
 def leaks(response: str, message: str) -> bool:
@@ -84,7 +91,7 @@ def cut_off(response: str, language: str) -> bool:
         return True
     if _ENDED.search(text) or language not in LANGUAGES or "```" in text:
         return False
-    return _dangles(text, language) or _stops(text)
+    return _dangles(text, language) or _stops(text) or _unmarked(text, language) or _last_item(text)
 
 
 def _complete_code(code: str) -> bool:
@@ -116,6 +123,30 @@ def _stops(text: str) -> bool:
         and line[ends[-1] :][:1].isupper()
         and text[-1].islower()
     )
+
+
+def _unmarked(text: str, language: str) -> bool:
+    """Whether running prose of some length has no end: no lines of their own, no enumeration, title or quotation."""
+    last = text.rpartition("\n")[2].strip()
+    if "\n" in text.strip() or text[0] in _QUOTES or any(mark in last for mark in "|`") or "://" in last:
+        return False
+    tail = _SENTENCE.split(last)[-1].strip()
+    if language in UNSPACED:
+        final = re.compile(cast(dict[str, str], _data()["final"])[language])
+        return len(tail) >= PROSE_CHARS and bool(_COMMA.search(tail)) and not final.search(tail)
+    words = _WORD.findall(tail)
+    pieces = [len(piece.split()) for piece in _COMMA.split(tail) if piece.strip()]
+    function = sum(word.lower() in words_of("function", language) for word in words)
+    listed = len(pieces) > 2 and max(pieces) <= _LISTED
+    return len(words) >= PROSE_WORDS and 4 * function >= len(words) and not listed and tail[:1].isupper()
+
+
+def _last_item(text: str) -> bool:
+    """Whether of the items of a list the last alone lacks the mark that all the others end with."""
+    items = [line.rstrip() for line in text.splitlines() if _ITEM.match(line)]
+    if len(items) < _ITEMS or text.rpartition("\n")[2].rstrip() != items[-1]:
+        return False
+    return all(item[-1] in ".!?。！？;；" for item in items[:-1]) and items[-1][-1].isalpha()
 
 
 @cache

@@ -30,6 +30,8 @@ _LABEL = 60
 """A line before a colon up to here only announces what follows."""
 _SHORT_ITEM = 5
 """Words of one item of an enumeration in prose."""
+_TERM = 2
+"""Words of an item that may be called one ("New York")."""
 _SOLE_WORDS, _NAME_WORDS = 2, 6
 _SENTENCES = re.compile(r"[.!?。！？;；\n:：]+")
 _CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
@@ -75,7 +77,8 @@ def _words(one: Constraint, text: str) -> bool:
         return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 2
     plain = re.sub(r"[*_#`|>]", " ", text)
     fewest, most = len(plain.split()), len(_WORD.findall(plain))
-    items = len(_items(text))
+    found = _items(text)
+    items = len(found) if all(len(item.split()) <= _TERM for item in found) else 0
     if "-" in plain or "'" in plain or "/" in plain:
         most = max(most, len(re.findall(r"[^\W_]+", plain)))
     dashes = len([word for word in plain.split() if not any(map(str.isalnum, word))])

@@ -7,6 +7,7 @@ expression; what a constraint means is the same in all of them.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple, cast
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code
@@ -93,7 +94,7 @@ def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
         if (told := _told_first(text)) is not None:
             yield told
         head, pasted = _before_paste(text, language)
-        yield head
+        yield text if pasted and _only_steps(text, language) else head
         if pasted:
             return
 
@@ -114,6 +115,12 @@ def _before_paste(text: str, language: str) -> tuple[str, bool]:
     rules = grammar(language)
     requested = rules.request.search(head) is not None
     return (head, not text[colon.end() :].strip() or bool(requested)) if requested else (text, False)
+
+
+def _only_steps(text: str, language: str) -> bool:
+    """Whether nothing but the marks of steps stands behind a colon ("the steps: first, then, finally")."""
+    tail = _COLON.split(text, maxsplit=1)[-1]
+    return len(tail) <= UNSURE_CHARS and not any(map(str.isalnum, table_of(language).patterns["steps"].sub("", tail)))
 
 
 def _read(text: str, language: str) -> Iterator[Constraint]:
@@ -250,6 +257,9 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
         for mark, end in zip(marks, ends, strict=True)
         if table.request(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
     )
+    between = [text[one.end() : other.start()] for one, other in pairwise(marks)]
+    if len(marks) > 2 and not any(map(str.isalnum, "".join(between))):  # "the steps: first, then, finally"
+        told = len(marks)
     if len(marks) >= 2 and (told >= 2 or (told and len(marks) > 2)):
         yield Constraint("steps", text.strip(), len(marks), language=table.language)
 

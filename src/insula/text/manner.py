@@ -38,6 +38,11 @@ def refuses(text: str, language: str) -> bool:
     return _says("refuse", text, language)
 
 
+def of_world(text: str, language: str) -> bool:
+    """Whether a question is plainly one of general knowledge, which nobody has to be told ("the capital of …")."""
+    return _says("world", text, language)
+
+
 def reasons(text: str, language: str) -> bool:
     """Whether a text gives a reason, a condition or another way."""
     return _says("reason", text, language)
@@ -68,9 +73,34 @@ def is_courtesy(text: str, language: str) -> bool:
     return _says("courtesy", text, language)
 
 
+def no_access(text: str, language: str) -> bool:
+    """Whether a text says that what is personal is out of reach for a machine."""
+    return _says("no_access", text, language)
+
+
+def told_partly(text: str, language: str) -> bool:
+    """Whether a text says what it was told, and which part of it it was not."""
+    return _says("partly", text, language)
+
+
+def acknowledges(text: str, language: str) -> bool:
+    """Whether a text only takes note of what it was told ("Thanks for letting me know!")."""
+    return _says("acknowledge", text, language)
+
+
+def generalises(text: str, language: str) -> bool:
+    """Whether a text speaks of things in general ("Airports usually announce gates an hour before")."""
+    return _says("general", text, language)
+
+
 def wants_words(text: str, language: str) -> bool:
     """Whether a request is for something said or written, so that "Sure!" alone does not fulfil it."""
     return _says("telling", text, language)
+
+
+def wants_two(text: str, language: str) -> bool:
+    """Whether two things are asked for at once ("the capital and the currency"), and not what lies between them."""
+    return _says("both", text, language) and not _says("joint", text, language)
 
 
 def wants_again(text: str, language: str) -> bool:

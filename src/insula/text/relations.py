@@ -45,7 +45,8 @@ def _relation(new: Wish, old: Sequence[Slot], standing: str) -> Relation:
 def _named(new: Wish, old: Sequence[Slot]) -> Relation:
     """Of a sentence that speaks of no slot of the old wish: whether it names a word of the person's own in it."""
     named = any(slot.name in OF_TEXT and slot.said in new.words.casefold() for slot in old)
-    return "unrelated" if not named else "lifts" if new.lifts else "refines"
+    dismissed = new.lifts or any(says("dismiss", language).search(new.words) for language in LANGUAGES)
+    return "unrelated" if not named else "lifts" if dismissed else "refines"
 
 
 def suspended(new: Wish, standing: str) -> bool:
@@ -76,7 +77,8 @@ def _says_more(new: Wish, old: Sequence[Slot]) -> bool:
     """Whether a wish limits what stands ("only for recipes"), or adds something of another slot to it."""
     known = {slot.wants for slot in old}
     language = detect(new.words, "")
-    limits = language in LANGUAGES and says("limits", language).search(new.words) is not None
+    told = (language,) if language in LANGUAGES else LANGUAGES
+    limits = any(says("limits", each).search(new.words) for each in told)
     return limits or any(slot.wants not in known for slot in new.slots)
 
 

@@ -33,6 +33,7 @@ _SWITCH = ("on", "off")
 _EDGE = " \t\"'“”„‘’«»「」『』.,!?"
 _BOUNDARY = re.compile(r"[,;:.!?…()，、；：。！？–—]| - ")
 _NUMBER = re.compile(r"\d+|[一二三四五六七八九十百两]+")
+_NAMED = re.compile(r"[a-z,] [A-Z][a-z]+ $")
 _AMOUNT = re.compile(r"(?:\d|[一二三四五六七八九十百两几])[ \t]?\Z")
 _MEASURED = frozenset({"system", "currency", "temperature"})
 """Slots of units: with an amount before it a unit measures something, and nothing is said of units."""
@@ -65,22 +66,31 @@ def slots(text: str, language: str = "") -> tuple[Slot, ...]:
     """What a text says of the manner of an answer, in order; by the words of its own language where it is known."""
     plain = text[:MAX_CHARS].replace("’", "'")
     told = detect(plain, "") if not language else ""
-    for tongue in (language,) if language in LANGUAGES else dict.fromkeys((told, *LANGUAGES)):
-        if tongue not in LANGUAGES:
-            continue
-        if found := tuple(_apart(_found(plain, tongue))):
-            return found
-    return ()
+    known = language if language in LANGUAGES else told
+    if known in LANGUAGES and ((found := tuple(_apart(_found(plain, known)))) or known == language):
+        return found
+    read = (tuple(_apart(_found(plain, tongue))) for tongue in LANGUAGES)
+    return max(read, key=_told, default=())
+
+
+def _told(found: tuple[Slot, ...]) -> tuple[int, int]:
+    """How much a reading tells: its slots, and how many of them its own words turn ("Sin emojis")."""
+    return len(found), sum(slot.value != slot.said or not slot.affirmed for slot in found)
 
 
 def _found(text: str, language: str) -> Iterator[Slot]:
     for key, pattern in _patterns(language):
         for match in pattern.finditer(text):
             name, _, value = key.partition(".")
-            if name in _MEASURED and _AMOUNT.search(text, 0, match.start()):
+            if name in _MEASURED and (_AMOUNT.search(text, 0, match.start()) or _is_of_a_name(text, match)):
                 continue
             said = _own(match) if name in OF_TEXT else ""
             yield _read(text, language, name, said or value, match)
+
+
+def _is_of_a_name(text: str, match: re.Match[str]) -> bool:
+    """Whether a word for a unit ends a name: "say hello to Copper Mile"."""
+    return match[0][:1].isupper() and _NAMED.search(text, 0, match.start()) is not None
 
 
 def _own(match: re.Match[str]) -> str:

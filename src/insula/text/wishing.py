@@ -50,7 +50,8 @@ _MARK = re.compile(r"[?？]\W*\Z|[か吗][。．]?\Z")
 _PIECE = re.compile(r"[,;:.!?()，、；：。！？–—]|(?<!\w)(?:and|und|y|et|e|so|aber|but)(?!\w)")
 _OF = re.compile(r"\s+(?:of|de|del|des|du|di|della|dei|von|vom|da|do)(?!\w)|\s+d'")
 """What makes of a slot a part of another thing ("listas de espera")."""
-_OPENED = re.compile(r"(?<=:)\s+|(?<=：)")
+_OPENED = re.compile(r"(?<=:)(?:\s+|(?=[\"“„«「『‘]))|(?<=：)")
+_COLONS, _QUOTES = (":", "："), ('"', "“", "„", "«", "»", "「", "『", "‘")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 
 
@@ -143,13 +144,25 @@ def _heard(
         else:
             wish = _wish(one, analysis, previous) or _referring(one, before, response)
             chance = meant.get(said_as[place])
-            if wish := wish if chance is None else _by_meaning(one, wish, chance, previous):
+            wish = wish if chance is None else _by_meaning(one, wish, chance, previous)
+            if wish := _under(before, one, wish):
                 found.append(wish)
     return tuple(found)
 
 
+def _under(head: _Sentence | None, one: _Sentence, wish: Wish | None) -> Wish | None:
+    """A wish as what stands before a colon limits it: to one text ("Only for the poster: …"), or to who is quoted."""
+    if wish is None or head is None or not head.text.endswith(_COLONS):
+        return wish
+    if one.text.startswith(_QUOTES) and not (_bids(head) or head.any("target", "name", "modal", "want")):
+        return None
+    return wish._replace(force="once") if _is_once(head) else wish
+
+
 def _by_meaning(one: _Sentence, wish: Wish | None, chance: float, previous: str) -> Wish | None:
     """What a sentence wishes by its words, with what its meaning says of it where that is sure."""
+    if wish is not None and wish.force == "asked" and chance < UNLIKELY and not _is_short(one):
+        return None
     if wish is not None and wish.force == "standing":
         kept = chance >= UNLIKELY or _is_short(one) or one.any("general", "name")
         return wish if kept else wish._replace(force="asked") if one.slots else None
@@ -160,7 +173,7 @@ def _by_meaning(one: _Sentence, wish: Wish | None, chance: float, previous: str)
     if not one.slots and (one.says("others") or _is_bare(one) or not _is_of_answers(one)):
         return wish
     for_now = _is_once(one) or bool(previous and _creates(previous, one.language))
-    if for_now or _asks(one) or one.any("hypothetical", "lift"):
+    if for_now or _is_none(one) or one.says("lift"):
         return wish
     return Wish(_bounded(one), one.slots, "standing", about=_about(one))
 
@@ -206,11 +219,17 @@ def _wish(one: _Sentence, analysis: Analysis, previous: str) -> Wish | None:
 
 def _is_none(one: _Sentence) -> bool:
     """Whether a sentence supposes, asks, or speaks of somebody else."""
-    if one.says("hypothetical") or _asks(one):
+    if one.says("hypothetical") or _asks(one) or _is_own(one):
         return True
     first = min((slot.start for slot in one.slots), default=len(one.text))
     other = says("others", one.language).search(one.text)
     return other is not None and other.start() < first and not _bids_before(one, other.start())
+
+
+def _is_own(one: _Sentence) -> bool:
+    """Whether it tells what the user does themselves, or likes of the world ("I like lists in novels")."""
+    bids = one.language not in UNSPACED and _bids(one)
+    return one.says("own") and not bids and not one.any("target", "modal", "stop")
 
 
 def _asks(one: _Sentence) -> bool:
@@ -317,12 +336,18 @@ def _likes(one: _Sentence, names: set[str]) -> bool:
 
 def _asked(one: _Sentence, names: set[str], analysis: Analysis, previous: str) -> Force | None:
     """What a bidding without a word on how long is: for good where nothing else is asked for, else for now."""
-    if one.says("creates") or _asks_beside(one, analysis):
+    if (one.says("creates") and not _is_only_layout(one)) or _asks_beside(one, analysis):
         return "once"
     if _is_short(one) or _has_a_short_part(one):
         return "asked" if previous and _creates(previous, one.language) else "standing"
     for_now = names <= _WORLDLY - _LASTING or one.says("modal") or _DEICTIC.search(one.text)
     return "asked" if for_now else "standing"
+
+
+def _is_only_layout(one: _Sentence) -> bool:
+    """Whether what is to be written is nothing but prose, of nothing ("Write paragraphs, please")."""
+    ends = [slot.end for slot in one.slots if slot.wants == ("layout", "prose", True)]
+    return bool(ends) and len(re.findall(r"\w+", one.text[max(ends) :])) <= 1
 
 
 def _asks_beside(one: _Sentence, analysis: Analysis) -> bool:

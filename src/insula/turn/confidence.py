@@ -6,12 +6,14 @@ asserted counts; what the assistant said, what was derived, and what was merely 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
+from insula.memory.bearing import LIKELY
 from insula.memory.cue import Cue, Statistics
 from insula.memory.encoding import USER
+from insula.memory.matter import by_chance
 from insula.memory.recall import Standing
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
@@ -29,9 +31,6 @@ ANSWERS = 3
 
 ANSWERED = 0.75
 """The least chance where a line answers."""
-CHANCE, FALL = 0.05, 11.0
-"""The chance that a line of another matter seems to answer, and how fast it falls with the nearness: of each question
-of the small conversations against the lines of all others."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
 BEARING = -0.05
@@ -98,21 +97,26 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
 
     High is what has a line that answers; what only bears on it is medium at most. Of users' own talk, of which every
     sentence is read, low is what no line bears on, however many words it shares. The more is remembered, the likelier
-    one of its lines is as near by chance.
+    one of its lines is as near by chance: that far `stored` alone says how sure to be.
     """
     judged = [one for one in known if one.fit is not None]
     if not judged:
         return stored
-    answers = max((one.fit or 0.0 for one in judged if one.bearing == "answers"), default=None)
-    if answers is not None:
-        chance = CHANCE * math.exp(-FALL * max(answers, 0.0)) * memories
-        return max(stored, (ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)) / (1 + chance))
+    if (answers := _nearest(one for one in judged if one.bearing == "answers")) is not None:
+        said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
+        return max(stored, said / (1 + by_chance(answers, memories)))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
     if not all(one.memory.speaker == USER for one in judged):
         return min(stored, below_high)
-    if any(is_near(one) for one in judged):
-        return min(max(stored, calibration.medium), below_high)
-    return min(stored, below_medium)
+    if (near := _nearest(filter(is_near, judged))) is None:
+        return min(stored, below_medium)
+    held = max(stored, calibration.medium) if by_chance(near, memories) <= LIKELY else stored
+    return min(held, below_high)
+
+
+def _nearest(judged: Iterable[Recalled]) -> float | None:
+    """The nearness of the nearest; None where there is none."""
+    return max((one.fit for one in judged if one.fit is not None), default=None)
 
 
 def is_near(one: Recalled) -> bool:
@@ -156,7 +160,7 @@ def features(
     held, top = terms_found(cue, known), known[:BEST_OF]
     odds = [math.exp(log_odds(one.score)) for one in known]
     return {
-        "best": known[0].score if known else 0.0,
+        "best": max((one.score for one in known), default=0.0),
         "covered": known[0].parts.get("overlap", 0.0) if known else 0.0,
         "margin": odds[0] / (1 + sum(odds)) if odds else 0.0,
         "agreement": sum(one.memory.session == top[0].memory.session for one in top) / BEST_OF if top else 0.0,

@@ -4,21 +4,24 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, fold, term_of
+from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, fold, term_of, words_of
 from insula.text.answers import carries, says_yes
 from insula.text.artefacts import cut_off, echoes, leaks
 from insula.text.coverage import ANSWERED, BRIEF, LONG, Context, Cover, Reply, cover, cover_across, excused
+from insula.text.grammar import UNSPACED
 from insula.text.languages import expected, in_wrong_language
 from insula.text.manner import (
     asks_back,
     declines,
     harmful,
+    of_world,
     opens_with_subject,
     points_back,
     reasons,
     refuses,
     untold,
     wants_again,
+    wants_two,
 )
 from insula.text.noise import is_noise
 from insula.text.questions import Ask, AskKind, asks, is_casual, is_small_talk, statements
@@ -46,6 +49,8 @@ _ALONE = 2
 _HINTED = 0.5
 """Words' worth of evidence from which a response goes on from what was said."""
 _PARTS = 2
+_PAIRED = 8
+"""Characters of a Chinese or Japanese answer that holds one thing."""
 _NAMED = 8
 """Content words of an answer that is little more than what was asked for."""
 _EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
@@ -55,10 +60,12 @@ _LABEL = re.compile(r"^[\s*#_-]*([^\n:：.!?]{2,40}?)[*_]*[:：][*_]*\s*\S", re.
 """What a line says first of what follows it ("Shopping list: …")."""
 _JOINED = re.compile(r",\s*(?:(?:and|y|et|und|e|ed)\s)?|\s(?:and|y|et|und|e|ed)\s|[，、；;]")
 _WORDS = re.compile(r"[^\W\d_]+")
+_QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"”“»」』][.。]?")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
 _CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
 _TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
 """Kinds of things of which it can be told whether a text holds one."""
+_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
 _UNANSWERED_BY_YES: frozenset[AskKind] = frozenset(
     {"number", "person", "place", "time", "name", "list", "how_to", "why", "code"}
 )
@@ -169,9 +176,11 @@ class Exchange:
     def refused(self) -> bool:
         """Whether a harmless request is turned down with no reason that is one."""
         text, language = self.response[:REFUSAL_CHARS], self.language
-        if not self.asked.asks or len(self.response) > REFUSAL_CHARS or not refuses(text, language):
-            return False
         asked = self.asked.analysis.text
+        needless = untold(text, language) and of_world(asked, self.asked.analysis.language)
+        turned_down = needless or refuses(text, language)
+        if not self.asked.asks or len(self.response) > REFUSAL_CHARS or not turned_down:
+            return False
         if harmful(asked, self.asked.analysis.language) or is_personal(self.asked.asks, self.asked.analysis.language):
             return False
         return untold(text, language) or not reasons(text, language)
@@ -240,9 +249,25 @@ class Exchange:
         if missed and (self.declined or len(asks) > 1):
             pardoned = excused(asks, self.reply)
             missed = [i for i in missed if i not in pardoned]
+        if self._fragment and not self.declined:
+            if len({ask.kind for ask in asks} - {"yes_no"}) > 1:
+                return tuple(ask.text for ask in asks[1:])
+            if len(asks) == 1 and wants_two(asks[0].text, self.language):
+                return (asks[0].text,)
         if len(asks) == 1 and missed and not self._lacks(asks[0]):
             return ()
         return () if self._parted(missed) else tuple(asks[i].text for i in missed)
+
+    @property
+    def _fragment(self) -> bool:
+        """Whether a response is one value and nothing more, so that it cannot answer two things ("2,962 metres.")."""
+        if not self.comparable or len([each for each in _CLAUSE.split(self.response) if each.strip()]) != 1:
+            return False
+        if self.language in UNSPACED:
+            return len(self.response) <= _PAIRED and not carries("list", self.response, self.language)
+        function = words_of("function", self.language)
+        words = [word for word in self.response.split() if word.lower().strip(".!") not in function]
+        return len(words) <= _PARTS and "\n" not in self.response.strip()
 
     def _lacks(self, ask: Ask) -> bool:
         """Whether the response is about a lone question and yet lacks the kind of thing it asks for."""
@@ -270,6 +295,8 @@ class Exchange:
         """Whether a response of some length shares no word with what was asked, nor goes on from what was said."""
         if not self.comparable or not self.covers or self.declined or "```" in self.response:
             return False
+        if _QUOTED.fullmatch(self.response.strip()):  # what was made, and nothing said about it
+            return False
         if self.reply.size <= BRIEF or self.hints >= _HINTED:
             return False
         return not self.reply.mentions({term for ask in self.asked.topics for term in ask.terms})
@@ -288,6 +315,9 @@ class Exchange:
     def _own_subject(self, ask: Ask) -> bool:
         """Whether a right answer may begin with a subject of its own: an explanation, or the very thing asked for."""
         if ask.kind in _EXPLAINED:
+            return True
+        first = _CLAUSE.split(self.response)[0].split()
+        if ask.kind in _PICKED and self.language not in UNSPACED and len(first) <= BRIEF:  # "The Volga, 3,530 km."
             return True
         named = ask.kind in _TOLD and self.reply.size <= _NAMED
         return named and carries(ask.kind, self.response, self.language)

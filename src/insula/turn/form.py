@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from insula.text.answers import carries
 from insula.text.artefacts import repeats_within
 from insula.text.manner import informal, wants_again
 from insula.text.questions import AskKind
@@ -33,6 +34,12 @@ _FEW_WORDS = 3
 _FEW_CHARS = 24
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
+_DONE: frozenset[AskKind] = frozenset({"how_to", "code"})
+_COMMAND = re.compile(
+    r"^(?:[a-z][\w.]+(?: [\w./~*]+)* -{1,2}[\w-]+(?: [\w./~*-]+)*|\$ .+|(?:[A-Z]\w*|[⌘⌥⇧⌃^]) ?[+-]? ?\S{1,5})$"
+)
+"""A command or the keys to press, and no word of the language: `df -h`, `Ctrl+Z`."""
+_COMMA = re.compile(r"[,，、;；\n]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -70,7 +77,14 @@ def _too_short(turn: Exchange) -> bool:
     text = turn.response.strip()
     if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
         return False
-    return any(ask.kind in _EXPECT_MORE for ask in turn.asked.asks)
+    return any(ask.kind in _EXPECT_MORE and not _suffices(ask.kind, turn, text) for ask in turn.asked.asks)
+
+
+def _suffices(kind: AskKind, turn: Exchange, text: str) -> bool:
+    """Whether so short a response is all that was asked for: a command or an expression, or the items of a list."""
+    if kind == "list":
+        return len([part for part in _COMMA.split(text) if any(map(str.isalnum, part))]) > 1
+    return kind in _DONE and (bool(_COMMAND.search(text)) or carries("code", text, turn.language))
 
 
 def _longest(turn: Exchange) -> int:

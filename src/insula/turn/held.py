@@ -185,6 +185,10 @@ _SPOKEN = frozenset({"su", "sus", "le", "lei", "suo", "sua", "seu", "sie", "ihr"
 """Polite and dropped forms that speak to somebody without naming them."""
 
 
+_ANYBODY = frozenset({f"{USER}/person"})
+"""Whom "the first woman in space" may be: nobody of the user's."""
+
+
 def _polite(language: str) -> frozenset[str]:
     return _SPOKEN if language in {"es", "it", "pt", "de"} else frozenset()
 
@@ -194,4 +198,4 @@ def about_user(ask: Ask, language: str) -> bool:
     if language not in LANGUAGES or wants_advice(ask, language):
         return False
     paths = whose(ask.text, language, USER, ASSISTANT).mentions
-    return is_of_user(ask, language) or any(path.startswith(f"{USER}/") for path in paths)
+    return is_of_user(ask, language) or any(path.startswith(f"{USER}/") and path not in _ANYBODY for path in paths)

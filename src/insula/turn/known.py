@@ -10,15 +10,25 @@ from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.subject import people, whose
-from insula.text.analysis import LANGUAGES, fold, term_of
+from insula.text.analysis import LANGUAGES, fold, term_of, words_of
 from insula.text.answers import AskKind, carries, says_yes
 from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
-from insula.text.manner import asks_back, hedges, is_courtesy, untold
+from insula.text.manner import (
+    acknowledges,
+    asks_back,
+    generalises,
+    hedges,
+    is_courtesy,
+    no_access,
+    told_partly,
+    untold,
+)
 from insula.text.questions import Ask, is_casual
 from insula.turn.aim import wants_advice
 from insula.turn.held import Question, about_user
-from insula.turn.lines import TERSE, Line, line, names, numbers, undated
+from insula.turn.lines import TERSE, Line, capitals, line, names, numbers, undated
+from insula.turn.rivals import beside, counted_alike, differs, own_verb
 from insula.turn.values import Values, opposites, parted, says, side
 from insula.types import Fault, Level, Recalled
 
@@ -29,11 +39,13 @@ BRIEF = 6
 """A response of so few content words is all answer."""
 LENGTHY = 24
 """Content words of a response that explains, and does not claim to know somebody."""
+_OPENING = 30
 SHORT = 24
 """Characters from which a response that neither uses memory nor speaks to the user is about something else."""
 
 _VALUED: frozenset[AskKind] = frozenset({"place", "person", "name", "number", "time"})
 _NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
+_SAID: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"open", "choice"})
 _STORED: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"open", "list", "choice", "yes_no"})
 """What may be asked of what one was told; a poem or a program may not."""
 
@@ -59,7 +71,8 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
     if reply.language not in LANGUAGES:
         return Use()
     lines = [line(_text(one), _raw(one), reply.language) for one in memory[:MOST_LINES] if _text(one).strip()]
-    questions = [_Judged(ask, message, reply, lines, level) for ask in asks if not is_casual(ask, reply.language)]
+    asked = [ask for ask in asks if not is_casual(ask, reply.language) or (lines and about_user(ask, reply.language))]
+    questions = [_Judged(ask, message, reply, lines, level) for ask in asked]
     fault = next((fault for one in questions if (fault := one.fault()) is not None), None)
     return Use(fault, fault is None and any(one.uses_own for one in questions))
 
@@ -83,18 +96,31 @@ class _Judged(Question):
     def fault(self) -> Fault | None:
         if wants_advice(self.ask, self.language) or self.ask.kind not in _STORED | {"request"}:
             return None
-        if self.owners - {"?"} == {ASSISTANT}:  # memory is of the user, and not of who answers
+        if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
+        if self.declined and no_access(self.reply.text, self.language):
+            return None if self.level == "low" else self._declined()
         if self.uses_own:
-            return self._stale() or self._denied() or self._opposed()
+            return (
+                self._stale()
+                or self._denied()
+                or self._opposed()
+                or self._other_name()
+                or self._rival()
+                or self._vague()
+                or self._other_being()
+                or self._undone()
+            )
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
             return None if self.level == "low" else self._declined()
         if asks_back(self.reply.text, self.language):
             return None
-        if (opposed := self._opposed() or self._other_value()) is not None:
-            return opposed
+        doubted = self._opposed() or self._other_value() or self._rival() or self._vague()
+        doubted = doubted or self._other_being() or self._undone()
+        if doubted is not None:
+            return doubted
         if self.level == "high" and self.own and self.own[0] is self.first:
             return self._ignored()
         if self.level == "low" or (self.level == "medium" and not self.answering()):
@@ -132,6 +158,8 @@ class _Judged(Question):
 
     def _declined(self) -> Fault | None:
         """ "I don't know" though memory holds it."""
+        if self.ask.kind not in _VALUED and told_partly(self.reply.text, self.language):
+            return None
         known = self.own[0] if self.level == "high" and self.own else self.answering()
         if known is None or (self.ask.kind in {"number"} and not known.numbers):
             return None
@@ -140,6 +168,8 @@ class _Judged(Question):
     def _ignored(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""
         first = self.own[0]
+        if self.ask.kind in _SAID and self.reply.size <= BRIEF and acknowledges(self.reply.text, self.language):
+            return Fault(flag="ignored_memory", about=first.raw, certain=False)
         if not self.owners and not self._is_on(first):  # of the world, with a line that is only near it
             return None
         if self.ask.kind == "yes_no":
@@ -194,6 +224,66 @@ class _Judged(Question):
         told = newer.numbers - numbers(self.message, self.language)
         rivals = (self.names and mine) or (self.numbers and told)
         return Fault(flag="ignored_memory", about=newer.raw, certain=False) if rivals else None
+
+    def _other_name(self) -> Fault | None:
+        """Words of the line about another name than the line's ("You moved to Porto last weekend")."""
+        if self.ask.kind not in _NAMED or not self.carried(self.own[0]) or self.own[0].language != self.language:
+            return None
+        mine = names(self.own[0].text, self.language) - frozenset(map(fold, self.whole))
+        said = capitals(self.reply.text, self.language)
+        rivals = bool(mine and self.names) and mine.isdisjoint(said) and not self._quotes(self.own[0])
+        return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False) if rivals else None
+
+    def _rival(self) -> Fault | None:
+        """One value of a sort (a number, a month, a time of day) where the first line has one other, and no line it."""
+        if not self.own or self.own[0] is not self.first or self.reply.size > BRIEF or self.ask.kind not in _SAID:
+            return None
+        first = self.own[0]
+        near = beside(self.asked, first.text, first.language)
+        personal = bool(self.owners) or near != first.text or own_verb(self.ask.text, self.language)
+        if not personal and not counted_alike(self.ask.text, first.text, self.language):
+            return None
+        others = [self.message, *(one.text for one in (*self.own[1:], *self.others))]
+        others += [first.text] if near == first.text else []
+        kind = self.ask.kind
+        rivals = differs(self.reply.text, near, others, self.language, dated=kind == "time", counted=kind == "number")
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if rivals else None
+
+    def _other_being(self) -> Fault | None:
+        """Somebody else of the user's than the line names, where it is asked who ("Your sister hears badly")."""
+        if self.ask.kind != "person" or not self.own or self.own[0] is not self.first or self.level != "high":
+            return None
+        first = self.own[0]
+        said = whose(self.reply.text[:300].translate(_STRAIGHT), self.language, ASSISTANT, USER).mentions
+        named = {path.replace(ASSISTANT, USER) for path in said}
+        held = frozenset[str]().union(*first.clauses)
+        strange = bool(named) and named.isdisjoint(held) and all(path.startswith(f"{USER}/") for path in named)
+        told = first.subjects and self.covers(first) and not self.names & capitals(first.text, first.language)
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if strange and told else None
+
+    def _undone(self) -> Fault | None:
+        """ "Not yet", though the line says that it is done."""
+        if self.ask.kind != "yes_no" or not self.owners or not self.own or self.own[0] is not self.first:
+            return None
+        first = self.own[0]
+        done = says("done", first.text, first.language) and not says("negation", first.text, first.language)
+        yet = says("not_yet", self.reply.text[:_OPENING], self.language) and done
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if yet and self.level == "high" else None
+
+    def _vague(self) -> Fault | None:
+        """What is true of such things in general, where a line holds the user's own."""
+        if not self.own or self.own[0] is not self.first or self.level != "high" or self.ask.kind not in _SAID:
+            return None
+        first, said = self.own[0], self.reply
+        mine = first.numbers | names(first.text, first.language)
+        spoken = said.words & words_of("second", said.language) | said.words & people(said.language).words.get(
+            "second_own", frozenset()
+        )
+        if (self.uses_own and not mine) or mine & (self.numbers | capitals(said.text, said.language)) or spoken:
+            return None
+        personal = bool(self.owners) or (self.language in UNSPACED and self.is_about(first))
+        vague = personal and self.reply.size > BRIEF // 2 and generalises(said.text, said.language)
+        return Fault(flag="ignored_memory", about=first.raw, certain=False) if vague else None
 
     def _outdated(self, older: Line) -> bool:
         """Whether the response gives the older line's measure or day, where the newest has another of the same."""
@@ -265,7 +355,8 @@ class _Judged(Question):
 
     def _unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
-        if self.given() or not (about_user(self.ask, self.language) or self.turned):
+        theirs = any(self.owners & one.subjects and any("/" in path for path in one.subjects) for one in self.own)
+        if self.given() or not (about_user(self.ask, self.language) or self.turned or theirs):
             return None
         if any(mark in self.reply.text for mark in "?？"):  # who asks back does not claim to know
             return None

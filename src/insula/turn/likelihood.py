@@ -1,8 +1,8 @@
 """Implicit confidence: what the model's own log-probabilities say of a response, without a second call (K11).
 
-A name that is made up is one that the model would as well have put otherwise. The mean log-probability of the words
-that carry the answer is turned into a probability of being right by a logistic curve; its two figures stand in
-`likelihood.json`, which says what they were fitted on.
+A name that is made up is one that the model would as well have put otherwise. An answer is as likely as its least
+likely claim, a name or a number: its log-probability is turned into a probability of being right by a logistic curve,
+whose two figures stand in `likelihood.json`, which says what they were fitted on.
 """
 
 import json
@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from insula.text.analysis import Analysis, words_of
 from insula.text.questions import AskKind, asks
-from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment
+from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault
 
 Logprobs = Sequence[tuple[str, float]]
 """Each token with its natural log-probability."""
@@ -25,9 +25,22 @@ UNSURE = 1 / 3
 """Below this likelihood, at least twice as likely wrong as right, a response is unsure. Chosen over 1/2 after a right
 answer of the demo was hedged."""
 
+CLAIM_CHARS = 80
+"""Characters of the least likely claim that are shown."""
+
+_SPAN = 3
+"""Words on either side that may belong to one name."""
+_EDGE = " \t\n.,;:!?\"'“”„«»()[]*_。，、「」"
 _WORD = re.compile(r"[^\W_]+")
 _NO_FACTS: frozenset[AskKind] = frozenset({"request", "code"})
 """Asks that no answer is right or wrong about."""
+
+
+class Claim(NamedTuple):
+    """A span of a response that carries the answer, with the log-probability of its least likely word."""
+
+    text: str
+    value: float
 
 
 def likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
@@ -37,21 +50,44 @@ def likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
         logprobs: each token of the response.
         message: what it answers.
     """
-    mean = mean_of_answer(logprobs, message)
-    return None if mean is None else _sigmoid(_curve()["intercept"] + _curve()["slope"] * mean)
+    claim = least_likely(logprobs, message)
+    return None if claim is None else likely(claim)
 
 
-def mean_of_answer(logprobs: Logprobs | None, message: Analysis) -> float | None:
-    """The mean log-probability of the words that carry the answer: function words do not, nor those of the message.
+def likely(claim: Claim) -> float:
+    """How likely a response is right whose least likely claim this is."""
+    return _sigmoid(_curve()["intercept"] + _curve()["slope"] * claim.value)
 
-    Where there are none, all words count; without usable log-probabilities it is None.
+
+def least_likely(logprobs: Logprobs | None, message: Analysis) -> Claim | None:
+    """The least likely name or number of a response; where it holds none, its least likely word.
+
+    Function words carry no answer, nor do those of the message; where there are no others, all words count. Without
+    usable log-probabilities it is None.
     """
     usable = [(token, value) for token, value in logprobs or () if token and math.isfinite(value)]
     words = list(_words(usable))
     given = words_of("function", message.language).union(_WORD.findall(message.text.lower()))
-    carrying = [value for text, value in words if not given.issuperset(_WORD.findall(text.lower()))]
-    values = carrying or [value for _, value in words]
-    return sum(values) / len(values) if values else None
+    carrying = [not given.issuperset(_WORD.findall(text.lower())) for text, _ in words]
+    named = [carries and _is_claim(text) for carries, (text, _) in zip(carrying, words, strict=True)]
+    chosen = next((marks for marks in (named, carrying) if any(marks)), [True] * len(words))
+    at = min((i for i, counts in enumerate(chosen) if counts), key=lambda i: words[i][1], default=None)
+    return None if at is None else Claim(_span(words, chosen, at), words[at][1])
+
+
+def _span(words: Sequence[tuple[str, float]], chosen: Sequence[bool], at: int) -> str:
+    """A word with those beside it that carry the answer with it ("Ulaanbaatar City")."""
+    first, last = at, at + 1
+    while first > 0 and chosen[first - 1] and at - first < _SPAN:
+        first -= 1
+    while last < len(words) and chosen[last] and last - at <= _SPAN:
+        last += 1
+    return "".join(text for text, _ in words[first:last]).strip(_EDGE)
+
+
+def _is_claim(text: str) -> bool:
+    bare = text.strip(_EDGE)
+    return bare[:1].isupper() or any(map(str.isdigit, bare))
 
 
 def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs | None) -> Assessment:
@@ -68,18 +104,20 @@ def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs
         return assessment
     if not logprobs or message is None or all(ask.kind in _NO_FACTS for ask in asks(message)):
         return assessment
-    if (likely := likelihood(logprobs, message)) is None:
+    if (claim := least_likely(logprobs, message)) is None:
         return assessment
-    parts = replace(assessment.parts, likelihood=round(likely, 4))
-    if likely >= UNSURE:
+    right = likely(claim)
+    parts = replace(assessment.parts, likelihood=round(right, 4))
+    if right >= UNSURE:
         return replace(assessment, parts=parts)
-    score = min(assessment.score, capped(likely))
-    return replace(assessment, parts=parts, score=score, flags=(*assessment.flags, "unsure"))
+    score = min(assessment.score, capped(right))
+    faults = (*assessment.faults, Fault(flag="unsure", about=claim.text[:CLAIM_CHARS], certain=False))
+    return replace(assessment, parts=parts, score=score, flags=(*assessment.flags, "unsure"), faults=faults)
 
 
-def capped(likely: float) -> float:
+def capped(right: float) -> float:
     """The most that an unsure response scores: it is hedged, whatever else there is to it."""
-    return round(HEDGE_THRESHOLD + (PASS_THRESHOLD - HEDGE_THRESHOLD) * likely, 4)
+    return round(HEDGE_THRESHOLD + (PASS_THRESHOLD - HEDGE_THRESHOLD) * right, 4)
 
 
 def _words(tokens: Logprobs) -> Iterator[tuple[str, float]]:

@@ -55,7 +55,7 @@ def _values(text: str, language: str) -> tuple[frozenset[tuple[str, str]], froze
         for word in (before, after)
         if word and word.lower() not in function
     }
-    days = (i for i, day in enumerate(_days(language)) if day.search(text))
+    days = (i for i, day in enumerate(_listed("days", language)) if day.search(text))
     return frozenset(measures), frozenset(days)
 
 
@@ -75,6 +75,11 @@ def _pieces(clause: str, language: str) -> list[tuple[str, bool]]:
     if language == "ja" and len(pieces) > 1:
         return [(piece, i < len(pieces) - 1) for i, piece in enumerate(pieces)]
     return [(piece, says("negation", piece, language)) for piece in pieces]
+
+
+def kinds_of(what: str, text: str, language: str) -> frozenset[str]:
+    """Which of the patterns of a list ("days", "months", "parts" of a day) a text holds, by their place in it."""
+    return frozenset(str(i) for i, each in enumerate(_listed(what, language)) if each.search(text[:CHARS]))
 
 
 def opposites(language: str) -> tuple[Pairs, ...]:
@@ -100,9 +105,9 @@ def _opposites(language: str) -> tuple[Pairs, ...]:
 
 
 @cache
-def _days(language: str) -> tuple[re.Pattern[str], ...]:
+def _listed(what: str, language: str) -> tuple[re.Pattern[str], ...]:
     known = _data().get(language)
-    return tuple(_compiled(day, language) for day in known["days"].split()) if known else ()
+    return tuple(_compiled(one.replace("_", " "), language) for one in known[what].split()) if known else ()
 
 
 @cache

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from pydantic import BaseModel, ConfigDict
 
+from insula.errors import StoreFull
 from insula.memory import views
 from insula.metacognition import Metacognition
 from insula.server.problems import documented
@@ -188,11 +189,15 @@ async def health() -> Health:
     return Health()
 
 
-@router.get("/ready", responses=documented(401, 503, 507), dependencies=mine)
+@router.get("/ready", responses=documented(401, 503), dependencies=mine)
 async def ready(request: Request) -> Health:
-    """Whether a message would be answered and kept: the store can be read, and the model has a name."""
+    """Whether a message would be answered and kept: the store can be written and grow, and the model has a name."""
     service = service_of(request)
-    await service.chat.metacognition.store.run(views.ready)
+    store = service.chat.metacognition.store
+    try:
+        await store.run(views.ready)
+    except StoreFull as error:
+        raise HTTPException(503, service.told(str(error))) from error
     if not service.chat.model.model_name:
         raise HTTPException(503, "No model is known; start the server with --model.")
     return Health()

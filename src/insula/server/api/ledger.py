@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -17,7 +17,8 @@ from insula.server.api.numbers import Id
 from insula.server.door.gate import same_site
 from insula.server.live import Live, Room
 from insula.server.problems import documented
-from insula.server.users import CurrentUser, service_of
+from insula.server.tokens import Keys
+from insula.server.users import CurrentUser, Presented, service_of
 
 router = APIRouter(tags=["signals"])
 
@@ -38,6 +39,8 @@ class Listener(NamedTuple):
     room: Room
     after: int
     """The last place on the ledger that the client has seen."""
+    may_listen: Callable[[], bool]
+    """Whether the token that opened it is still in force."""
 
 
 class Told(NamedTuple):
@@ -56,6 +59,7 @@ NOTHING = Told(b"", 0, False)
 async def listener(
     request: Request,
     user: CurrentUser,
+    token: Presented,
     after: Annotated[Id | None, Query(description="Begin after this signal; 0 begins with the first.")] = None,
     last_event_id: Annotated[Id | None, Header(description="What a browser sends when it comes back.")] = None,
 ) -> AsyncGenerator[Listener]:
@@ -63,8 +67,13 @@ async def listener(
     store, live = service_of(request).chat.metacognition.store, cast(Live, request.app.state.live)
     known = last_event_id if last_event_id is not None else after
     with live.listening(user) as room:
-        seen = await store.run(views.last_entry, user) if known is None else known
-        yield Listener(user, store, live, room, seen)
+        seen = await store.read(views.last_entry, user) if known is None else known
+        yield Listener(user, store, live, room, seen, lambda: _is_still(user, token, service_of(request).keys))
+
+
+def _is_still(user: str, token: str | None, keys: Keys) -> bool:
+    holder = keys.holder(token) if token else None
+    return holder.user == user if holder else not keys
 
 
 @router.get(
@@ -91,7 +100,7 @@ async def _stream(listener: Listener) -> AsyncGenerator[bytes]:
     """The events of one stream, as bytes: a stream of values costs FastAPI a timer and two tasks for each of them."""
     after = listener.after
     yield format_sse_event(id=str(after))
-    while not listener.live.closed:
+    while not listener.live.closed and listener.may_listen():
         grown, patience, idle = listener.room.grown, HEARTBEAT_SECONDS, KEEPALIVE_COMMENT
         told = NOTHING
         try:
@@ -121,7 +130,7 @@ async def _read(listener: Listener, after: int) -> Told:
 
 
 async def _told(store: Store, user: str, after: int) -> Told:
-    entries = await store.run(views.entries, user, after, BATCH)
+    entries = await store.read(views.entries, user, after, BATCH)
     events = (format_sse_event(id=str(one.id), data_str=json.dumps(shown(one))) for one in entries)
     return Told(b"".join(events), entries[-1].id if entries else after, len(entries) == BATCH)
 

@@ -92,7 +92,7 @@ class Erased(BaseModel):
 @router.get("/memories", responses=documented(401, 403, 422, 503))
 async def memories(request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> Memories:
     """What is remembered of a user, without what was retired."""
-    rows = await service_of(request).chat.metacognition.store.run(views.remembered, user, before, limit + 1)
+    rows = await service_of(request).chat.metacognition.store.read(views.remembered, user, before, limit + 1)
     found = [Remembered.model_validate(views.record(memory, stands)) for memory, stands in rows[:limit]]
     return Memories(memories=found, next=found[-1].id if len(rows) > limit else None)
 

@@ -3,22 +3,16 @@
 `POST /sign-out` takes it away.
 """
 
-import asyncio
-import logging
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from insula.server.problems import SIGN_IN, documented
-from insula.server.users import COOKIE, bearer_of, service_of
+from insula.server.users import COOKIE, refused, service_of
 
 router = APIRouter(tags=["users"])
 
-log = logging.getLogger(__name__)
-
-WRONG_SECONDS = 1.0
-"""How long a wrong token waits for its answer."""
 WRONG = f"{SIGN_IN}?wrong=true"
 _FORM = {
     "requestBody": {
@@ -38,20 +32,19 @@ _FORM = {
     response_class=RedirectResponse,
     responses={
         303: {"description": f"To the page, with the cookie {COOKIE!r}; to the form, where the token is not known."},
-        **documented(403, 408, 413),
+        **documented(403, 408, 413, 429),
     },
     openapi_extra=_FORM,
 )
 async def sign_in(request: Request) -> Response:
     """Keep a token as a cookie until the browser is closed."""
     service = service_of(request)
-    if not service.tokens:
+    if not service.keys:
         return RedirectResponse("/", 303)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=None)
     token = form.get("token", [""])[0].strip()
-    if bearer_of(token, service) is None:
-        log.warning("A sign-in failed: the token is nobody's.")
-        await asyncio.sleep(WRONG_SECONDS)
+    if service.keys.holder(token) is None:
+        await refused(request)
         return RedirectResponse(WRONG, 303)
     answer = RedirectResponse("/", 303)
     answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=_is_https(request))

@@ -1,6 +1,7 @@
 """What a client sends: no more than there is room for, and not too slowly."""
 
 import asyncio
+from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -11,7 +12,12 @@ BODY_BYTES = 1_000_000
 BODY_SECONDS = 15.0
 """How long a client may take to send one."""
 CLOSE = {"Connection": "close"}
-"""What is left of such a body is not worth reading."""
+"""What is left of such a body is not worth keeping."""
+DRAINED_BYTES = 64_000_000
+"""How much of a body that is too large is read and thrown away: who is cut off while sending never reads why."""
+
+DRAIN_SECONDS = 1.0
+"""How long such a client may pause; then it is waiting for an answer."""
 
 
 class TooLarge(Exception):
@@ -40,6 +46,7 @@ class Bodies:
             async with asyncio.timeout(self.seconds):
                 body = await self._read(receive)
         except TooLarge:
+            await self._drain(receive, length)
             why = f"The request is longer than {self.most:,} bytes; send it in parts."
             await Problem.of_status(413, why).answer(CLOSE)(scope, receive, send)
         except TimeoutError:
@@ -48,6 +55,20 @@ class Bodies:
         else:
             if body is not None:
                 await self.app(scope, _first(body, receive), send)
+
+    async def _drain(self, receive: Receive, length: int) -> None:
+        """Let the client send the rest, within limits, so that it reads the answer."""
+        if length > DRAINED_BYTES:
+            return
+        left, loop = DRAINED_BYTES, asyncio.get_running_loop()
+        end = loop.time() + self.seconds
+        with suppress(TimeoutError):
+            while left > 0 and loop.time() < end:
+                async with asyncio.timeout(DRAIN_SECONDS):
+                    message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
+                left -= len(message.get("body", b""))
 
     async def _read(self, receive: Receive) -> bytes | None:
         """The whole body; None where the client went away."""

@@ -43,7 +43,7 @@ async def soul(request: Request, who: Visitor, said: str = "") -> Response:
         who=who,
         here="soul",
         lines=shown.document(found.text, await _sources(store, who.name)),
-        foreign=(path.name if service.tokens else str(path)) if path and found.foreign else None,
+        foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
         waiting=found.waiting,
         reasons=shown.reasons(found.waiting),
         change=shown.difference(found.text, found.waiting.content) if found.waiting else (),
@@ -103,7 +103,7 @@ async def field(request: Request, name: str) -> str:
 async def all_nights(request: Request, who: Visitor) -> Response:
     """The last nights, and whether there is anything to sleep on."""
     store = service_of(request).chat.metacognition.store
-    found = await store.run(store_views.reported, who.name, None, NIGHTS)
+    found = await store.read(store_views.reported, who.name, None, NIGHTS)
     told = nights.nights(found)
     return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
 

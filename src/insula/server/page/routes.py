@@ -17,12 +17,17 @@ from insula.errors import InputError
 from insula.hosts import places
 from insula.memory import shown as looks
 from insula.memory import views as store_views
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.ledger import Do
-from insula.memory.rows import Cited, Kept, Sitting
-from insula.memory.store import NAME_CHARS
+from insula.memory.rows import Cited, Kept, Place, Sitting
+from insula.memory.store import NAME_CHARS, Store
+from insula.server.api import answers
+from insula.server.api.answers import Word
+from insula.server.api.memories import erase as erase_memory
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
-from insula.server.page import guidelines
+from insula.server.page import guidelines, yours
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
 from insula.server.page.views import learned, times, turns, worth
@@ -32,7 +37,8 @@ from insula.server.service import Service
 from insula.server.users import service_of
 from insula.sleep import desk
 from insula.step import digest
-from insula.types import TURN
+from insula.text.analysis import analyse
+from insula.types import TURN, Memory
 
 TURNS = 50
 """Turns of a session that its page shows."""
@@ -51,6 +57,7 @@ SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 router.include_router(guidelines.router)
+router.include_router(yours.router)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]
 
@@ -96,6 +103,31 @@ async def turn(request: Request, who: Visitor, record: Facts) -> Response:
     return page("turn.html", who.link, turn=(await _shown(service_of(request), who.name, [record]))[0])
 
 
+@router.get("/parts/request")
+async def exact_request(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
+    """What the model was told in a turn."""
+    return page("request.html", who.link, parts=await answers.kept(request, who.name, session, turn))
+
+
+@router.post("/parts/judge")
+async def judge(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
+    """A person's word on an answer."""
+    word = await guidelines.field(request, "word")
+    if word not in ("right", "wrong"):
+        raise InputError("The form says neither right nor wrong; go back and choose one of the two.")
+    heard = await answers.judge(request, who.name, Word(session=session, turn=turn, right=word == "right"))
+    if request.headers.get("hx-request"):
+        return Response(f'<p class="judged sub" role="status">You said: it was {word}. {heard.said}</p>')
+    return RedirectResponse(address("/", who.link, session=session), 303)
+
+
+@router.post("/memories/{number}/erase")
+async def erase(request: Request, who: Visitor, number: Id) -> Response:
+    """Erase a memory for good."""
+    await erase_memory(request, who.name, number)
+    return RedirectResponse(address("/memories", who.link, said="erased"), 303)
+
+
 def _new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
@@ -103,13 +135,13 @@ def _new_session() -> str:
 async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     """The sessions of a user, the latest first, each with how it begins."""
     store = service.chat.metacognition.store
-    found = await store.run(store_views.sittings, user, None, SESSIONS)
-    begins = await store.run(looks.openings, user, [one.id for one in found])
+    found = await store.read(store_views.sittings, user, None, SESSIONS)
+    begins = await store.read(looks.openings, user, [one.id for one in found])
     return [(one, begins.get(one.id, one.name)) for one in sorted(found, key=lambda one: -one.last_at)]
 
 
 async def _turns(service: Service, user: str, session: str) -> list[Shown]:
-    found = await service.chat.metacognition.store.run(store_views.talk, user, session, None, TURNS)
+    found = await service.chat.metacognition.store.read(store_views.talk, user, session, None, TURNS)
     if found is None:
         return []
     found = found._replace(lines=tuple(latest(found.lines)))
@@ -120,7 +152,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     """Turns with the texts of the memories and lessons that they name."""
     metacognition = service.chat.metacognition
     ids = sorted({one.id for facts in known for one in facts.recalled})
-    memories = await metacognition.store.run(looks.named, user, ids)
+    memories = await metacognition.store.read(looks.named, user, ids)
     told = any(facts.lessons for facts in known)
     lessons = {lesson.id: lesson for lesson in await _kept(service, user)} if told else {}
     return [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
@@ -139,7 +171,7 @@ async def _kept(service: Service, user: str) -> list[Kept]:
 async def over_time(request: Request, who: Visitor) -> Response:
     """Figures over time, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
-    noticed = await store.run(looks.latest, who.name, [], NOTICED)
+    noticed = await store.read(looks.latest, who.name, [], NOTICED)
     return page("time.html", who.link, who=who, here="time", noticed=noticed, **await _over_time(request, who.name))
 
 
@@ -153,14 +185,14 @@ async def time_part(request: Request, who: Visitor) -> Response:
 async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Response:
     """The signals after one, the latest first."""
     store = service_of(request).chat.metacognition.store
-    found = await store.run(store_views.entries, who.name, after, store_views.MOST)
+    found = await store.read(store_views.entries, who.name, after, store_views.MOST)
     return page("signals.html", who.link, noticed=found[::-1])
 
 
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.regulator.ring
-    recent = await metacognition.store.run(looks.latest, user, [TURN], CHARTED)
+    recent = await metacognition.store.read(looks.latest, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
     performance = metacognition.regulator.performance(name, metacognition.store.now())
     return {
@@ -177,12 +209,41 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
 
 
 @router.get("/memories")
-async def memories(request: Request, who: Visitor, before: Id | None = None) -> Response:
-    """What is remembered, the latest first."""
+async def memories(
+    request: Request,
+    who: Visitor,
+    before: Id | None = None,
+    q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
+    said: Annotated[str, Query(max_length=SAID)] = "",
+) -> Response:
+    """What is remembered, the latest first, or what holds the words that are looked for."""
     store = service_of(request).chat.metacognition.store
-    found = await store.run(store_views.remembered, who.name, before, MEMORIES)
-    more = found[-1][0].id if len(found) == MEMORIES else None
-    return page("memories.html", who.link, who=who, here="memories", memories=found, more=more, first=before is None)
+    found = await _searched(store, who.name, q) if q.strip() else None
+    listed = await store.read(store_views.remembered, who.name, before, MEMORIES) if found is None else found
+    more = listed[-1][0].id if found is None and len(listed) == MEMORIES else None
+    told = "The memory is erased, with the line that it came from." if said == "erased" else ""
+    return page(
+        "memories.html",
+        who.link,
+        who=who,
+        here="memories",
+        memories=listed,
+        more=more,
+        first=before is None,
+        q=q,
+        said=told,
+    )
+
+
+async def _searched(store: Store, user: str, text: str) -> list[tuple[Memory, str]]:
+    """What is remembered that shares words with a text, best first."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return []
+    place = Place(user_id=user_id, session_id=0, user=user, session="")
+    found = await store.memories.searched(place, cue(analyse(text), USER, ASSISTANT), MEMORIES)
+    shown = [await store.memories.shown(user_id, number) for number in found]
+    return [(one[0], one[1]) for one in shown if one is not None]
 
 
 @router.get("/memories/{number}")
@@ -205,7 +266,7 @@ async def lessons(request: Request, who: Visitor, said: Annotated[str, Query(max
         await store.guidance.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
     )
     found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
-    rules = None if service.tokens else learned.rules(await run_in_threadpool(_rules))
+    rules = None if service.keys else learned.rules(await run_in_threadpool(_rules))
     done = {str(do): f"The lesson {text}" for do, text in desk.DONE.items()}.get(said, "")
     return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules, said=done)
 
@@ -233,7 +294,7 @@ def _rules() -> list[digest.Rule]:
 @router.get("/agents")
 async def agents(request: Request, who: Visitor) -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
-    looked = _lookback(request).look() if not service_of(request).tokens else None
+    looked = _lookback(request).look() if not service_of(request).keys else None
     hooks = await run_in_threadpool(worth.hooks) if looked is not None else None
     return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks)
 
@@ -241,7 +302,7 @@ async def agents(request: Request, who: Visitor) -> Response:
 @router.get("/agents/{name}")
 async def agent(request: Request, who: Visitor, name: str) -> Response:
     """The timeline of one of them."""
-    view = _lookback(request).look().view if not service_of(request).tokens else None
+    view = _lookback(request).look().view if not service_of(request).keys else None
     chapter = next((one for one in view.chapters if one.id == name), None) if view else None
     return page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
 
@@ -268,6 +329,6 @@ async def shared(name: str) -> Response:
 @router.get("/sign-in")
 async def sign_in(request: Request, wrong: bool = False) -> Response:
     """The form that asks for a token; where there are none, there is nothing to sign in to."""
-    if not service_of(request).tokens:
+    if not service_of(request).keys:
         return RedirectResponse("/", 303)
     return page("sign_in.html", "", wrong=wrong)

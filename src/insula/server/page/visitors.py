@@ -37,7 +37,7 @@ class Who:
 
 async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
     """The user of a page: whom the token says, else whom the address names."""
-    name = settled(caller, user if caller is not None else user or NOBODY)
+    name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
     if caller is not None:
         return Who(name, "")
     known = await service_of(request).chat.metacognition.store.nights.users()

@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.memory.changes import Summary
+from insula.memory.nights import MIN_MESSAGES
 from insula.memory.rows import Session
 from insula.screening import screen
 from insula.sleep import prompts, transcript
 from insula.sleep.asking import ask, total
-from insula.sleep.cycle import MIN_MESSAGES, Night, Result
+from insula.sleep.cycle import Night, Result
 from insula.sleep.extractive import FEWEST_TOPICS, SENTENCES, TOPICS, Extract, extract
 from insula.sleep.grounding import Evidence, evidence, harm, share
 from insula.sleep.transcript import Transcript

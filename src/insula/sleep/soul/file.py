@@ -137,7 +137,7 @@ def _replace(path: Path, data: bytes, seen: str) -> bool:
     target = _target(path)
     temporary = None
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign.private(target.parent)
         mode = _writable(target)
         handle, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:

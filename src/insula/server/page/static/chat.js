@@ -24,7 +24,7 @@ export function converse(form) {
       box.focus();
     });
   }
-  if (turns.children.length) scrollTo(0, document.body.scrollHeight);
+  if (turns.children.length > 1) turns.lastElementChild.scrollIntoView({ block: "start" });
 
   async function send(message) {
     notice("");

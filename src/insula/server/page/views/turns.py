@@ -11,7 +11,7 @@ from insula.memory.rows import Entry, Kept, Spoken, Talk
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
-from insula.types import TURN, Controls, Memory
+from insula.types import JUDGED, TURN, Controls, Memory
 from insula.value import is_list, is_object
 
 MOST_CHARS = 400_000
@@ -168,9 +168,15 @@ class Shown:
         return {one.flag: one.about for one in known if one.about}
 
     @property
+    def judged(self) -> str:
+        """What the person said of the answer; empty where they said nothing."""
+        said = next((one.reason for one in self.facts.signals if one.kind == JUDGED), "")
+        return f"You said: {said.removeprefix('the user says that ')}." if said else ""
+
+    @property
     def noticed(self) -> list[Noticed]:
         """What is worth saying beyond that the turn is over."""
-        return [one for one in self.facts.signals if one.kind != TURN]
+        return [one for one in self.facts.signals if one.kind not in (TURN, JUDGED)]
 
 
 def shown(facts: Facts, memories: Mapping[int, Memory], lessons: Mapping[int, Kept], normal: Controls) -> Shown:

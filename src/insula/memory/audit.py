@@ -1,0 +1,80 @@
+"""Who did what to guidance and data, when: one line each, without a word of what it was about.
+
+An erased user is erased here, too: what is left says that somebody was erased.
+"""
+
+import json
+import logging
+import os
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from insula import foreign
+
+log = logging.getLogger(__name__)
+
+FILE = "audit.jsonl"
+OLD = "audit.old.jsonl"
+MOST_BYTES = 5_000_000
+"""From which on the file is put aside, in the place of the one before: a year of a hundred acts a day."""
+
+
+def note(home: Path, *, who: str, by: str, did: str, of: str = "", what: str = "") -> None:
+    """Write down what was done; where that cannot be, it is logged, and what was done stands.
+
+    Args:
+        home: Insula's folder.
+        who: the user who did it; empty where nobody had to say.
+        by: how they came: `terminal`, `page`, `token NAME`.
+        did: what they did, in a word or two of ours.
+        of: the user to whose data it was done.
+        what: its number, where it has one.
+    """
+    at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
+    line = {"at": at, "who": who, "by": by, "did": did, "of": of, "what": what}
+    data = json.dumps({name: text for name, text in line.items() if text}).encode() + b"\n"
+    path = home / FILE
+    try:
+        if path.exists() and path.stat().st_size > MOST_BYTES:
+            path.replace(home / OLD)
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(handle, data)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        log.warning("What was done (%s) could not be written down (%s).", did, foreign.why(error))
+
+
+def noted(home: Path) -> list[dict[str, Any]]:
+    """What was written down, oldest first."""
+    return [line for name in (OLD, FILE) for line in _lines(home / name)]
+
+
+def forget(home: Path, user: str) -> None:
+    """Take all that names a user out."""
+    for path in (home / OLD, home / FILE):
+        if lines := _lines(path):
+            kept = [line for line in lines if user not in (line.get("who"), line.get("of"))]
+            temporary = path.with_suffix(".new")
+            with suppress(OSError):
+                handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.writelines(f"{json.dumps(line)}\n" for line in kept)
+                temporary.replace(path)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = foreign.read(path, 2 * MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    found: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        with suppress(ValueError):
+            if isinstance(one := json.loads(line), dict):
+                found.append(cast(dict[str, Any], one))
+    return found

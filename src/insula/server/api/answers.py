@@ -1,0 +1,83 @@
+"""What a person may ask and say of an answer: what the model was told, and whether it was right."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, HTTPException, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from insula.agent.requests import Part
+from insula.calibration import shipped
+from insula.memory.store import NAME_CHARS
+from insula.server.api.numbers import Id
+from insula.server.problems import documented
+from insula.server.users import CurrentUser, service_of
+from insula.sleep import judging
+
+router = APIRouter(prefix="/agent/answers", tags=["answers"])
+
+Session = Annotated[str, Query(max_length=NAME_CHARS, description="The conversation.", examples=["monday"])]
+Number = Annotated[Id, Query(description="The turn within it.", examples=[1])]
+EXAMPLE: dict[str, Any] = {"parts": [{"source": "your message", "tokens": 5, "text": "Where do I live?"}], "tokens": 5}
+
+
+class Piece(BaseModel):
+    """A part of a request."""
+
+    source: str
+    tokens: int
+    """About."""
+    text: str
+
+
+class Told(BaseModel):
+    """What the model was told, in the order in which it read it."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+
+    parts: list[Piece]
+    tokens: int
+
+
+class Word(BaseModel):
+    """A person's word on an answer."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"session": "monday", "turn": 1, "right": False}}
+    )
+
+    session: str = Field(max_length=NAME_CHARS)
+    turn: Id
+    right: bool
+
+
+class Heard(BaseModel):
+    """What comes of it."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"said": judging.COUNTED}})
+
+    said: str
+
+
+@router.get("/request", responses=documented(401, 403, 404, 422))
+async def exact(request: Request, user: CurrentUser, session: Session, turn: Number) -> Told:
+    """The exact request of a turn, part by part, as long as it is kept."""
+    if (found := await kept(request, user, session, turn)) is None:
+        raise HTTPException(404, "The request of this turn is not kept any more.")
+    pieces = [Piece(source=one.source, tokens=one.tokens, text=one.text) for one in found]
+    return Told(parts=pieces, tokens=sum(one.tokens for one in pieces))
+
+
+async def kept(request: Request, user: str, session: str, turn: int) -> list[Part] | None:
+    """The parts of a request; None where they are not kept."""
+    requests = service_of(request).chat.requests
+    return await run_in_threadpool(requests.of, user, session, turn) if requests else None
+
+
+@router.post("/judge", responses=documented(401, 403, 422, 503))
+async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body()]) -> Heard:
+    """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
+    metacognition = service_of(request).chat.metacognition
+    base = metacognition.calibration or shipped()
+    said = await judging.judge(metacognition.store, user, word.session, word.turn, word.right, base)
+    return Heard(said=said)

@@ -1,0 +1,117 @@
+"""What a user may do with all that is kept of them: take it along, put a copy aside, have it erased."""
+
+import asyncio
+import secrets
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.background import BackgroundTask
+
+from insula.memory import custody
+from insula.memory.custody import House
+from insula.memory.store import NAME_CHARS
+from insula.server import tokens
+from insula.server.door.gate import same_site
+from insula.server.problems import documented
+from insula.server.service import Service
+from insula.server.turns import Turns
+from insula.server.users import CurrentUser, service_of
+
+router = APIRouter(prefix="/agent/data", tags=["data"])
+
+ARCHIVE = "application/jsonl"
+LOG_FILE = "insula.log"
+TALKS = "This user is being answered just now; wait for the answer, then erase."
+NOWHERE = "This server keeps its memory in no folder of its own, so there is nothing to write a copy to."
+
+
+class Meant(BaseModel):
+    """That an erasure is meant: the name of the user, written out."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"name": "ana"}})
+
+    name: str = Field(max_length=NAME_CHARS)
+
+
+class Gone(BaseModel):
+    """That nothing is kept any more."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"erased": True, "left": None}})
+
+    erased: bool = True
+    left: str | None = None
+    """What is left to do, if anything."""
+
+
+class Kept(BaseModel):
+    """That a copy is kept, and how many there are."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"copies": 1}})
+
+    copies: int
+
+
+@router.get(
+    "/export",
+    response_class=Response,
+    dependencies=[Depends(same_site)],
+    responses={
+        200: {"description": "An archive, as `insula user import` takes it.", "content": {ARCHIVE: {}}},
+        **documented(401, 403, 404, 422, 503, 507),
+    },
+)
+async def export(request: Request, user: CurrentUser) -> Response:
+    """All that is known of a user, as one archive with a checksum."""
+    service, house = await _here(request, user)
+    target = house.home / f".export-{secrets.token_hex(8)}"
+    await custody.export(service.chat.metacognition.store, user, house, target)
+    return FileResponse(
+        target,
+        media_type=ARCHIVE,
+        filename=f"{house.soul.parent.name}.insula.jsonl",
+        background=BackgroundTask(target.unlink, missing_ok=True),
+    )
+
+
+@router.post("/backup", responses=documented(401, 403, 404, 422, 503, 507))
+async def backup(request: Request, user: CurrentUser) -> Kept:
+    """Put a copy of all that is known of a user aside, on the machine of the server; the last ten are kept."""
+    service, house = await _here(request, user)
+    await custody.backup(service.chat.metacognition.store, user, house)
+    return Kept(copies=len(custody.backups(house)))
+
+
+@router.post("/erase", responses=documented(401, 403, 404, 409, 422, 503, 507))
+async def erase(request: Request, user: CurrentUser, meant: Annotated[Meant, Body()]) -> Gone:
+    """Erase a user for good, with the copies, the tokens and the log; the name in the body says that it is meant."""
+    return Gone(left=await erased(request, user, meant.name) or None)
+
+
+async def erased(request: Request, user: str, name: str) -> str:
+    """Erase a user whose name was written out; returns what is left to do.
+
+    Raises:
+        HTTPException: 422, the name is another one; 409, the user is being answered; 404, nothing is known of them.
+    """
+    if name != user:
+        raise HTTPException(422, "The name is not that of this user, so nothing was erased; write it as it is.")
+    service, house = await _here(request, user)
+    if cast(Turns, request.app.state.turns).of(user):
+        raise HTTPException(409, TALKS)
+    left = await custody.erase(service.chat.metacognition.store, user, house)
+    await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
+    request.state.user = ""  # what is written down of this names nobody
+    request.state.holder = None
+    return service.told(left)
+
+
+async def _here(request: Request, user: str) -> tuple[Service, House]:
+    service = service_of(request)
+    if await service.chat.metacognition.store.nights.sleeper(user) is None:
+        raise HTTPException(404, "Nothing is known of this user.")
+    soul = service.soul_of(user)
+    if service.home is None or soul is None:
+        raise HTTPException(404, NOWHERE)
+    return service, House(service.home, soul, service.home / LOG_FILE)

@@ -1,0 +1,46 @@
+"""What is kept of a person, as a page: to take along, to put aside, to have erased."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from insula.memory.rows import Place
+from insula.server.api import data
+from insula.server.page.guidelines import field
+from insula.server.page.rendering import address, page
+from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.users import service_of
+
+SAID = {
+    "copied": "A copy is kept on this machine.",
+    "erased": "Nothing is kept of you any more.",
+    "left": "Nothing is kept of you any more, but another program reads the memory: until it ends, its file still holds"
+    " some of it. Erase again then.",
+}
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/yours")
+async def yours(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
+    """How much is kept, and what may be done with it."""
+    store = service_of(request).chat.metacognition.store
+    user_id = await store.nights.sleeper(who.name)
+    place = Place(user_id=user_id or 0, session_id=0, user=who.name, session="")
+    counts = await store.sessions.counts(place) if user_id is not None else None
+    return page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID.get(said, ""))
+
+
+@router.post("/yours/backup")
+async def backup(request: Request, who: Visitor) -> Response:
+    """Put a copy aside."""
+    await data.backup(request, who.name)
+    return RedirectResponse(address("/yours", who.link, said="copied"), 303)
+
+
+@router.post("/yours/erase")
+async def erase(request: Request, who: Visitor) -> Response:
+    """Erase all of it, where the name was written out."""
+    left = await data.erased(request, who.name, await field(request, "name"))
+    return RedirectResponse(address("/yours", who.link, said="left" if left else "erased"), 303)

@@ -1,0 +1,220 @@
+"""Tokens: whose they are, kept as digests, each with a name, a date and an end, in one file of Insula's folder.
+
+Who has a token may read all that is known of its user, so the file is for its owner's eyes alone, and what stands in it
+opens nothing. While the file is there, nobody comes in without a token, though none is left in it.
+"""
+
+import logging
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from insula import foreign
+from insula.errors import InputError, SettingsError
+
+log = logging.getLogger(__name__)
+
+FILE = "tokens.json"
+PREFIX = "insula_"
+"""What a token begins with, so that it is known for one where it was left lying."""
+RANDOM_BYTES = 24
+"""192 bits: nobody guesses them, so a digest without salt tells nothing."""
+DAYS = 365.0
+"""How long a token is good for where nobody says otherwise."""
+DAY = 86_400.0
+NAME_CHARS = 60
+MOST_BYTES = 5_000_000
+OTHERS = 0o077
+"""The bits of a mode that let anybody but the owner at a file."""
+
+
+class Token(BaseModel):
+    """What is kept of a token: all but the token."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    """What a person calls it; of those in force no two are called the same."""
+    user: str
+    digest: str
+    made: float
+    expires: float | None
+    """When it ends, in seconds since the epoch; None for never."""
+
+    def holds(self, now: float) -> bool:
+        """Whether it still opens anything."""
+        return self.expires is None or now < self.expires
+
+
+class Holder(NamedTuple):
+    """Who came in, and by which token."""
+
+    user: str
+    token: str
+    """Its name; empty for one of the settings."""
+
+
+_TOKENS = TypeAdapter(tuple[Token, ...])
+
+
+def digest(token: str) -> str:
+    """What is kept of a token's text."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read(path: Path) -> tuple[Token, ...]:
+    """The tokens in a file; none where there is no file.
+
+    Raises:
+        SettingsError: others may read the file, or it cannot be used.
+    """
+    try:
+        check_private(path)
+        return _TOKENS.validate_json(foreign.read(path, MOST_BYTES))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise SettingsError(f"The tokens in {str(path)!r} cannot be read ({foreign.why(error)}); mend that.") from error
+    except ValidationError as error:
+        raise SettingsError(
+            f"What stands in {str(path)!r} are no tokens; take the file away, and make new ones: insula token new NAME."
+        ) from error
+
+
+def check_private(path: Path) -> None:
+    """See that a file with tokens is for its owner's eyes alone.
+
+    Raises:
+        SettingsError: it is not.
+        OSError: there is none.
+    """
+    mode = path.stat().st_mode & 0o777
+    if os.name == "posix" and mode & OTHERS:
+        raise SettingsError(
+            f"Others on this machine may read the tokens in {str(path)!r} (mode {mode:o}), so it is not used; take "
+            f"that from them with `chmod 600 {path}`, and make new tokens if anybody else was there."
+        )
+
+
+def write(path: Path, tokens: Sequence[Token]) -> None:
+    """Put tokens into a file, whole or not at all, for its owner's eyes alone.
+
+    Raises:
+        SettingsError: it cannot be written.
+    """
+    try:
+        foreign.private(path.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_TOKENS.dump_json(tuple(tokens), indent=1))
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise SettingsError(f"The tokens cannot be written to {str(path)!r} ({foreign.why(error)}).") from error
+
+
+def added(known: Sequence[Token], user: str, name: str, now: float, days: float) -> tuple[str, tuple[Token, ...]]:
+    """A new token's text, which is told once, and all tokens with it.
+
+    Args:
+        known: those that there are.
+        user: whose memory it opens.
+        name: what to call it; empty for a number.
+        now: seconds since the epoch.
+        days: after which it ends; 0 for never.
+
+    Raises:
+        InputError: the name is taken, too long, or would not be seen as it is.
+    """
+    taken = {one.name for one in known if one.holds(now)}
+    name = name or next(f"{user}-{number}" for number in range(1, len(known) + 2) if f"{user}-{number}" not in taken)
+    if len(name) > NAME_CHARS + len(user) or not name.isprintable():
+        raise InputError(f"A token's name has at most {NAME_CHARS} characters that can be seen; choose another.")
+    if name in taken:
+        raise InputError(f"There is a token {name!r} already; name this one otherwise, or revoke that one first.")
+    text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+    token = Token(name=name, user=user, digest=digest(text), made=now, expires=now + days * DAY if days else None)
+    return text, (*(one for one in known if one.name != name), token)
+
+
+def without(known: Sequence[Token], name: str) -> tuple[Token, ...]:
+    """All tokens but one.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    left = tuple(one for one in known if one.name != name)
+    if len(left) == len(known):
+        raise InputError(f"There is no token {name!r}; `insula token list` shows those that there are.")
+    return left
+
+
+def without_user(known: Sequence[Token], user: str) -> tuple[Token, ...]:
+    """All tokens but those of a user."""
+    return tuple(one for one in known if one.user != user)
+
+
+@dataclass(slots=True, eq=False)
+class Keys:
+    """Who may come in now: what the settings say, and what stands in the file, read anew when it has changed.
+
+    A file that cannot be used opens nothing, and is said once.
+    """
+
+    given: Mapping[str, str] = field(default_factory=dict[str, str])
+    """User -> token, of the settings."""
+    path: Path | None = None
+    now: Callable[[], float] = time.time
+    _stamp: tuple[int, ...] | None = None
+    _kept: tuple[Token, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether a request needs a token."""
+        return bool(self.given) or self.stamp() is not None
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """What tells the file as it is now from any other; None where there is none."""
+        try:
+            found = self.path.stat() if self.path else None
+        except OSError:
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode) if found else None
+
+    def holder(self, token: str) -> Holder | None:
+        """Whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
+        wanted, found = digest(token), None
+        for user, known in self.given.items():
+            if compare_digest(digest(known), wanted):
+                found = Holder(user, "")
+        for one in self._tokens():
+            if compare_digest(one.digest, wanted) and one.holds(self.now()):
+                found = Holder(one.user, one.name)
+        return found
+
+    def _tokens(self) -> tuple[Token, ...]:
+        stamp = self.stamp()
+        if stamp != self._stamp:
+            self._stamp = stamp
+            try:
+                self._kept = read(self.path) if self.path else ()
+            except SettingsError as error:
+                log.error("%s", error)
+                self._kept = ()
+        return self._kept
+
+
+def revoke_user(path: Path, user: str) -> int:
+    """Take a user's tokens out of a file; returns how many there were."""
+    known = read(path)
+    left = without_user(known, user)
+    if len(left) < len(known):
+        write(path, left)
+    return len(known) - len(left)

@@ -1,0 +1,137 @@
+"""What a person may do over HTTP with what is kept of them, and with an answer: also as somebody who should not."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from api_service import TOKENS, Client, MakeService, say
+
+from insula.calibration import shipped
+from insula.memory import custody
+from insula.metacognition import Metacognition
+from insula.server import tokens
+from insula.server.tokens import FILE
+from insula.sleep import outcomes
+from insula.sleep.forgetting import REQUESTS
+
+pytestmark = pytest.mark.anyio
+
+ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
+PAGE = {"Accept": "text/html"}
+
+
+async def test_all_that_is_known_comes_along_as_an_archive(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    here = client(make_service())
+    await say(here, "My zebrafish Quillon lives in Ouagadougou.")
+    found = await here.get("/agent/data/export?user=ana")
+    assert (found.status_code, "ana.insula.jsonl" in found.headers["content-disposition"]) == (200, True)
+    (tmp_path / "taken").write_bytes(found.content)
+    assert custody.opened(tmp_path / "taken").user == "ana"
+    assert not [*tmp_path.glob(".export*")]
+    foreign = await here.get("/agent/data/export?user=ana", headers={"Origin": "http://evil.example"})
+    assert foreign.status_code == 403
+    assert (await here.get("/agent/data/export?user=nobody")).status_code == 404
+
+
+async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    (text,) = (tokens.added((), "ana", "", 0.0, 0),)
+    tokens.write(tmp_path / FILE, text[1])
+    mine = {"Authorization": f"Bearer {text[0]}"}
+    here = client(make_service())
+    said = {"session": "monday", "message": "My zebrafish Quillon lives in Ouagadougou."}
+    assert (await here.post("/agent/chat", json=said, headers=mine)).status_code == 200
+    assert (await here.post("/agent/data/backup", headers=mine)).json() == {"copies": 1}
+    assert (await here.post("/agent/data/erase", json={"name": "ben"}, headers=mine)).status_code == 422
+    assert (await here.post("/agent/data/erase", json={}, headers=mine)).status_code == 422
+    assert (await here.get("/agent/memories", headers=mine)).json()["memories"]
+    assert (await here.post("/agent/data/erase", json={"name": "ana"}, headers=mine)).json()["erased"] is True
+    assert (await here.get("/agent/memories", headers=mine)).status_code == 401, "the token ends with its user"
+    raw = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert not [word for word in (b"uillon", b"uagadougou", b"zebrafish", b'"ana"') if word in raw]
+
+
+async def test_a_user_who_is_being_answered_is_not_erased(make_service: MakeService, client: Client) -> None:
+    here = client(make_service(delay=0.5))
+    await say(here, "I live in Lisbon.")
+    talking = asyncio.create_task(say(here, "I like trains."))
+    await asyncio.sleep(0.2)
+    refused = await here.post("/agent/data/erase?user=ana", json={"name": "ana"})
+    assert (refused.status_code, "wait for the answer" in refused.json()["detail"]) == (409, True)
+    assert (await talking).status_code == 200
+    assert (await here.post("/agent/data/erase?user=ana", json={"name": "ana"})).status_code == 200
+
+
+async def test_of_two_erasures_at_once_each_is_whole(
+    make_service: MakeService, client: Client, metacognition: Metacognition
+) -> None:
+    here = client(make_service())
+    for user in ("ana", "ben"):
+        await say(here, "I live in Lisbon.", user=user)
+    names = ["ana", "ana", "ben"]
+    found = await asyncio.gather(*(here.post(f"/agent/data/erase?user={name}", json={"name": name}) for name in names))
+    assert {one.status_code for one in found} <= {200, 404, 422}
+    left = await metacognition.store.nights.users()
+    for name in left:
+        assert (await here.post(f"/agent/data/erase?user={name}", json={"name": name})).status_code == 200
+    assert await metacognition.store.nights.users() == []
+
+
+async def test_the_exact_request_is_kept_until_a_memory_is_erased(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    here = client(make_service())
+    await say(here, "I live in Lisbon.")
+    await say(here, "Where do I live? My key is ghp_" + "a1B2c3D4e5F6" * 3)
+    told = (await here.get("/agent/answers/request?user=ana&session=monday&turn=2")).json()
+    assert "Where do I live?" in next(one for one in told["parts"] if one["source"] == "your message")["text"]
+    assert "I live in Lisbon." in [one["text"] for one in told["parts"]], "the conversation so far"
+    assert told["tokens"] == sum(one["tokens"] for one in told["parts"]) > 0
+    file = tmp_path / "ana" / REQUESTS
+    assert "ghp_a1B2" not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert (await here.get("/agent/answers/request?user=ben&session=monday&turn=2")).status_code == 404
+    assert (await here.delete("/agent/memories/1?user=ana")).status_code == 200
+    assert (await here.get("/agent/answers/request?user=ana&session=monday&turn=2")).status_code == 404
+
+
+async def test_a_persons_word_on_an_answer_counts_at_once_and_once(
+    make_service: MakeService, client: Client, metacognition: Metacognition
+) -> None:
+    here = client(make_service(lambda _: "You live in Lisbon."))
+    await say(here, "I live in Lisbon.")
+    await say(here, "Where do I live?")
+    user = await metacognition.store.nights.sleeper("ana")
+    assert user is not None
+    before = await outcomes.own(metacognition.store, user, shipped())
+    word = {"session": "monday", "turn": 2, "right": False}
+    heard = await here.post("/agent/answers/judge?user=ana", json=word)
+    assert (heard.status_code, heard.json()["said"]) == (200, "It counts for how sure to be with you.")
+    after = await outcomes.own(metacognition.store, user, shipped())
+    assert (len(before.outcomes), [one.held for one in after.outcomes]) == (0, [False])
+    assert after.calibration != before.calibration
+    assert (await here.post("/agent/answers/judge?user=ana", json=word)).status_code == 422
+    assert (await here.post("/agent/answers/judge?user=ana", json=word | {"turn": 9})).status_code == 422
+    assert "You said: it was wrong." in (await here.get("/?user=ana&session=monday", headers=PAGE)).text
+
+
+async def test_the_page_searches_erases_and_shows_what_was_told(make_service: MakeService, client: Client) -> None:
+    here = client(make_service(tokens=TOKENS))
+    for text in ("I live in Lisbon.", "My zebrafish is called Quillon."):
+        await here.post("/agent/chat", json={"session": "monday", "message": text}, headers=ANA)
+    html = ANA | PAGE
+    found = (await here.get("/memories?q=zebrafish", headers=html)).text
+    assert ("Quillon" in found, "I live in Lisbon" in found) == (True, False)
+    assert "Nothing with these words" in (await here.get("/memories?q=violin", headers=html)).text
+    part = (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
+    assert "Your message" in part and "I live in Lisbon." in part
+    assert (await here.post("/memories/1/erase", headers=html)).headers["location"] == "/memories?said=erased"
+    assert "not kept any more" in (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
+    yours = (await here.get("/yours", headers=html)).text
+    assert "Erase all of it" in yours and "/agent/data/export" in yours
+    form = await here.post("/yours/erase", data={"name": "ana"}, headers=html)
+    assert (form.status_code, form.headers["location"]) == (303, "/yours?said=erased")
+    assert "Nothing is kept of you" in (await here.get("/yours", headers=html)).text
