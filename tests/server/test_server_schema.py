@@ -19,6 +19,7 @@ from insula.agent.chat import Chat
 from insula.metacognition import Metacognition
 from insula.server.app import create_app
 from insula.server.service import Service
+from insula.server.tokens import Keys
 from insula.testing import ScriptedModel
 
 EXAMPLES = 3
@@ -36,7 +37,7 @@ def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
     metacognition = asyncio.run(Metacognition.open(":memory:"))
     chat = Chat(metacognition, ScriptedModel(answer))
     service = Service(
-        chat=chat, model="scripted", soul_of=lambda _: None, tokens=request.param, hosts=("testserver", "localhost")
+        chat=chat, model="scripted", soul_of=lambda _: None, keys=Keys(request.param), hosts=("testserver", "localhost")
     )
     asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
     made = create_app(service)
