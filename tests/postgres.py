@@ -138,7 +138,11 @@ if __name__ == "__main__":
         stop()
     elif sys.argv[1:] == ["restart"]:
         restart()
-    elif start():
-        print(f"insula: PostgreSQL answers; its URL is in {str(NOTE)!r}", file=sys.stderr)
     else:
-        print(f"insula: {AWAY}, so its tests are skipped", file=sys.stderr)
+        try:
+            answers = start()
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"insula: PostgreSQL does not start ({error})", file=sys.stderr)
+            answers = False
+        said = f"PostgreSQL answers; its URL is in {str(NOTE)!r}" if answers else f"{AWAY}, so its tests are skipped"
+        print(f"insula: {said}", file=sys.stderr)

@@ -96,8 +96,12 @@ def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told
     for row in sorted(rows, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
-    words = cache(lambda text: frozenset(text.split()))  # the same few beings and marks in hundreds of them
+    words = cache(_words)  # the same few beings and marks in hundreds of them
     return [_told(row, vector, words) for row, vector in zip(found.values(), vectors, strict=True)]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 def _told(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Told:
