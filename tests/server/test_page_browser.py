@@ -204,7 +204,7 @@ def test_memories_say_where_they_are_from(browser: Browser, running: Site) -> No
         page.goto("/memories")
         row = page.locator("#memories tbody tr").last
         row.locator("summary").click()
-        expect(row.locator("details")).to_contain_text("this conversation; ")
+        expect(row.locator("details").first).to_contain_text("this conversation; ")
         row.get_by_role("link", name="this conversation").click()
         expect(page.locator("#turn-1 .agent")).to_contain_text("Noted")
 
