@@ -71,7 +71,7 @@ def fill(running: Site) -> None:
     running.run(write())
     path = running.service.soul_of("me")
     assert path is not None
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(soul.render(second))
 
 

@@ -113,5 +113,5 @@ def guide(running: Site, user: str = "me") -> None:
     running.run(write())
     path = running.service.soul_of(user)
     assert path is not None
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(soul.render(second))

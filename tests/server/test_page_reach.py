@@ -117,6 +117,9 @@ def test_everything_is_reached_with_the_keyboard(browser: Browser, running: Site
         page.keyboard.press("Enter")
         expect(page.locator("#turn-1 .user")).to_contain_text("moved to Lisbon.")
         expect(page.get_by_label("Your message")).to_be_focused()
+        for button in ("That was wrong", "That was right"):
+            page.keyboard.press("Shift+Tab")
+            expect(page.get_by_role("button", name=button)).to_be_focused()
         page.keyboard.press("Shift+Tab")
         expect(page.locator("#turn-1 .why > summary")).to_be_focused()
         outline = page.locator("#turn-1 .why > summary").evaluate("one => getComputedStyle(one).outlineStyle")
@@ -183,7 +186,8 @@ def test_a_store_that_is_gone_is_said_on_a_page(
     with tab(browser, running, fails=True) as page:
         page.goto("/nights")
         with monkeypatch.context() as patch:
-            patch.setattr(type(running.store), "run", locked)
+            for way in ("run", "read"):
+                patch.setattr(type(running.store), way, locked)
             page.get_by_role("button", name="Run the night now").click()
             expect(page.locator("#notice")).to_contain_text("held the memory for too long")
             answer = page.goto("/memories")

@@ -75,9 +75,9 @@ def restore(user: str, file: Path | None, yes: bool) -> int:
 def erase(user: str, yes: bool) -> int:
     """Erase a user."""
     _asked(f"Erase all that is known of {user!r}, with its backups and the log? It cannot be undone.", yes, "erased")
+    tokens.revoke_user(settings.home() / tokens.FILE, user)  # first: who is killed halfway has let nobody in
     if left := _with(lambda store: custody.erase(store, user, house_of(user))):
         print(f"insula: {left}", file=sys.stderr)
-    tokens.revoke_user(settings.home() / tokens.FILE, user)
     _noted("erase", "")
     print(f"Nothing is kept of {user!r} any more. What the hooks of coding agents observed: insula purge.")
     return 0

@@ -100,8 +100,8 @@ async def erased(request: Request, user: str, name: str) -> str:
     service, house = await _here(request, user)
     if cast(Turns, request.app.state.turns).of(user):
         raise HTTPException(409, TALKS)
-    left = await custody.erase(service.chat.metacognition.store, user, house)
     await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
+    left = await custody.erase(service.chat.metacognition.store, user, house)
     request.state.user = ""  # what is written down of this names nobody
     request.state.holder = None
     return service.told(left)
