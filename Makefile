@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: postgres chaos help run demo day docs bench-help test test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -30,9 +30,12 @@ postgres: $(VENV)/test.stamp ## start Debian's PostgreSQL on loopback for the te
 chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the database restarts and the model fails
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
 
-test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and tests: what CI runs
+test: $(VENV)/test.stamp browser ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2
+
+test-postgres: postgres ## the suites of the store and the night on PostgreSQL
+	@$(BIN)/python -m pytest -n 2 tests/memory tests/sleep -k postgres
 
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
