@@ -157,7 +157,7 @@ def bears(one: Recalled) -> bool:
     if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
         return False
     nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
-    if memory.provenance == "tool" and one.fit is not None and one.bearing != "other":
+    if memory.provenance == "tool" and one.fit is not None and one.bearing == "answers":
         return True
     return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
 
