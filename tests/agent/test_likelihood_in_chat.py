@@ -15,7 +15,7 @@ QUESTION, ANSWER = "What is the capital of Mongolia?", "The capital of Mongolia 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_an_answer_that_the_model_is_unsure_of_is_hedged(streamed: bool) -> None:
     async with await Metacognition.open(":memory:") as metacognition:
-        chat = Chat(metacognition, ScriptedModel([ANSWER], logprob=-2.0))
+        chat = Chat(metacognition, ScriptedModel([ANSWER], logprob=-5.0))
         pieces: list[str] = []
         reply = await chat.reply("me", "s", QUESTION, on_delta=pieces.append if streamed else None)
     assert reply.hedged
