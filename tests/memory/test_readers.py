@@ -22,18 +22,18 @@ def named(connection: sa.Connection) -> list[str]:
 
 
 async def test_a_question_that_takes_long_delays_neither_who_writes_nor_other_questions(tmp_path: Path) -> None:
-    begun, end = threading.Event(), threading.Event()
+    begun, end = threading.Barrier(READERS), threading.Event()
 
     def heavy(connection: sa.Connection) -> tuple[list[str], list[str]]:
         before = named(connection)
-        begun.set()
+        begun.wait(60)
         assert end.wait(60)
         return before, named(connection)
 
     async with await Store.open(tmp_path / "insula.db") as store:
         await store.place("ana", "monday")
         heavies = [asyncio.create_task(store.read(heavy)) for _ in range(READERS - 1)]
-        await asyncio.to_thread(begun.wait, 60)
+        await asyncio.to_thread(begun.wait, 60)  # each has seen its moment
         await store.place("ben", "monday")
         assert await store.read(named) == ["ana", "ben"]
         end.set()

@@ -77,7 +77,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         mend: what fell short in the turn before, in one sentence.
         advisories: notes on the session's load.
     """
-    known = memories([one for one in recalled if confidence.level != "low" or one.memory.provenance != "user"])
+    known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)])
     own = _sentences().get(language, _sentences()["en"])
     level = _level(confidence, known)
     told = own[level] if personal else ""
@@ -156,10 +156,16 @@ def bears(one: Recalled) -> bool:
         return False
     if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
         return False
-    nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
     if memory.provenance == "tool" and one.fit is not None and one.bearing == "answers":
         return True
-    return memory.provenance == "user" or (one.parts.get("speaker", 0.0) > 0 and not nameless)
+    return memory.provenance == "user" or asked_for(one)
+
+
+def asked_for(one: Recalled) -> bool:
+    """Whether the message asks what the assistant or a tool said, and this is what it said."""
+    memory = one.memory
+    nameless = memory.provenance == "tool" and memory.speaker in ("", "user")  # then nobody asked for it
+    return memory.provenance != "user" and one.parts.get("speaker", 0.0) > 0 and not nameless
 
 
 def who(one: Recalled) -> str:
