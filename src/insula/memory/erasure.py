@@ -67,7 +67,7 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     _unname(connection, user_id, row.session_id)
     _from_journal(connection, user_id)
     index.settle(connection)
-    _unmeant(connection, user_id, memory_id)
+    unmeant(connection, user_id, memory_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
@@ -94,7 +94,7 @@ def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -
     connection.execute(sa.update(revisions).where(past).values(content=ERASED))
 
 
-def _unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     """Take the vectors and statements of what was said next, which may hold some of what is erased; they are made anew.
 
     Where several talk in one session at once, that need not be the next alone.

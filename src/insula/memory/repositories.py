@@ -9,7 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory import erasure, facts, index, journal, meanings, nights, statements
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, statements
+from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
@@ -206,6 +207,12 @@ class Memories(_Repository):
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
         return await self._database.run(journal.restore, user_id, memory_id, self._database.now())
+
+    async def amend(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
+        """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
+        amended = await self._database.run(amendment.amend, user_id, memory_id, do, self._database.now(), text)
+        self._database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
+        return amended
 
     async def erase(self, user_id: int, memory_id: int) -> bool:
         """Erase a memory and what quotes it; False where there is none such."""
