@@ -327,3 +327,10 @@ class Guidance(_Repository):
     async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
         """Tell some guidance no more, by a person's hand."""
         await self._database.run(journal.write, user_id, gone, self._database.now())
+
+    async def erase(self, user_id: int, lesson_id: int) -> bool:
+        """Erase a lesson; False where there is none such."""
+        erased = await self._database.run(erasure.unlearn, user_id, lesson_id, self._database.now())
+        if erased:
+            await self._database.scrub()
+        return erased
