@@ -12,8 +12,9 @@ import os
 from insula.step import trace
 from insula.step.correction import INTERRUPT, LONGEST, PROMPT, REJECTION, RULE, read
 from insula.step.fingerprint import digest
-from insula.step.lines import append, end, records
+from insula.step.lines import append, end
 from insula.step.meaning import SAME, alike, keys
+from insula.step.trace import records
 from insula.value import Value
 
 TYPE_CHECKING = False

@@ -16,8 +16,9 @@ import os
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
 from insula.step import asked, trace
 from insula.step.action import Action
-from insula.step.lines import VERSION, append, end, records
+from insula.step.lines import append, end
 from insula.step.patterns import BY_ID, is_work, outcomes
+from insula.step.trace import VERSION, records
 from insula.value import Value
 
 TYPE_CHECKING = False
