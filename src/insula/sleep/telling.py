@@ -5,12 +5,24 @@ from typing import Any, NamedTuple, cast
 
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.names import PhaseName
-from insula.sleep.phases import calibration, consolidation, file, lessons, mistakes, reflection, soul, summaries, trends
+from insula.sleep.phases import (
+    calibration,
+    consolidation,
+    file,
+    lessons,
+    mistakes,
+    reflection,
+    soul,
+    summaries,
+    trends,
+    wishes,
+)
 
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
     PhaseName.MISTAKES: "Looked at mistakes",
+    PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
     PhaseName.LESSONS: "Weighed lessons",
     PhaseName.SOUL: "Wrote guidelines",
@@ -84,6 +96,23 @@ def _mistakes(found: Json) -> Iterator[str]:
         yield f"{one['advice']} (from memories {_list(one.get('memories', ()))})"
 
 
+def _wishes(found: Json) -> Iterator[str]:
+    report = cast(wishes.Report, found)
+    if not report.get("asked"):
+        return
+    done, refused = report.get("done", []), report.get("refused", [])
+    yield f"{_many(report.get('asked', 0), 'pair')} in doubt: {len(done)} settled, {len(refused)} refused"
+    yield from (f"“{one['new']}” {_MAKES[one['what']]} “{one['old']}”" for one in done)
+
+
+_MAKES: Mapping[str, str] = {
+    "same": "says the same as",
+    "refines": "says more exactly",
+    "contradicts": "took the place of",
+    "lifts": "took back",
+}
+
+
 def _reflection(found: Json) -> Iterator[str]:
     report = cast(reflection.Report, found)
     how = "by a model" if report["by"] == "model" else report["by"]
@@ -137,6 +166,7 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
     PhaseName.MISTAKES: _mistakes,
+    PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,
     PhaseName.LESSONS: _lessons,
     PhaseName.SOUL: _soul,
