@@ -15,7 +15,7 @@ Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
 ALIKE = 0.5
 """Share of the content words of the shorter of two wishes without slots that the other must hold."""
 _SLIGHT = 0.1
-"""Doubt about two wishes that share no word, of which one names nothing of an answer."""
+"""Doubt about two wishes of something else than the manner of answers, which share no word."""
 _SWITCHED = frozenset({"on", "off"})
 _MANY = frozenset({"word", "tool"})
 """Slots in which several values may be wanted at once."""
@@ -68,7 +68,8 @@ def doubt(new: Wish, standing: str) -> float:
     if new.slots and old:
         return 0.0
     shared, _ = likeness(new.words, standing)
-    return max(shared, _SLIGHT) if shared >= ALIKE or new.lifts or new.force != "weak" else 0.0
+    of_else = not new.slots and not old and new.force != "weak"
+    return max(shared, _SLIGHT) if shared >= ALIKE or new.lifts or of_else else 0.0
 
 
 def _lifted(new: Slot, old: Slot) -> bool:
