@@ -7,12 +7,24 @@ from typing import Any, NamedTuple, cast
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.effects import Weighed
 from insula.sleep.names import PhaseName
-from insula.sleep.phases import calibration, consolidation, file, lessons, mistakes, reflection, soul, summaries, trends
+from insula.sleep.phases import (
+    calibration,
+    consolidation,
+    file,
+    lessons,
+    mistakes,
+    reflection,
+    soul,
+    summaries,
+    trends,
+    wishes,
+)
 
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
     PhaseName.MISTAKES: "Looked for mistakes",
+    PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
     PhaseName.LESSONS: "Weighed what it learned",
     PhaseName.SOUL: "Wrote guidelines",
@@ -148,6 +160,24 @@ def _from(one: mistakes.Learned | mistakes.Wished) -> str:
     return f" (from {'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))})" if numbers else ""
 
 
+def _wishes(found: Json) -> Iterator[str]:
+    report = cast(wishes.Report, found)
+    if not report.get("asked"):
+        return
+    done, refused = report.get("done", []), report.get("refused", [])
+    more = f", {len(refused)} refused" if refused else ""
+    yield f"{_many(report.get('asked', 0), 'pair')} of wishes in doubt: {len(done)} settled{more}."
+    yield from (f"“{one['new']}” {_MAKES[one['what']]} “{one['old']}”" for one in done)
+
+
+_MAKES: Mapping[str, str] = {
+    "same": "says the same as",
+    "refines": "says more exactly",
+    "contradicts": "took the place of",
+    "lifts": "took back",
+}
+
+
 def _reflection(found: Json) -> Iterator[str]:
     report = cast(reflection.Report, found)
     revised = len(report.get("operations", ()))
@@ -227,6 +257,7 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
     PhaseName.MISTAKES: _mistakes,
+    PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,
     PhaseName.LESSONS: _lessons,
     PhaseName.SOUL: _soul,
