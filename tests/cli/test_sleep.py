@@ -61,7 +61,7 @@ def test_each_phase_says_what_it_found_and_the_lesson_names_its_messages(home: P
     code, out, err = insula()
     assert (code, err) == (0, "")
     assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == [name for name, _ in PHASES]
-    assert "✓  summaries      2 conversations in short, 2 from its own lines." in out
+    assert "✓  summaries      2 conversations in short, 2 from their own lines." in out
     assert "use metres. (from memories 3, 7)" in out
     assert "Added: Please don't give sizes in feet, use metres." in out
 

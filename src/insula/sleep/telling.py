@@ -36,7 +36,7 @@ TITLES: Mapping[PhaseName, str] = {
 ELSEWHERE = "A phase of another version of Insula."
 BEFORE = "done before, in this same night"
 DONE = "done"
-BY = {"model": "by the model", "extractive": "from its own lines"}
+BY = {"model": "by the model", "extractive": "from their own lines"}
 STATES = {
     "proposed": "noticed, not told yet",
     "active": "told",
