@@ -164,6 +164,15 @@ def asked_in(home: str, project: str) -> list[Asked]:
     return kept
 
 
+def projects(home: str) -> list[str]:
+    """The projects in which something was asked for."""
+    try:
+        names = sorted(os.listdir(f"{home}/{FOLDER}"))
+    except OSError:
+        return []
+    return [name[:-6] for name in names if name.endswith(".jsonl")]
+
+
 def _is_ours(path: str) -> bool:
     """Whether nobody but ourselves can have written it, as far as the system tells."""
     try:

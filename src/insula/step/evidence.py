@@ -124,6 +124,32 @@ def decisions(home: str) -> dict[str, list[Decision]]:
     return found
 
 
+def erase_advice(home: str, rule: str) -> None:
+    """Take the words of an imported rule out of the log; that there was one stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = f"{home}/{DECISIONS}"
+    with open(path, "rb") as file:
+        kept = [_without_advice(line, rule) for line in file.read().splitlines(keepends=True)]
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.writelines(kept)
+    os.replace(temporary, path)
+
+
+def _without_advice(line: bytes, rule: str) -> bytes:
+    try:
+        record: Record = json.loads(line)
+        if record["rule"] != rule or "advice" not in record:
+            return line
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return line
+    kept = {name: value for name, value in record.items() if name not in ("advice", "source")}
+    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
+
+
 def imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:
     """The imported rules that were not forgotten since."""
     last = {word.rule: word for words in decided.values() for word in words if word.do in {"import", "forget"}}
