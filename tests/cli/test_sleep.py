@@ -122,6 +122,6 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
 
 def test_an_effect_is_told_in_words() -> None:
     effect = {"verdict": "helps", "estimate": 0.4, "low": 0.1, "high": 0.6}
-    found: dict[str, object] = {"counted": {}, "lessons": [{"id": 3, "state": "active", "effect": effect}]}
+    found: dict[str, object] = {"counted": {}, "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}]}
     one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found))
-    assert (one.said, one.found) == ("1 lesson: nothing new", ("lesson 3: active, helps: +0.40 [+0.10, +0.60]",))
+    assert (one.said, one.found) == ("1 lesson: nothing new", ("fd930986b4: active, helps: +0.40 [+0.10, +0.60]",))

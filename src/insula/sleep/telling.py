@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.names import PhaseName
 from insula.sleep.phases import (
@@ -127,8 +128,14 @@ def _lessons(found: Json) -> Iterator[str]:
     kinds = ", ".join(_many(count, kind) for kind, count in report.get("counted", {}).items())
     standing = report.get("lessons", [])
     yield f"{_many(len(standing), 'lesson')}: {kinds or 'nothing new'}"
-    yield from (f"lesson {one['id']}: {one['state']}, {_effect(one['effect'])}" for one in standing)
+    yield from map(_lesson, standing)
     yield from (f"insight {one['id']}: {one['verdict']}" for one in report.get("insights", ()))
+
+
+def _lesson(one: lessons.Standing) -> str:
+    """Where a lesson stands; the effect of a wish is not measured, since no lot withholds it."""
+    does = "" if one["state"] == lessons.WISH else f", {_effect(one['effect'])}"
+    return f"{name_of(one['key'], '')}: {one['state']}{does}"
 
 
 def _effect(effect: lessons.Effect | str) -> str:
