@@ -7,7 +7,8 @@ Of OpenAI's, `chat.completions.create`; of Anthropic's, `messages.create`; both 
 What is streamed is passed through as it comes, and assessed when it has ended.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -51,21 +52,21 @@ def _around(resource: Any, guest: Guest, put: Any) -> None:
         told = guest.wait(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
         response = create(*given, **put(asked, told))
         if asked.get("stream"):
-            return _around_stream(response, lambda read: _listening(guest, told, read))
+            return _around_stream(response, partial(_listening, guest, told))
         return _hedged(response, guest.wait(guest.answer(told, response)))
 
     async def awaited(*given: Any, **asked: Any) -> Any:
         told = await guest.awaited(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
         response = await create(*given, **put(asked, told))
         if asked.get("stream"):
-            return _around_stream(response, lambda read: _alistening(guest, told, read))
+            return _around_stream(response, partial(_alistening, guest, told))
         return _hedged(response, await guest.awaited(guest.answer(told, response)))
 
     is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
     resource.create = awaited if is_async else blocking
 
 
-def _around_stream(stream: Any, listen: Any) -> Any:
+def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
     """The stream, listened to where the client's is of the kind that is known; in place, as it is used in many ways."""
     if (read := getattr(stream, "_iterator", None)) is not None:
         stream._iterator = listen(read)
