@@ -52,7 +52,6 @@ def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: p
         raise OSError(28, "full")
 
     monkeypatch.setattr(weights, "_fill", filling)
-    monkeypatch.setattr(weights, "parts_of", lambda _: ())
     with pytest.raises(ModelUnavailable, match="cannot be written"):
         weights.install(SMOLLM2, tmp_path)
     assert asked == [True]

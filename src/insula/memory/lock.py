@@ -32,7 +32,7 @@ def held(path: Path) -> Generator[bool]:
 
 
 def _taken(path: Path) -> int | None:
-    """The open file, locked and still the one at `path`: whoever let go of it has removed it. 0 where none can be made."""
+    """The open file, locked and still the one at `path`: whoever let go has removed it. 0 where none can be made."""
     while fcntl is not None:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
