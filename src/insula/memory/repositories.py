@@ -9,7 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory import erasure, facts, index, journal, meanings, nights, statements
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, statements
+from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
@@ -207,6 +208,12 @@ class Memories(_Repository):
         """Bring a retired memory back; False where there is none such."""
         return await self._database.run(journal.restore, user_id, memory_id, self._database.now())
 
+    async def amend(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
+        """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
+        amended = await self._database.run(amendment.amend, user_id, memory_id, do, self._database.now(), text)
+        self._database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
+        return amended
+
     async def erase(self, user_id: int, memory_id: int) -> bool:
         """Erase a memory and what quotes it; False where there is none such."""
 
@@ -320,3 +327,10 @@ class Guidance(_Repository):
     async def retire(self, user_id: int, gone: Sequence[Retired]) -> None:
         """Tell some guidance no more, by a person's hand."""
         await self._database.run(journal.write, user_id, gone, self._database.now())
+
+    async def erase(self, user_id: int, lesson_id: int) -> bool:
+        """Erase a lesson; False where there is none such."""
+        erased = await self._database.run(erasure.unlearn, user_id, lesson_id, self._database.now())
+        if erased:
+            await self._database.scrub()
+        return erased

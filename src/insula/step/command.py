@@ -70,7 +70,7 @@ def understand(line: str) -> Command:
         family=f"{kind} {' '.join(words)}",
         selectors=tuple(sorted(word.removeprefix("./") or word for word in _selected(main.words, kind))),
         label=label((*words, *_selected(main.words, kind))),
-        waits=kind not in PROVING and (_sleeps_first(doing) or any(map(_waits, doing)) or _loops(parts)),
+        waits=kind not in PROVING and (pauses[0] or any(map(_waits, doing)) or _loops(parts)),
         probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
         changes=any(map(_changes, parts)),
         proves=kind in PROVING,
@@ -126,6 +126,8 @@ def _bare(part: Simple) -> Simple:
             words = list(inner[-1].words)
         elif "=" in first and first.split("=", 1)[0].isidentifier():
             del words[0]
+        elif first[0] == "$" and words[1:2] == ["="]:  # PowerShell sets a variable
+            words = [] if first.lower().startswith("$env:") else words[2:]
         elif before := _before(words, name):
             del words[:before]
         else:
@@ -149,7 +151,9 @@ def _before(words: "list[str]", name: str) -> int:
         return place
     if len(words) > 2 and words[1] in programs.RUNNERS.get(name, ()):
         return _options(words, 2)
-    if name in {"python", "py"} and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
+    if name in programs.RUN_BY_NAME and len(words) > 1 and words[1] in programs.PROGRAMS:
+        return 1
+    if name == "python" and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
         return words.index("-m") + 1
     return _options(words, 1) if name == "xargs" else 0
 
@@ -165,7 +169,8 @@ def _name(word: str) -> str:
     name = word.replace("\\", "/").rsplit("/", 1)[-1].lower()
     for ending in (".exe", ".cmd", ".bat", ".ps1"):
         name = name.removesuffix(ending)
-    return "python" if name.startswith("python") and name[6:].replace(".", "").isdigit() else name
+    name = "python" if name.startswith("python") and name[6:].replace(".", "").isdigit() else name
+    return programs.ALIASES.get(name, name)
 
 
 def _kind(words: "tuple[str, ...]") -> str:
@@ -241,11 +246,6 @@ def _address(url: str) -> str:
 # What only asks, and what waits.
 
 
-def _sleeps_first(doing: "list[Simple]") -> bool:
-    """Whether the line waits before it does what it does; a pause at its end is none of it."""
-    return doing[0].words[0] in programs.WAITS
-
-
 def _loops(parts: "list[Simple]") -> bool:
     """Whether the line tries until something is there, or pauses between tries."""
     loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
@@ -255,7 +255,9 @@ def _loops(parts: "list[Simple]") -> bool:
 def _waits(part: Simple) -> bool:
     words = part.words
     name, first = words[0], _first(words)
-    if name in programs.POLLING:
+    if name in programs.POLLING or set(name.replace("_", "-").split("-")) & set(programs.HEALTHY_WORDS):
+        return True
+    if any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1))):
         return True
     if name == "tail" and any(word[0] == "-" and "f" in word.lower() for word in words[1:3]):
         return True
@@ -347,7 +349,7 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
         return COMMITS
     if first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
-        return FORCES if forced and "--dry-run" not in rest else PUSHES
+        return "" if rest & {"-n", "--dry-run"} else FORCES if forced else PUSHES
     if first == "stash":
         does = _first(words, 1)
         if does in {"pop", "apply"}:
@@ -385,6 +387,9 @@ def _checkout(words: "tuple[str, ...]", rest: "set[str]") -> str:
 
 def _paths(words: "tuple[str, ...]") -> "list[str]":
     """The paths that an act names."""
+    forced = {"-f", "--force", "--discard-changes"} & set(words) and "--" not in words
+    if forced and _first(words) in {"checkout", "switch"}:
+        return []  # a branch, whose files take the place of all
     after = words[words.index("--") + 1 :] if "--" in words else words[1:]
     skip = {"checkout", "restore", "clean", "stash", "reset", "push", "pop", "HEAD", "git", "drop"}
     return [word for word in after if not word.startswith("-") and word not in skip and word not in {".", "*", "./"}]

@@ -84,7 +84,7 @@ def action(
     code = exit_code(said) if code is None and ok is not True else code
     command = understand(target) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
-    fine = fine and not (kind == EXECUTE and says_failed(said, target))
+    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves))
     fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
     kept_out = not fine and denied(said)
     done = ok is True or (ran(said) and not kept_out)

@@ -4,7 +4,7 @@ What comes of different calls may be equal and good: only the very call counts. 
 answer has not changed for very long is told as a wait in vain.
 """
 
-from insula.step.action import BRIEF, EDIT, OTHER, READ, Action
+from insula.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.step.senses.turns import Group, groups
 from insula.step.state import Reading, State
@@ -57,9 +57,14 @@ def _trailing(turns: list[Group]) -> list[Group]:
 
 def _same_again(turns: list[Group]) -> Reading | None:
     row = _trailing(turns)
-    if len(row) < REPEATS or (_waited(turns, len(row)) and len(row) < SLOW_REPEATS):
+    if len(row) < REPEATS or (_may_wait(row) and _waited(turns, len(row)) and len(row) < SLOW_REPEATS):
         return None
     return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
+
+
+def _may_wait(row: list[Group]) -> bool:
+    """Whether what is repeated could come out otherwise by itself: what a check or a search says changes by edits."""
+    return not all(action.proves or action.kind in {READ, SEARCH} for action in row[-1].actions)
 
 
 def _waited(turns: list[Group], count: int) -> bool:
