@@ -31,6 +31,17 @@ def bench_hook(
     raise typer.Exit(run(rounds, json))
 
 
+@app.command("guest")
+def bench_guest(
+    turns: Annotated[int, typer.Option(help="Turns of the agent, each with three calls of tools.", min=1)] = 300,
+    json: Json = False,
+) -> None:
+    """What an integration adds to an agent of another framework: each model call, the answer, a tool call."""
+    from insula_bench.guest import run
+
+    raise typer.Exit(run(turns, json))
+
+
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
