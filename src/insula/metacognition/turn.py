@@ -1,4 +1,4 @@
-"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how a turn is left or put aside."""
+"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how it is left or suspended."""
 
 import time
 from collections.abc import Iterator

@@ -26,6 +26,8 @@ _HINTS = (
 )
 """Without any of these phrases nothing is demanded."""
 
+_WORD = re.compile(r"\w+")
+
 
 class Table:
     """The phrases of one language, ready to search with."""
@@ -193,13 +195,17 @@ def number_words(text: str, language: str) -> set[int]:
     """The numbers that stand in a text as words, but for one, which is an article as well."""
     if language not in LANGUAGES:
         return set()
-    return {
-        value for match in _number_words(language).finditer(text) if (value := table_of(language).number(match[0])) > 1
-    }
+    known = _numbers(language)
+    found = _unspaced_numbers(language).findall(text) if language in UNSPACED else set(_WORD.findall(text.lower()))
+    return {value for word in found if (value := known.get(word, 0)) > 1}
 
 
 @cache
-def _number_words(language: str) -> re.Pattern[str]:
-    words = (pair.split("=")[0] for pair in _data()[language]["numbers"].split())
-    any_word = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    return re.compile(any_word if language in UNSPACED else rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)
+def _numbers(language: str) -> dict[str, int]:
+    pairs = (pair.split("=") for pair in _data()[language]["numbers"].split())
+    return {word: int(value) for word, value in pairs}
+
+
+@cache
+def _unspaced_numbers(language: str) -> re.Pattern[str]:
+    return re.compile("|".join(sorted(map(re.escape, _numbers(language)), key=len, reverse=True)))

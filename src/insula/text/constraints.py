@@ -71,7 +71,12 @@ def constraints(message: Analysis) -> tuple[Constraint, ...]:
         return ()
     found = _found(message, message.language)
     if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
-        others = (_found(message, each) for each in LANGUAGES if each not in {*UNSPACED, message.language})
+        several = message.text.endswith("?") and "," in message.text
+        others = (
+            _found(message, each)
+            for each in LANGUAGES
+            if each not in {*UNSPACED, message.language} and (several or table_of(each).hint.search(message.text))
+        )
         found = next(filter(None, others), ())
     return found
 

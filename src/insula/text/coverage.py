@@ -137,7 +137,8 @@ class Reply:
         index: dict[str, list[str]] = {}
         if self.language not in UNSPACED:
             for word in self.found:
-                index.setdefault(fold(word[:_BEGINNING]), []).append(word)
+                begins = word[:_BEGINNING]
+                index.setdefault(begins if begins.isascii() else fold(begins), []).append(word)
         return index
 
 
@@ -203,12 +204,12 @@ def excused(asks: Sequence[Ask], reply: Reply) -> frozenset[int]:
 
     A sentence that declines without taking up any ask's own words speaks of them all.
     """
+    speak = (declines, untold, asks_back)
+    pieces = reply.sentences[:_SENTENCES]
+    declining = [piece for piece in pieces if any(says(piece.text, piece.language) for says in speak)]
     everything = frozenset(range(len(asks)))
-    found = frozenset[int]()
-    for piece, claimed in _claims([_own(ask, asks) for ask in asks], reply.sentences):
-        if any(says(piece.text, piece.language) for says in (declines, untold, asks_back)):
-            found |= claimed or everything
-    return found
+    claims = _claims([_own(ask, asks) for ask in asks], declining) if declining else ()
+    return frozenset[int]().union(*(claimed or everything for _, claimed in claims))
 
 
 def _claims(own: Sequence[Sequence[str]], pieces: Sequence[Reply]) -> list[tuple[Reply, frozenset[int]]]:

@@ -27,7 +27,7 @@ from insula.text.manner import (
 from insula.text.questions import Ask, is_casual
 from insula.turn.aim import wants_advice
 from insula.turn.held import Question, about_user
-from insula.turn.lines import TERSE, Line, capitals, line, names, numbers, undated
+from insula.turn.lines import TERSE, Line, capitals, line, names, numbers
 from insula.turn.rivals import beside, counted_alike, differs, own_verb
 from insula.turn.values import Values, opposites, parted, says, side
 from insula.types import Fault, Level, Recalled
@@ -70,7 +70,7 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
     """
     if reply.language not in LANGUAGES:
         return Use()
-    lines = [line(_text(one), _raw(one), reply.language) for one in memory[:MOST_LINES] if _text(one).strip()]
+    lines = [line(text, reply.language) for text in map(_text, memory[:MOST_LINES]) if text.strip()]
     asked = [ask for ask in asks if not is_casual(ask, reply.language) or (lines and about_user(ask, reply.language))]
     questions = [_Judged(ask, message, reply, lines, level) for ask in asked]
     fault = next((fault for one in questions if (fault := one.fault()) is not None), None)
@@ -84,10 +84,6 @@ def is_personal(asks: Sequence[Ask], language: str) -> bool:
 
 def _text(one: Recalled | str) -> str:
     return one if isinstance(one, str) else one.memory.line or one.memory.content
-
-
-def _raw(one: Recalled | str) -> str:
-    return undated(one if isinstance(one, str) else one.memory.line or one.memory.content)
 
 
 class _Judged(Question):
@@ -289,8 +285,9 @@ class _Judged(Question):
         """Whether the response gives the older line's measure or day, where the newest has another of the same."""
         newer, said = self.own[0], Values.of(self.reply.text, self.language)
         mine, other = Values.of(newer.text, newer.language), Values.of(older.text, older.language)
-        same = _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
-        return same and said.is_of(other) and said.rivals(mine)
+        if not (said.is_of(other) and said.rivals(mine)):
+            return False
+        return _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
 
     def _other_value(self) -> Fault | None:
         """Another measure or day than the first line's, of the same kind ("platform 4" for "platform 14")."""
