@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
-from insula.text.answers import AskKind, affirms, carries, has_shape, names_in, numbers_in
+from insula.text.answers import AskKind, affirms, carries, has_shape, name_count, numbers_in
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.manner import asks_back, declines, is_anaphoric, untold, wants_words
 from insula.text.questions import Ask
@@ -326,7 +326,7 @@ def _left_for(index: int, asks: Sequence[Ask], weight: int, reply: Reply, left: 
         case "place" | "person" | "name" if reply.language in UNSPACED:
             return len(reply.clauses) > rank
         case "place" | "person" | "name":
-            return len(names_in(reply.text, reply.language) - set(_words(asks))) > rank
+            return name_count(reply.text, reply.language, _words(asks)) > rank
         case "time" | "why" | "how_to" | "list" | "code":
             return carries(ask.kind, reply.text, reply.language) and (bool(left) or rank == 0)
         case "yes_no":

@@ -14,6 +14,7 @@ from insula.text.grammar import UNSPACED
 
 LINE_CHARS = 400
 """So much of a line is read."""
+NOON = 12
 TERSE = 3
 """In so few words a name may begin the text."""
 
@@ -108,8 +109,15 @@ def numbers(text: str, language: str) -> frozenset[str]:
     found = {each.rstrip(".,:").replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
     if language in LANGUAGES:
         found |= {str(value) for value in number_words(text, language)}
-    found |= {each.partition(":")[0] for each in found if ":" in each}  # "half past six" for 6:30
+    found |= {hour for each in found if ":" in each for hour in _hours(each.partition(":")[0])}
     return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
+
+
+def _hours(hour: str) -> Iterable[str]:
+    """An hour as it may be told: "half past six" for 18:30."""
+    yield hour
+    if hour.isdigit() and NOON < int(hour) < 2 * NOON:
+        yield str(int(hour) - NOON)
 
 
 def names(text: str, language: str) -> frozenset[str]:
