@@ -1,7 +1,8 @@
-"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how it is left or suspended."""
+"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how one is left or set aside."""
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -42,6 +43,7 @@ from insula.types import (
 
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
+ERASED = "what it rested on was erased while the turn waited"
 PASSED = {True: "pass", False: "fail"}
 
 
@@ -306,6 +308,8 @@ class Turn(Opening):
             return
         self._place, self.number = place, was.number
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
+        if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
+            self.confidence = replace(was.confidence, reasons=(ERASED,))
 
 
 def _is_data(text: str) -> bool:
