@@ -56,7 +56,7 @@ def bench_stuck(
 
 @app.command("answers")
 def bench_answers(
-    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines) instead of all of ours.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
     embedding: Annotated[
         bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
