@@ -13,7 +13,7 @@ from importlib.resources import files
 from insula.memory.assertion import Question, Statement
 from insula.memory.modality import UPDATES, says
 from insula.memory.near import who_terms
-from insula.memory.slots import filled, placed
+from insula.memory.slots import placed, tells
 from insula.text.grammar import UNSPACED
 
 SURELY = 0.4
@@ -40,7 +40,7 @@ def is_sure(question: Question, statement: Statement, common: float) -> bool:
     if question.ask.kind == "place" and not placed(question, statement):
         return False
     every = bool(asked) and held == asked and statement.terms > asked
-    return filled(question, statement) is True or every or common >= SURELY
+    return tells(question, statement) or every or common >= SURELY
 
 
 @lru_cache(maxsize=64)

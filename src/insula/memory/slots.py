@@ -43,6 +43,12 @@ def filled(question: Question, statement: Statement) -> bool | None:
     return all(told) if told else None
 
 
+def tells(question: Question, statement: Statement) -> bool:
+    """Whether a statement surely holds it: every German noun has a capital, so that none of them tells a name."""
+    unsure = statement.language == "de" and "which" in _slots(question.text, question.language)
+    return filled(question, statement) is True and not unsure
+
+
 def _is_nothing_new(question: Question, statement: Statement) -> bool:
     """Whether a statement holds no content word that the question does not: "I bought a novel" names none."""
     if statement.language in UNSPACED or statement.language != question.language or not statement.terms:

@@ -5,11 +5,23 @@ from typing import Any, NamedTuple, cast
 
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.names import PhaseName
-from insula.sleep.phases import calibration, consolidation, file, lessons, mistakes, reflection, soul, summaries, trends
+from insula.sleep.phases import (
+    calibration,
+    consolidation,
+    file,
+    lessons,
+    mistakes,
+    reflection,
+    soul,
+    statements,
+    summaries,
+    trends,
+)
 
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
+    PhaseName.STATEMENTS: "Completed facts",
     PhaseName.MISTAKES: "Looked at mistakes",
     PhaseName.REFLECTION: "Reflected",
     PhaseName.LESSONS: "Weighed lessons",
@@ -76,6 +88,12 @@ def _consolidation(found: Json) -> Iterator[str]:
     yield f"{len(report['merged'])} merged, {len(report['forgotten'])} forgotten, of {report['looked_at']}"
 
 
+def _statements(found: Json) -> Iterator[str]:
+    report = cast(statements.Report, found)
+    refused = sum(report["refused"].values())
+    yield f"{_many(len(report['completed']), 'line')} of {report['lines']} completed, {refused} refused"
+
+
 def _mistakes(found: Json) -> Iterator[str]:
     report = cast(mistakes.Report, found)
     kinds = ", ".join(f"{count} {kind}" for kind, count in report["mistakes"].items())
@@ -136,6 +154,7 @@ def _trends(found: Json) -> Iterator[str]:
 _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
+    PhaseName.STATEMENTS: _statements,
     PhaseName.MISTAKES: _mistakes,
     PhaseName.REFLECTION: _reflection,
     PhaseName.LESSONS: _lessons,

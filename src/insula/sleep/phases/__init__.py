@@ -9,12 +9,14 @@ from insula.sleep.phases.lessons import reinforce
 from insula.sleep.phases.mistakes import learn
 from insula.sleep.phases.reflection import reflect
 from insula.sleep.phases.soul import guide
+from insula.sleep.phases.statements import complete
 from insula.sleep.phases.summaries import summarise
 from insula.sleep.phases.trends import trend
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
     (PhaseName.CONSOLIDATION, consolidate),
+    (PhaseName.STATEMENTS, complete),
     (PhaseName.MISTAKES, learn),
     (PhaseName.REFLECTION, reflect),
     (PhaseName.LESSONS, reinforce),
