@@ -321,7 +321,9 @@ class _Later:
     def may_change(self, old: _Match) -> bool:
         """Whether it may have changed an older one, by what the two have in common."""
         before, after = old.told.statement, self._said
-        if self.told.memory <= old.told.memory or self.told.said_at < old.told.said_at:
+        if self.told.memory <= old.told.memory:
+            return False
+        if self.told.said_at < old.told.said_at and not self._updates:  # told later of a time before: neither is sure
             return False
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
         if not self._updates:
