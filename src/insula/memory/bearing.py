@@ -8,12 +8,13 @@ wrong, stands in the place of the older, which is history with its dates.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
-from insula.memory.certainty import is_sure
+from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
 from insula.memory.matter import by_chance, matters_told, nearness
 from insula.memory.modality import UPDATES
@@ -133,11 +134,26 @@ def _of(
         known = best.get(match.told.memory)
         if known is None or match.order < known.order:
             best[match.told.memory] = match
+    split = _contradicted(asked, matches)
     for one in matches:
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    return _succeeded(asked, best, matches, memories)
+    found = _succeeded(asked, best, matches, memories)
+    return {
+        memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
+        for memory, one in found.items()
+    }
+
+
+def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:
+    """The memories that tell what is asked in two ways."""
+    answering = [one.told for one in matches if one.bearing == "answers"]
+    return frozenset(
+        one.memory
+        for one, other in pairwise(answering)
+        if one.memory == other.memory and contradict(question, one.statement, other.statement)
+    )
 
 
 def _completes(question: Question, match: _Match, other: _Match) -> bool:
