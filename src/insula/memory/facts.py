@@ -7,8 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.memory.about import aliases
 from insula.memory.assertion import Question, Statement
-from insula.memory.bearing import Told, aliases
+from insula.memory.bearing import Told
 from insula.memory.rows import Unstated
 from insula.memory.schema import UNSTATED, is_of, memories, statements
 from insula.memory.subject import NOBODY, SOMEBODY, meant_by
