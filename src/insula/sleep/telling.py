@@ -16,6 +16,7 @@ from insula.sleep.phases import (
     mistakes,
     reflection,
     soul,
+    statements,
     summaries,
     trends,
     wishes,
@@ -24,6 +25,7 @@ from insula.sleep.phases import (
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
+    PhaseName.STATEMENTS: "Completed facts",
     PhaseName.MISTAKES: "Looked for mistakes",
     PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
@@ -139,6 +141,13 @@ def _consolidation(found: Json) -> Iterator[str]:
     ]
     said = "; ".join(part for part in parts if part) or "nothing was said twice, and nothing is old and unused"
     yield f"Of {_many(report['looked_at'], 'memory')}: {said}."
+
+
+def _statements(found: Json) -> Iterator[str]:
+    report = cast(statements.Report, found)
+    refused = sum(report["refused"].values())
+    more = f", {refused} refused" if refused else ""
+    yield f"{len(report['completed'])} of {_many(report['lines'], 'line')} completed{more}."
 
 
 def _mistakes(found: Json) -> Iterator[str]:
@@ -258,6 +267,7 @@ def _trends(found: Json) -> Iterator[str]:
 _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
+    PhaseName.STATEMENTS: _statements,
     PhaseName.MISTAKES: _mistakes,
     PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,
