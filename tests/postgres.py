@@ -6,6 +6,7 @@
 What is started is for tests alone: it does not wait for the disk.
 """
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -13,9 +14,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+ROLE = "insula_tests"
+"""Who owns the databases of the tests: no superuser, whom row-level security would not hold."""
 HOUSE = Path(__file__).parent.parent / ".venv"
 NOTE = HOUSE / "postgres.url"
 """Where the URL of the server that was started stands."""
@@ -53,11 +56,13 @@ def database(url: str, template: str = "template0", more: str = "ENCODING 'UTF8'
     """A database of its own, as a URL; gone when the block ends."""
     import psycopg
 
-    name = f"insula_{secrets.token_hex(8)}"
+    name, word = f"insula_{secrets.token_hex(8)}", hashlib.sha256(url.encode()).hexdigest()[:16]
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {more}'.encode())
+        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{word}'".encode())
+        connection.execute(f'CREATE DATABASE "{name}" OWNER {ROLE} TEMPLATE "{template}" {more}'.encode())
     try:
-        yield f"{url.rpartition('/')[0]}/{name}"
+        yield f"postgresql://{ROLE}:{word}@{url.rpartition('@')[2].rpartition('/')[0]}/{name}"
     finally:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
@@ -87,8 +92,9 @@ def _run(*command: str | Path) -> None:
 
 
 def _folder() -> Path:
-    """Where the data lies: where the server's own user may write."""
-    return Path("/var/lib/postgresql/insula-tests") if os.geteuid() == 0 else HOUSE / "postgres"
+    """Where the data lies: where the server's own user may write, for each checkout its own."""
+    mine = hashlib.sha256(str(HOUSE.resolve()).encode()).hexdigest()[:8]
+    return Path(f"/var/lib/postgresql/insula-tests-{mine}") if os.geteuid() == 0 else HOUSE / "postgres"
 
 
 def start() -> bool:

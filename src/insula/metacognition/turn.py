@@ -16,6 +16,7 @@ from insula.guidance import SHOWN
 from insula.memory import assertion, manner, statements
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.rows import Place, Said
 from insula.memory.store import Recollection
@@ -207,13 +208,13 @@ class Turn:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
         await self.look()
-        with self.kept_from_host("write"):
+        with self.kept_from_host("write"), on_behalf_of(self.user):
             await self._write()
         return self
 
     async def look(self) -> None:
         """Recall, and compose what the model is told."""
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced, on_behalf_of(self.user):
             await self._recall()
             traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
@@ -233,7 +234,7 @@ class Turn:
         if self.over:
             return
         self.over = True
-        with self.kept_from_host("exit"):
+        with self.kept_from_host("exit"), on_behalf_of(self.user):
             await self._leave()
         with self.kept_from_host("snapshot"):
             await self._account()
@@ -591,7 +592,7 @@ class Turn:
         was = suspended.loaded(kept)
         turn = cls(owner, was.user, was.session, was.message, was.model)
         turn._begun = time.perf_counter()
-        with turn.kept_from_host("resume"):
+        with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn
 
