@@ -17,6 +17,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pooler
+
 ROLE = "insula_tests"
 """Who owns the databases of the tests: no superuser, whom row-level security would not hold."""
 HOUSE = Path(__file__).parent.parent / ".venv"
@@ -76,12 +78,12 @@ def _programs() -> Path | None:
 
 
 def _install() -> None:
-    """Take Debian's, where that may be done."""
+    """Take Debian's, and its pooler, where that may be done."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        print("insula: installing PostgreSQL for the tests", file=sys.stderr)
+        print("insula: installing PostgreSQL and PgBouncer for the tests", file=sys.stderr)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=quiet)
-        wanted = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "postgresql"]
+        wanted = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "postgresql", "pgbouncer"]
         subprocess.run(wanted, check=False, env=quiet, stdout=subprocess.DEVNULL)
 
 
@@ -101,7 +103,7 @@ def start() -> bool:
     """Start the server, made if there is none; False where it cannot be had."""
     if server():
         return True
-    if _programs() is None:
+    if _programs() is None or not pooler.program():
         _install()
     if (programs := _programs()) is None:
         return False

@@ -108,12 +108,13 @@ def bench_corrections(
 def bench_load(
     sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
     seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
+    store: Annotated[str, typer.Option(help="An empty database of PostgreSQL, as a URL; by default a new file.")] = "",
     json: Json = False,
 ) -> None:
     """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
     from insula_bench.load import run
 
-    raise typer.Exit(run(sessions, seconds, json))
+    raise typer.Exit(run(sessions, seconds, json, store))
 
 
 @app.command("gsm8k")
@@ -264,12 +265,13 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
 @app.command("wishes")
 def bench_wishes(
     fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
+    model: Annotated[str | None, typer.Option(help="Ask it about the pairs in doubt, as a night does.")] = None,
     json: Json = False,
 ) -> None:
-    """How many wishes on the manner of answers are heard, by words alone and with their meaning."""
+    """How many wishes on the manner of answers are heard, and what a newer one makes of an older."""
     from insula_bench.wishes import run
 
-    raise typer.Exit(run(fit, json))
+    raise typer.Exit(run(fit, model, json))
 
 
 @app.command("matters")

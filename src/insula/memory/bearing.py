@@ -13,18 +13,19 @@ from typing import NamedTuple
 import numpy as np
 
 from insula.memory.assertion import Question, Statement
+from insula.memory.certainty import is_sure
 from insula.memory.encoding import USER
-from insula.memory.matter import by_chance, matters_asked, matters_told, nearness, shared
+from insula.memory.matter import by_chance, matters_told, nearness
 from insula.memory.modality import UPDATES
+from insula.memory.near import Near, nearnesses, who_terms
 from insula.memory.slots import counts, filled
 from insula.memory.subject import NOBODY, fits, names_of, people, same
-from insula.text.analysis import fold, term_of
+from insula.text.analysis import fold
+from insula.text.grammar import UNSPACED
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.05
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
-COMMON = 0.03
-"""Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
 MAYBE = 0.22
 """Cosine of two statements from which the newer, if it tells of a change, may have changed the older."""
 FOLLOWS = 0.08
@@ -32,15 +33,12 @@ FOLLOWS = 0.08
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
 SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
-SURE = 0.6
-"""Chance from which a head is believed that a statement is on another matter."""
 MARKED = 0.1
 """The share of lines that tell of a change, a correction or an end."""
+MOST = 0.5
+"""The share of a question's words above which a statement tells what it asks."""
 LIKELY = 0.5
 """Lines as near by chance from which nearness alone tells no succession."""
-PLAIN = 0.5
-"""Cosine from which the heads are not asked whether a statement is on another matter."""
-APART = 0.02
 
 
 class Told(NamedTuple):
@@ -75,6 +73,13 @@ class _Match(NamedTuple):
     bearing: Bearing
     fit: float
     reason: Reason
+    common: float = 0.0
+    """The chance of a matter in common."""
+
+    @property
+    def order(self) -> tuple[int, bool, float]:
+        """The better match of a memory comes first."""
+        return ORDER[self.bearing], self.reason == "unsure", -self.fit
 
 
 ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other": 3}
@@ -120,13 +125,13 @@ def _of(
 ) -> dict[int, Judged]:
     about = _meant(question.subjects, named)
     asked = question._replace(subjects=about)
-    near = _nearness(asked, told)
+    near = nearnesses(asked, [one.statement for one in told])
     asked = asked._replace(vector=None)  # from here on it is a key, too
     matches = [_match(asked, one, how) for one, how in zip(told, near, strict=True)]
     best: dict[int, _Match] = {}
     for match in matches:
         known = best.get(match.told.memory)
-        if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
+        if known is None or match.order < known.order:
             best[match.told.memory] = match
     for one in matches:
         match = best[one.told.memory]
@@ -139,7 +144,7 @@ def _completes(question: Question, match: _Match, other: _Match) -> bool:
     """Whether another statement of the same memory may hold the detail: "when I have a migraine, I take Naramig"."""
     if other is match or other.reason in {"subject", "supposed", "detail"}:
         return False
-    held = filled(question, other.told.statement)
+    held = filled(question, other.told.statement) if question.ask.kind != "why" else None
     return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
 
 
@@ -152,56 +157,13 @@ def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> fro
     return subjects if known else subjects | frozenset(path for path in others if "/" in path)
 
 
-class _Near(NamedTuple):
-    """How near a statement is to a question."""
-
-    fit: float
-    apart: bool = False
-    """Whether it is surely on another matter."""
-    whole: bool = True
-    """Whether nothing is asked beside it: the matter is the same, or every word is there."""
-    common: float = 0.0
-
-
-def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
-    """The nearness of each statement."""
-    words = [shared(question, one.statement) for one in told]
-    out = [_Near(nearness(None, None, share)) for share in words]
-    vectors = {at: one.statement.vector for at, one in enumerate(told) if one.statement.vector is not None}
-    alike = [at for at, one in vectors.items() if question.vector is not None and one.shape == question.vector.shape]
-    if question.vector is None or not alike:
-        return out
-    rows = np.stack([vectors[at] for at in alike])  # all at once: a product of each by itself takes ten times as long
-    cosines = (rows @ question.vector).tolist()
-    asks, tells = matters_asked(question.vector), matters_told(rows)
-    if asks is None or tells is None:
-        for at, cosine in zip(alike, cosines, strict=True):
-            out[at] = _Near(nearness(cosine, None, words[at]))
-        return out
-    only_who = question.terms <= _who_terms(question)
-    sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
-    for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
-        apart = is_sure and common < APART and cosine < PLAIN
-        every = words[at] == 1.0 and not only_who
-        whole = common >= COMMON or every or question.language != told[at].statement.language
-        out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
-    return out
-
-
-def _who_terms(question: Question) -> frozenset[str]:
-    """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
-    known, names = people(question.language), names_of(question.subjects)
-    words = re.findall(r"[\w-]+", question.text.lower())
-    who = {term_of(word, question.language) for word in words if fold(word) in names or known.being(fold(word))}
-    return frozenset(term for term in who if term)
-
-
-def _match(question: Question, told: Told, near: _Near) -> _Match:
+def _match(question: Question, told: Told, near: Near) -> _Match:
     statement, fit = told.statement, near.fit
     if fit < FAR:
         return _Match(told, "other", fit, "")
     if not _is_about(question, statement.subjects) and not (near.common >= SAME and _of_owner(question, statement)):
-        beside = fit >= FOLLOWS and statement.modality == "fact" and _is_beside(question, statement)
+        of_it = _is_beside(question, statement) or _is_such(question, statement)
+        beside = fit >= FOLLOWS and statement.modality == "fact" and of_it
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
         return _Match(told, "other", fit, "supposed")
@@ -210,8 +172,13 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
     if fit < NEAR or near.apart or not near.whole:
-        return _Match(told, "bears", fit, "detail" if near.apart else "")
-    return _Match(told, "answers", fit, "")
+        return _Match(told, "bears", fit, "detail" if near.apart else "", near.common)
+    return _Match(told, "answers", fit, _certain(question, statement, near.common), near.common)
+
+
+def _certain(question: Question, statement: Statement, common: float) -> Reason:
+    """Why what answers may not: nothing, where that is sure."""
+    return "" if is_sure(question, statement, common) else "unsure"
 
 
 def _is_meant(question: Question, statement: Statement) -> bool:
@@ -236,6 +203,27 @@ def _is_beside(question: Question, statement: Statement) -> bool:
     asked = question.subjects - {USER, NOBODY}
     reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
     return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
+
+
+def _is_such(question: Question, statement: Statement) -> bool:
+    """Whether a question asks of some being without saying whose, and a statement tells most of it of one such.
+
+    "Whose cat had kittens?" and "which dog bit the postman?" ask of any cat and dog; "my son" is my own.
+    """
+    if question.ask.kind != "person" and _says_own(question):
+        return False
+    asked = question.terms - who_terms(question)
+    kinds = {path.rpartition("/")[2] for path in question.subjects if "/" in path}
+    of_kind = kinds & {path.rpartition("/")[2] for path in statement.subjects if "/" in path}
+    return bool(of_kind) and len(asked & statement.terms) > MOST * len(asked)
+
+
+def _says_own(question: Question) -> bool:
+    """Whether a question says "my"."""
+    words = people(question.language).words
+    if question.language in UNSPACED:
+        return any(word in question.text for word in words["first"])
+    return not words["first_own"].isdisjoint(fold(word) for word in re.findall(r"\w+", question.text.lower()))
 
 
 def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
@@ -366,6 +354,8 @@ def _standing(question: Question, match: _Match, after: Sequence[_Match], took: 
         bearing, reason = "bears" if wants_past else "answers", ""
     elif wants_past and bearing == "answers" and "ended" not in match.told.statement.marks:
         bearing, reason = "bears", "present"
+    if bearing == "answers":
+        reason = _certain(question, match.told.statement, match.common)
     taken_by = tuple(sorted({one.told.memory for one in after}))
     return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
 

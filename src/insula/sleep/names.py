@@ -11,6 +11,7 @@ class PhaseName(StrEnum):
     SUMMARIES = "summaries"
     CONSOLIDATION = "consolidation"
     MISTAKES = "mistakes"
+    WISHES = "wishes"
     REFLECTION = "reflection"
     LESSONS = "lessons"
     SOUL = "soul"

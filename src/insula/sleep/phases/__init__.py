@@ -11,11 +11,13 @@ from insula.sleep.phases.reflection import reflect
 from insula.sleep.phases.soul import guide
 from insula.sleep.phases.summaries import summarise
 from insula.sleep.phases.trends import trend
+from insula.sleep.phases.wishes import settle
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
     (PhaseName.CONSOLIDATION, consolidate),
     (PhaseName.MISTAKES, learn),
+    (PhaseName.WISHES, settle),
     (PhaseName.REFLECTION, reflect),
     (PhaseName.LESSONS, reinforce),
     (PhaseName.SOUL, guide),

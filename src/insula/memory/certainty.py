@@ -1,0 +1,71 @@
+"""Whether a statement surely answers a question, or only seems to: a thing may be told without the detail asked for.
+
+"My doctor is called Iturralde" is near to "where is my doctor's surgery?", and does not say it. Sure is what holds the
+value asked for, every word of the question, or the very matter; all else is medium, however near. The words of eight
+languages stand in `certainty.json`.
+"""
+
+import json
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from insula.memory.assertion import Question, Statement
+from insula.memory.modality import UPDATES, says
+from insula.memory.near import who_terms
+from insula.memory.slots import filled, placed
+from insula.text.grammar import UNSPACED
+
+SURELY = 0.4
+"""The chance of a matter in common from which nothing else is asked."""
+HALF = 0.5
+"""The share of the words of a question for yes or no that a statement of it holds."""
+
+
+def is_sure(question: Question, statement: Statement, common: float) -> bool:
+    """Whether a statement that answers leaves nothing to be guessed.
+
+    Args:
+        question: what is asked.
+        statement: what is told, near to it, about whom it asks.
+        common: the chance of a matter in common.
+    """
+    if says("figurative", statement.text, statement.language) or _lacks_measure(question, statement):
+        return False
+    asked = _asked(question)
+    held = asked & statement.terms
+    if question.ask.kind == "yes_no":
+        changed = bool(held) and not UPDATES.isdisjoint(statement.marks)
+        return changed or common >= SURELY or len(held) >= HALF * max(len(asked), 1)
+    if question.ask.kind == "place" and not placed(question, statement):
+        return False
+    every = bool(asked) and held == asked and statement.terms > asked
+    return filled(question, statement) is True or every or common >= SURELY
+
+
+@lru_cache(maxsize=64)
+def _asked(question: Question) -> frozenset[str]:
+    """The words of a question, but for those that say whom it is about."""
+    return question.terms - who_terms(question)
+
+
+def _lacks_measure(question: Question, statement: Statement) -> bool:
+    """Whether an age, a time that something took, or a side is asked for, and another number or none is told."""
+    for what in _MEASURES:
+        asked = _pattern(what, "asked", question.language)
+        if asked and asked.search(question.text.replace("’", "'")):
+            told = _pattern(what, "told", statement.language)
+            return told is None or not told.search(statement.text.replace("’", "'"))
+    return False
+
+
+_MEASURES = ("age", "duration", "side")
+
+
+@cache
+def _pattern(what: str, side: str, language: str) -> re.Pattern[str] | None:
+    raw = json.loads((files("insula.memory") / "certainty.json").read_text("utf-8"))
+    words: str | None = raw[what][side].get(language)
+    if words is None:
+        return None
+    return re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
