@@ -30,6 +30,9 @@ postgres: $(VENV)/test.stamp ## start Debian's PostgreSQL on loopback for the te
 chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the database restarts and the model fails
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
 
+# Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.
+test test-postgres: export OPENBLAS_NUM_THREADS = 1
+
 test: $(VENV)/test.stamp browser ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2

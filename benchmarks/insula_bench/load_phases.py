@@ -14,6 +14,7 @@ from insula.errors import InsulaError
 from insula.memory import views
 from insula.memory.store import Store
 from insula.stats import slope
+from insula_bench import load_years
 from insula_bench.load_client import Connection, Listeners, get
 from insula_bench.load_processes import MODEL_SECONDS, Running
 from insula_bench.load_sessions import Session, talking
@@ -40,6 +41,10 @@ STEP_SHARE = 0.25
 """How long each of them is kept, as a share of the whole time."""
 ROUNDS, ROUND_SHARE, CLIENTS = 7, 1 / 30, 8
 """Rounds of the status route and of the bare one in turn, how long each is, and connections that never pause."""
+COMMON_SHARE, COMMON_ROUNDS, COMMON_WHILE = 0.2, 3, 1 / 3
+"""The share of questions about common words, how often it is talked with and without them in turn, and how long each
+time, as a share of the whole.
+"""
 SETTLE_SECONDS = 30.0
 """How long what is under way at the end may take to reach its listeners."""
 
@@ -65,6 +70,30 @@ async def talk(stage: Stage) -> Figures:
     """What a turn takes at the rate of the goal, after a while that is not counted."""
     await talking(stage.sessions, stage.seconds * WARM_UP, stage.rate)
     return await _talked(stage, stage.seconds, stage.rate)
+
+
+async def common(stage: Stage) -> Figures:
+    """What a turn takes where people have talked for years, without common words and with a fifth of questions of them.
+
+    Both in turn, several times, so that what else the machine does falls on both.
+    """
+    sessions = load_years.people(stage.server.port)
+    taken: dict[float, list[float]] = {0.0: [], COMMON_SHARE: []}
+    failed = 0
+    try:
+        for share in (None, *list(taken) * COMMON_ROUNDS):
+            for one in sessions:
+                one.common = share or 0.0
+            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 2)
+            failed += sum(bool(turn.failure) for turn in turns)
+            if share is not None:  # the first while is not counted
+                taken[share] += [turn.ms - 1000 * MODEL_SECONDS for turn in turns if not turn.failure]
+    finally:
+        for one in sessions:
+            one.close()
+    without, with_them = (quantiles(taken[share]) for share in taken)
+    ratio = with_them["p95"] / without["p95"] if without and with_them else None
+    return {"failed": failed, "without": without, "with": with_them, "ratio": ratio}
 
 
 async def listen(stage: Stage) -> Figures:

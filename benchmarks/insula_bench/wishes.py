@@ -19,9 +19,9 @@ from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.manner import KINDS, wishing
 from insula.memory.matter import SCALE
 from insula.text.wishing import parts, wishes
-from insula_bench import matters, talks
+from insula_bench import matters, pairs, talks
 
-TABLES = ("wishes_dev.jsonl", "wishes_held.jsonl", "wishes_fresh.jsonl")
+TABLES = ("wishes_dev.jsonl", "wishes_held.jsonl", "wishes_fresh.jsonl", "wishes_third.jsonl")
 FACTS, QUESTIONS, TALKED = 500, 300, 300
 """Sentences of `matters.txt`, and of each kind of talk, that are taken for plain ones."""
 _KIND = {"one_off": "once", "style_task": "once", "fact": "fact"}
@@ -30,16 +30,17 @@ Row = Mapping[str, Any]
 Head = npt.NDArray[np.float32]
 
 
-def run(fitted: str | None, json: bool) -> int:
-    """Measure each table, and write the head that was fitted on all where a file is named."""
+def run(fitted: str | None, model: str | None, json: bool) -> int:
+    """Measure each table and the pairs, and write the head that was fitted on all where a file is named."""
     tables = {name: read(name) for name in TABLES}
     report = {name: measured(rows, _fitted([*tables.values()], rows)) for name, rows in tables.items()}
     report["talks"] = {"taken for a wish, with meaning": _in_talks(_fitted([*tables.values()], ()))}
+    report |= pairs.report(model)
     if fitted:
         head = _fitted([*tables.values()], ())
         np.savez_compressed(fitted, sentence=head.astype(np.float16))
     for name, found in report.items() if not json else ():
-        print(f"{name:<20} " + "; ".join(f"{how}: {value}" for how, value in found.items()))
+        print(f"{name:<38} " + "; ".join(f"{how}: {value}" for how, value in found.items()))
     if json:
         print(jsonlib.dumps(report, indent=2))
     return 0

@@ -10,14 +10,11 @@ from insula.text.analysis import analyse
 from insula.text.relations import relation
 from insula.text.slots import slots
 from insula.text.wishing import Wish, wishes
+from insula_bench import pairs
 
 HERE = Path(__file__).parent
 TABLE: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wishes.jsonl").read_text("utf-8").splitlines()]
-PAIRS: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wish_pairs.jsonl").read_text("utf-8").splitlines()]
-
-THIRD: list[dict[str, Any]] = [
-    json.loads(line) for line in (HERE / "wish_pairs_third.jsonl").read_text("utf-8").splitlines()
-]
+PAIRS, THIRD = (pairs.read(name) for name in pairs.TABLES)
 
 
 def stands(text: str, language: str = "en") -> bool:
@@ -37,16 +34,16 @@ def test_nine_standing_wishes_of_ten_are_heard_and_hardly_any_other_word() -> No
 
 
 def test_nine_pairs_of_ten_are_told_apart_and_no_opposites_are_taken_for_the_same() -> None:
-    told = [(row, found(row["new"], row["old"], row["lang"])) for row in PAIRS]
-    assert sum(one in row["relation"] for row, one in told) >= 0.9 * len(told)
-    assert not [row for row, one in told if row["relation"][0] == "contradicts" and one == "same"]
+    told = [(pair, found(pair.new, pair.old, pair.language)) for pair in PAIRS]
+    assert sum(one in pair.relations for pair, one in told) >= 0.9 * len(told)
+    assert not [pair for pair, one in told if pair.relations[0] == "contradicts" and one == "same"]
 
 
 def test_of_the_third_table_hardly_a_pair_that_takes_back_or_contradicts_leaves_the_old_wish() -> None:
-    gone = [row for row in THIRD if row["relation"] in ("contradicts", "lifts")]
-    left = [row for row in gone if found(row["new"], row["old"], row["lang"]) == "unrelated"]
-    others = [row for row in THIRD if row["relation"] == "unrelated"]
-    wrong = [row for row in others if found(row["new"], row["old"], row["lang"]) != "unrelated"]
+    gone = [pair for pair in THIRD if pair.relations[0] in ("contradicts", "lifts")]
+    left = [pair for pair in gone if found(pair.new, pair.old, pair.language) == "unrelated"]
+    others = [pair for pair in THIRD if pair.relations[0] == "unrelated"]
+    wrong = [pair for pair in others if found(pair.new, pair.old, pair.language) != "unrelated"]
     assert len(left) <= 0.18 * len(gone)
     assert len(wrong) <= 0.1 * len(others)
 

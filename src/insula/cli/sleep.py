@@ -91,6 +91,8 @@ def show(phase: PhaseReport) -> None:
     print(f"{MARKS[one.state]}  {one.name:<14} {one.said}", flush=True)
     for line in one.found:
         print(f"{'':<17} • {line}")
+    for effect in one.measured:
+        print(f"{'':<17} • {effect.said()}")
 
 
 def _end(reports: Sequence[SleepReport]) -> None:

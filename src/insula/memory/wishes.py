@@ -5,7 +5,7 @@ lifted is retired with the reason and what took its place, and can be brought ba
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from insula.screening import screen
 from insula.text import triggers
 from insula.text.analysis import analyse
 from insula.text.relations import Relation, relation
-from insula.text.wishing import Wish, wishes
+from insula.text.wishing import Wish, unsettled, wishes
 
 WISH = "wish"
 """The first part of a wish's key."""
@@ -34,7 +34,7 @@ MOSTLY = 0.8
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
 _FRAMED = re.compile(r"\AThe user always wants this: \"(.*)\"\Z", re.DOTALL)
-_WHY: dict[Relation, str] = {
+WHY: Mapping[Relation, str] = {
     "contradicts": "the user said the opposite",
     "refines": "the user said it more precisely",
     "lifts": "the user took it back",
@@ -67,7 +67,15 @@ def wished(
         tools: what tools said in the session.
         meant: of its parts, by their meaning, the chance that each is a standing wish.
     """
-    found = wishes(message, language, previous[:SCREENED], response[:SCREENED], meant)
+    return _plain(wishes(message, language, previous[:SCREENED], response[:SCREENED], meant), message, tools)
+
+
+def unsure(message: str, language: str, tools: Iterable[str] = ()) -> tuple[Wish, ...]:
+    """What a message may wish, or take back, and its words leave open, under the same conditions."""
+    return _plain(unsettled(message, language), message, tools)
+
+
+def _plain(found: Sequence[Wish], message: str, tools: Iterable[str]) -> tuple[Wish, ...]:
     if not found or screen(message[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flat(text) for text in tools]
@@ -122,7 +130,7 @@ def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, 
     for wish in heard:
         if wish.force == "pointing":
             meant = [one for one in everything if one.id in pointed]
-            changes += [Retired(one.key, USER, _WHY["lifts"], "", message) for one in meant if len(meant) == 1]
+            changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in meant if len(meant) == 1]
         elif not any(message in one.citations and words(one) == wish.words for one in standing):
             made, standing = _heard(standing, wish, message, now)
             changes += made
@@ -130,8 +138,8 @@ def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, 
 
 
 def _heard(standing: list[Kept], wish: Wish, message: int, now: float) -> tuple[list[Change], list[Kept]]:
-    found = [(one, relation(wish, words(one))) for one in standing if _is_of_one_matter(wish, one)]
-    out: dict[str, Relation] = {one.key: what for one, what in found if what in _WHY}
+    found = [(one, relation(wish, words(one))) for one in standing if is_of_one_matter(wish, one)]
+    out: dict[str, Relation] = {one.key: what for one, what in found if what in WHY}
     if wish.force in ("once", "weak") and "refines" not in out.values():
         gone: dict[str, Relation] = {key: what for key, what in out.items() if what == "lifts"}
         return _retired(standing, gone, "", message), [one for one in standing if one.key not in gone]
@@ -140,7 +148,7 @@ def _heard(standing: list[Kept], wish: Wish, message: int, now: float) -> tuple[
         return _again(same, message), [_cited(one, message) if one is same else one for one in standing]
     if "lifts" in out.values():
         return _retired(standing, out, "", message), [one for one in standing if one.key not in out]
-    new = _new(wish, message, now)
+    new = entry(wish, message, now)
     left = [one for one in standing if one.key not in out and one.key != new.key]
     crowd = {one.key: "crowded" for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
     changes: list[Change] = [*_retired(standing, out, new.key, message), *_crowded(left, crowd)]
@@ -148,7 +156,7 @@ def _heard(standing: list[Kept], wish: Wish, message: int, now: float) -> tuple[
     return changes, [*(one for one in left if one.key not in crowd), new]
 
 
-def _is_of_one_matter(wish: Wish, one: Kept) -> bool:
+def is_of_one_matter(wish: Wish, one: Kept) -> bool:
     """Whether both hold for the same: what is wished for one topic leaves what is wished in general alone."""
     about = _terms(wish.about)
     return (not about and not one.trigger) or triggers.overlap(about, one.trigger) >= triggers.SAME or wish.lifts
@@ -158,7 +166,8 @@ def _terms(about: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(analyse(about).terms))[:TOPIC_TERMS] if about else ()
 
 
-def _new(wish: Wish, message: int, now: float) -> Kept:
+def entry(wish: Wish, message: int, now: float) -> Kept:
+    """A wish as it is written down."""
     name = sha256(" ".join(wish.words.lower().split()).encode()).hexdigest()[:16]
     return Kept(
         id=0,
@@ -174,12 +183,17 @@ def _new(wish: Wish, message: int, now: float) -> Kept:
     )
 
 
-def _cited(one: Kept, message: int) -> Kept:
-    return one._replace(citations=tuple(sorted({*one.citations, message})))
+def _cited(one: Kept, *said: int) -> Kept:
+    return one._replace(citations=tuple(sorted({*one.citations, *said})))
 
 
 def _again(one: Kept, message: int) -> list[Change]:
     return [_lesson(_cited(one, message)), _said(one, "said again", message)]
+
+
+def backed(one: Kept, *said: int) -> Lesson:
+    """A wish as a change, with further messages that say it."""
+    return _lesson(_cited(one, *said))
 
 
 def _lesson(one: Kept) -> Lesson:
@@ -192,7 +206,7 @@ def _said(one: Kept, why: str, message: int) -> Revision:
 
 def _retired(standing: Iterable[Kept], out: dict[str, Relation], by: str, message: int) -> list[Change]:
     gone = (one for one in standing if one.key in out)
-    return [Retired(one.key, USER, _WHY[out[one.key]], by, message) for one in gone]
+    return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
 
 
 def _crowded(standing: Iterable[Kept], crowd: dict[str, str]) -> list[Change]:

@@ -12,6 +12,7 @@ class PhaseName(StrEnum):
     CONSOLIDATION = "consolidation"
     STATEMENTS = "statements"
     MISTAKES = "mistakes"
+    WISHES = "wishes"
     REFLECTION = "reflection"
     LESSONS = "lessons"
     SOUL = "soul"

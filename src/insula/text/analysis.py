@@ -65,7 +65,7 @@ _HANGUL_CHAR = re.compile("[\uac00-\ud7af]")
 _LATIN = re.compile("[A-Za-z]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _END = re.compile(
-    r"[.!?…؟।](?<![.!?…؟।]{2})[.!?…؟।]*+(?:[\"'”’»)\]]*+\s+|(?=¿))|[。！？]++[」』”）]*|[?!]++(?=[\u3040-\u30ff\u3400-\u9fff「『《])|\n\s*"
+    r"[.!?…؟।](?<![.!?…؟।]{2})[.!?…؟।]*+(?:[\"'”’»)\]]*+\s+|(?=¿))|[。！？]++[」』”）]*|(?<![?!])[?!]++(?=[\u3040-\u30ff\u3400-\u9fff「『《])|\n\s*"
 )
 _NO_END = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|\d{1,2}|Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e|approx|Sr|Sra|Dra|Ud|p\.ej|z\.B|d\.h|bzw|Nr|ca"

@@ -14,6 +14,8 @@ from insula.text.wishing import Wish
 Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
 ALIKE = 0.5
 """Share of the content words of the shorter of two wishes without slots that the other must hold."""
+_SLIGHT = 0.1
+"""Doubt about two wishes of something else than the manner of answers, which share no word."""
 _SWITCHED = frozenset({"on", "off"})
 _MANY = frozenset({"word", "tool"})
 """Slots in which several values may be wanted at once."""
@@ -53,6 +55,21 @@ def suspended(new: Wish, standing: str) -> bool:
     """Whether a wish for this answer alone is another than one that stands."""
     pairs = ((one, other) for one in new.slots for other in slots(standing) if one.name == other.name)
     return new.force == "once" and any(_between(one, other) == "contradicts" for one, other in pairs)
+
+
+def doubt(new: Wish, standing: str) -> float:
+    """How much there is to ask of a wish and one that stands, in [0, 1]; 0 where their words tell, or have nothing in
+    common that could be meant otherwise."""
+    old = slots(standing)
+    if new.force in ("once", "pointing") or (new.force != "weak" and relation(new, standing) != "unrelated"):
+        return 0.0
+    if {one.name for one in new.slots} & {one.name for one in old}:
+        return 1.0 if new.force == "weak" else 0.0
+    if new.slots and old:
+        return 0.0
+    shared, _ = likeness(new.words, standing)
+    of_else = not new.slots and not old and new.force != "weak"
+    return max(shared, _SLIGHT) if shared >= ALIKE or new.lifts or of_else else 0.0
 
 
 def _lifted(new: Slot, old: Slot) -> bool:

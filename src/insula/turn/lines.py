@@ -19,6 +19,8 @@ TERSE = 3
 _DATED = re.compile(r"\s*[(（](?P<date>[^()（）]{4,40}\d{4}|\d{4}[^()（）]{0,24})[)）]\s*$")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
+_START_CHARS = 40
+"""So much before a word tells whether a sentence begins with it."""
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
@@ -99,8 +101,13 @@ def names(text: str, language: str) -> frozenset[str]:
     return frozenset(
         fold(match.group().lower())
         for match in _CAPITAL.finditer(text)
-        if (few or not _SENTENCE.search(text, 0, match.start())) and match.group().lower() not in function
+        if (few or _is_within(text, match.start())) and match.group().lower() not in function
     )
+
+
+def _is_within(text: str, at: int) -> bool:
+    """Whether a place in a text is within a sentence and not where one begins."""
+    return not _SENTENCE.search(text, max(0, at - _START_CHARS), at)
 
 
 def capitals(text: str, language: str) -> frozenset[str]:

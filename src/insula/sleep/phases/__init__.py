@@ -12,12 +12,14 @@ from insula.sleep.phases.soul import guide
 from insula.sleep.phases.statements import complete
 from insula.sleep.phases.summaries import summarise
 from insula.sleep.phases.trends import trend
+from insula.sleep.phases.wishes import settle
 
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
     (PhaseName.CONSOLIDATION, consolidate),
     (PhaseName.STATEMENTS, complete),
     (PhaseName.MISTAKES, learn),
+    (PhaseName.WISHES, settle),
     (PhaseName.REFLECTION, reflect),
     (PhaseName.LESSONS, reinforce),
     (PhaseName.SOUL, guide),

@@ -94,6 +94,28 @@ class Reflection(BaseModel):
     operations: Annotated[list[Operation], Field(max_length=MOST)] = []
 
 
+def answering(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
+    """The form of an answer that names no other sessions and guidance than there are.
+
+    A model that keeps to a form cannot cite what is not there; of one that does not, each item is judged by itself.
+    """
+
+    class Answer(Reflection):
+        @classmethod
+        def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+            schema = super().model_json_schema(*args, **options)
+            for form in schema["$defs"].values():
+                fields = form["properties"]
+                fields["sessions"] |= {"items": {"type": "integer", "enum": [*sessions]}, "minItems": 1}
+                if "ids" in fields:
+                    fields["ids"] |= {"items": {"type": "string", "enum": [*ids]}, "minItems": 1}
+            if not ids:
+                schema["properties"]["operations"]["maxItems"] = 0
+            return schema
+
+    return Answer
+
+
 class Candidate(TypedDict):
     """A principle for SOUL.md, as the soul phase reads it from the journal."""
 
@@ -248,6 +270,7 @@ async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
 
 async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
     new = [record(one, told.trouble.get(one.session_id, 0)) for one in told.new]
+    stands = await standing(night)
     return await ask(
         night,
         model,
@@ -255,12 +278,12 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
         prompts.reflection(
             new,
             [record(one, 0) for one in told.earlier],
-            await standing(night),
+            stands,
             await corrected(night, told),
             await unanswered(night, told),
             await quality(night),
         ),
-        Reflection,
+        answering([*told.all], [str(one["id"]) for one in stands]),
         purpose=PURPOSE,
         max_tokens=MAX_TOKENS,
         temperature=TEMPERATURE,
