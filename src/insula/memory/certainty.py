@@ -64,7 +64,7 @@ def _asked(question: Question) -> frozenset[str]:
 
 
 def _lacks_measure(question: Question, statement: Statement) -> bool:
-    """Whether an age, a time that something took, or a side is asked for, and another number or none is told."""
+    """Whether an age, a duration, a side or a name is asked for, and another value or none is told."""
     for what in _MEASURES:
         asked = _pattern(what, "asked", question.language)
         if asked and asked.search(question.text.replace("’", "'")):
@@ -73,7 +73,7 @@ def _lacks_measure(question: Question, statement: Statement) -> bool:
     return False
 
 
-_MEASURES = ("age", "duration", "side")
+_MEASURES = ("age", "duration", "side", "name")
 _SINGLE = frozenset({"place", "time", "number", "name"})
 """Kinds of questions that have one answer; who likes tea may like coffee."""
 _SETTLED: frozenset[Mark] = UPDATES - {"negated"} | {"before", "still"}
