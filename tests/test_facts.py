@@ -383,6 +383,8 @@ async def test_a_clock_that_goes_back_leaves_it_open_which_of_two_is_the_newer()
         ("There are two Joans, one of them breeds quail.", "How long has Joan been breeding quail?"),
         ("Meine Schwägerin hat ein Café eröffnet.", "In welcher Straße liegt das Café meiner Schwägerin?"),
         ("我刚买了一台二手相机。", "我的相机是什么牌子的？"),
+        ("我养了两只乌龟。", "我的乌龟叫什么名字？"),
+        ("Comprei bilhetes para o concerto.", "Quanto custaram os bilhetes do concerto?"),
         ("膝を痛めてから、ヨガはやめました。", "どちらの膝を痛めましたか。"),
         ("Meu voo é às 9h15.", "Por qual companhia vou voar?"),
         ("I've practically got a PhD in procrastination.", "Do I have a doctorate?"),

@@ -104,7 +104,7 @@ async def test_what_was_completed_answers_the_next_day(store: Store) -> None:
     model = says("My sister teaches chemistry in Graz.", "She teaches chemistry in Graz")
     report = await slept(store, model)
     assert report.state == "done"
-    assert told(report).said == "1 of 1 line completed."
+    assert told(report).said == "Of 1 line that left something open, 1 can be understood now."
     [request] = model.requests
     assert SHE in request.prompt
     async with Metacognition(store, holdout=0.0, embed=None).turn("ana", "later", "What does my sister teach?") as turn:

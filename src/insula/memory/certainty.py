@@ -64,7 +64,7 @@ def _asked(question: Question) -> frozenset[str]:
 
 
 def _lacks_measure(question: Question, statement: Statement) -> bool:
-    """Whether an age, a time that something took, or a side is asked for, and another number or none is told."""
+    """Whether an age, a duration, a side or a name is asked for, and another value or none is told."""
     return any(_asks(what, question) and not _tells(what, statement) for what in _MEASURES)
 
 
@@ -83,7 +83,7 @@ def _tells(what: str, statement: Statement) -> bool:
     return told is not None and told.search(statement.text.replace("’", "'")) is not None
 
 
-_MEASURES = ("age", "duration", "side")
+_MEASURES = ("age", "duration", "side", "name")
 _MATTERS = ("home", "work")
 _SINGLE = frozenset({"place", "time", "number", "name"})
 """Kinds of questions that have one answer; who likes tea may like coffee."""

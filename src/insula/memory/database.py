@@ -34,6 +34,7 @@ class Database:
 
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
         self.now = now
+        self.closed = False
         self.neighbourhoods = Neighbourhoods()
         self._backend = backend.at(str(path), self.forget)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
@@ -67,6 +68,7 @@ class Database:
 
     async def close(self) -> None:
         """Finish what is being written and let go of the database."""
+        self.closed = True
         await asyncio.to_thread(self._readers.shutdown)
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._backend.close)

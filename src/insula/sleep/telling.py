@@ -145,9 +145,9 @@ def _consolidation(found: Json) -> Iterator[str]:
 
 def _statements(found: Json) -> Iterator[str]:
     report = cast(statements.Report, found)
-    refused = sum(report["refused"].values())
-    more = f", {refused} refused" if refused else ""
-    yield f"{len(report['completed'])} of {_many(report['lines'], 'line')} completed{more}."
+    done, refused = len(report["completed"]), sum(report["refused"].values())
+    more = f"; {_many(refused, 'sentence')} of the model refused" if refused else ""
+    yield f"Of {_many(report['lines'], 'line')} that left something open, {done} can be understood now{more}."
 
 
 def _mistakes(found: Json) -> Iterator[str]:
