@@ -91,7 +91,7 @@ async def common(stage: Stage) -> Figures:
         for share in (None, *list(taken) * COMMON_ROUNDS):
             for one in sessions:
                 one.common = share or 0.0
-            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 2)
+            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 10)
             failed += sum(bool(turn.failure) for turn in turns)
             if share is not None:  # the first while is not counted
                 taken[share] += [turn.ms - 1000 * MODEL_SECONDS for turn in turns if not turn.failure]
