@@ -45,15 +45,15 @@ def _of_check(state: State) -> Reading | None:
 
 
 def _is_checked(goal: Goal) -> bool:
-    """Whether to run it again would show something: a check, or a program that ended with an exception."""
-    return goal.proves or (goal.family.startswith(RUN) and bool(goal.failure.thrown))
+    """Whether to run it again would show something: a check, or a file of a program's that ended with an exception."""
+    return goal.proves or bool(goal.family.startswith(RUN) and goal.selectors and goal.failure.thrown)
 
 
 def _shown(state: State, goal: Goal) -> bool:
     """Whether a check of the same kind has gone well as a whole since the last change; to test compiles as well."""
     kinds = [goal.family.split(" ", 1)[0]]
     program = goal.family.removeprefix(BUILD).removeprefix(TYPES).split(" ")[1:2]
-    if goal.family.startswith((BUILD, TYPES)) and COMPILERS.intersection(program):
+    if goal.family.startswith((BUILD, TYPES)) and not goal.selectors and COMPILERS.intersection(program):
         kinds.append(f"{TEST} {program[0]} ")
     return any(
         action.ok and action.proves and not action.selectors and action.nth > state.carry.changed
