@@ -61,6 +61,11 @@ def read(words: str) -> tuple[tuple[Ban, ...], frozenset[str]]:
     return tuple(dict.fromkeys(forbidden)), frozenset(allowed - {ban.act for ban in forbidden})
 
 
+def admits(words: str) -> bool:
+    """Whether an agent's last words say themselves that something was not run or shown."""
+    return bool(words) and re.search(_table()["admits"], words[-4_000:].lower()) is not None
+
+
 def guesses(words: str) -> bool:
     """Whether an agent's last words explain something by a guess; code, tables and citations are none of its words."""
     if not words:
