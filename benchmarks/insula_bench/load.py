@@ -17,30 +17,46 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from insula.cli.common import DATABASE
 from insula_bench import load_phases as phases
+from insula_bench import load_years
 from insula_bench.load_phases import Figures, Stage
 from insula_bench.load_processes import HERE, Running, running, serving
 from insula_bench.load_sessions import people
 
 GOAL_SHARE = 0.6
 """Of a bare route's throughput that the status route is to have (issue 6)."""
+GOAL_RATIO = 2.0
+"""By which p95 may grow where a fifth of the questions are about common words (issue 21)."""
 TICK_SECONDS = 0.5
 
 T = TypeVar("T")
 
 
-def run(sessions: int, seconds: float, json: bool) -> int:
+def run(sessions: int, seconds: float, json: bool, store: str = "") -> int:
     """Measure, print, and return the exit code: 1 where a turn failed, or a turn or a signal was lost."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         home = Path(folder)
+        asyncio.run(load_years.talked(store or home / DATABASE))
         model = stack.enter_context(running([HERE, "model"], home))
-        server = stack.enter_context(serving(home, model.port))
+        server = stack.enter_context(serving(home, model.port, store))
         bare = stack.enter_context(running([HERE, "bare"], home))
-        stage = Stage(server, model, home, people(server.port, sessions), seconds)
+        stage = Stage(server, model, home, people(server.port, sessions), seconds, store)
         figures = asyncio.run(measure(stage, bare))
     print(jsonlib.dumps(figures, indent=2)) if json else show(figures)
     heard = figures["listeners"]
-    return int(any((figures["talk"]["failed"], figures["lost"], heard["failed"], heard["wrong"], heard["gone"])))
+    return int(
+        any(
+            (
+                figures["talk"]["failed"],
+                figures["common"]["failed"],
+                figures["lost"],
+                heard["failed"],
+                heard["wrong"],
+                heard["gone"],
+            )
+        )
+    )
 
 
 async def measure(stage: Stage, bare: Running) -> Figures:
@@ -60,6 +76,7 @@ async def measure(stage: Stage, bare: Running) -> Figures:
             return {
                 "sessions": len(stage.sessions),
                 "talk": await _shown(progress, "sessions talk", stage.seconds * 1.1, phases.talk(stage)),
+                "common": await _shown(progress, "common words", stage.seconds * 2.3, phases.common(stage)),
                 "listeners": await _shown(progress, "listeners hear", stage.seconds, phases.listen(stage)),
                 "status": await _shown(progress, "how it stands", stage.seconds / 2, phases.status(stage, bare)),
                 "rates": await _shown(progress, "the rate is raised", None, phases.rates(stage)),
@@ -93,6 +110,7 @@ def show(figures: Figures) -> None:
     console.print(_turns(figures))
     talk, heard, status, rates = (figures[name] for name in ("talk", "listeners", "status", "rates"))
     memory, growth = heard["rss_mb"], heard["rss_mb_a_minute"]
+    console.print(_common(figures["common"]))
     console.print(
         f"acknowledged turns that are missing: {figures['lost']}; failed: {talk['failed']} of {talk['turns']:,} at "
         f"{talk['a_second']:.1f} a second",
@@ -105,6 +123,16 @@ def show(figures: Figures) -> None:
         f"status: {status['status']['a_second']:,.0f} a second, {status['share']:.0%} of a bare route's "
         f"{status['bare']['a_second']:,.0f} (goal: {GOAL_SHARE:.0%}); by CPU {status['share_by_cpu']:.0%}",
         sep="\n",
+    )
+
+
+def _common(found: Figures) -> str:
+    """What questions about common words cost those who have talked for years."""
+    without, asked = (found[name].get("p95") for name in ("without", "with"))
+    ratio = "–" if found["ratio"] is None else f"{found['ratio']:.2f}"
+    return (
+        f"a fifth of the questions about common words, {load_years.LINES:,} memories a user: p95 {_ms(asked)} with "
+        f"them, {_ms(without)} without: {ratio} times (goal: {GOAL_RATIO:.0f})"
     )
 
 

@@ -14,6 +14,7 @@ from insula.errors import InsulaError
 from insula.memory import views
 from insula.memory.store import Store
 from insula.stats import slope
+from insula_bench import load_years
 from insula_bench.load_client import Connection, Listeners, get
 from insula_bench.load_processes import MODEL_SECONDS, Running
 from insula_bench.load_sessions import Session, talking
@@ -40,6 +41,10 @@ STEP_SHARE = 0.25
 """How long each of them is kept, as a share of the whole time."""
 ROUNDS, ROUND_SHARE, CLIENTS = 7, 1 / 30, 8
 """Rounds of the status route and of the bare one in turn, how long each is, and connections that never pause."""
+COMMON_SHARE, COMMON_ROUNDS, COMMON_WHILE = 0.2, 3, 1 / 3
+"""The share of questions about common words, how often it is talked with and without them in turn, and how long each
+time, as a share of the whole.
+"""
 SETTLE_SECONDS = 30.0
 """How long what is under way at the end may take to reach its listeners."""
 
@@ -54,6 +59,13 @@ class Stage(NamedTuple):
     home: Path
     sessions: Sequence[Session]
     seconds: float
+    store: str = ""
+    """The URL of a store on PostgreSQL; by default it is a file in the home."""
+
+    @property
+    def memory(self) -> str | Path:
+        """What `Store` opens."""
+        return self.store or self.home / DATABASE
 
     @property
     def rate(self) -> float:
@@ -67,6 +79,30 @@ async def talk(stage: Stage) -> Figures:
     return await _talked(stage, stage.seconds, stage.rate)
 
 
+async def common(stage: Stage) -> Figures:
+    """What a turn takes where people have talked for years, without common words and with a fifth of questions of them.
+
+    Both in turn, several times, so that what else the machine does falls on both.
+    """
+    sessions = load_years.people(stage.server.port)
+    taken: dict[float, list[float]] = {0.0: [], COMMON_SHARE: []}
+    failed = 0
+    try:
+        for share in (None, *list(taken) * COMMON_ROUNDS):
+            for one in sessions:
+                one.common = share or 0.0
+            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 2)
+            failed += sum(bool(turn.failure) for turn in turns)
+            if share is not None:  # the first while is not counted
+                taken[share] += [turn.ms - 1000 * MODEL_SECONDS for turn in turns if not turn.failure]
+    finally:
+        for one in sessions:
+            one.close()
+    without, with_them = (quantiles(taken[share]) for share in taken)
+    ratio = with_them["p95"] / without["p95"] if without and with_them else None
+    return {"failed": failed, "without": without, "with": with_them, "ratio": ratio}
+
+
 async def listen(stage: Stage) -> Figures:
     """Whether listeners cost memory, and whether each is told exactly its user's signals while turns go on."""
     users = sorted({one.user for one in stage.sessions})
@@ -75,7 +111,7 @@ async def listen(stage: Stage) -> Figures:
     async with Listeners(stage.server.port, [users[k % len(users)] for k in range(number)]) as listeners:
         watching = asyncio.create_task(_watched(stage))
         figures = await _talked(stage, stage.seconds, stage.rate)
-        ledger = await _ledger(stage.home / DATABASE, users)
+        ledger = await _ledger(stage.memory, users)
         late = await listeners.late(ledger, SETTLE_SECONDS)
         watching.cancel()
         memory = await watching
@@ -174,7 +210,7 @@ async def _watched(stage: Stage) -> list[tuple[float, float]]:
         return seen
 
 
-async def _ledger(path: Path, users: Sequence[str]) -> dict[str, list[int]]:
+async def _ledger(path: str | Path, users: Sequence[str]) -> dict[str, list[int]]:
     """User -> the places of all their signals, read from the file."""
     found: dict[str, list[int]] = {}
     async with await Store.open(path) as store:

@@ -30,6 +30,10 @@ SAID = (
 )
 """What people say: facts to be kept, and questions that memory can help with or not."""
 
+COMMON = ("breakfast", "garden")
+"""Words that stand in most of what those who have talked for years said."""
+ASKED = ("What about the {word}?", "Tell me about the {word}.", "Was the {word} nice?")
+
 
 class Turn(NamedTuple):
     """A message, and what came of it."""
@@ -58,11 +62,13 @@ class Session:
         user: whose it is.
         name: of the session; it begins with the user's.
         turns: what was said, oldest first.
+        common: the share of its messages that ask with common words alone.
     """
 
     def __init__(self, port: int, user: str, number: int) -> None:
         self.user, self.name = user, f"{user}.s{number}"
         self.turns: list[Turn] = []
+        self.common = 0.0
         self._chance = random.Random(f"{SEED} {self.name}")
         self._connection = Connection(port)
 
@@ -122,8 +128,16 @@ class Session:
         return _turn(message, 1000 * (time.monotonic() - at), at, answer.status, answer.body)
 
     def _message(self) -> str:
-        choose = self._chance.choice
-        return choose(SAID).format(kin=choose(KIN), name=choose(NAMES), city=choose(CITIES), trade=choose(TRADES))
+        if self.common and self._chance.random() < self.common:
+            return self._chance.choice(ASKED).format(word=self._chance.choice(COMMON))
+        return drawn(self._chance)[1]
+
+
+def drawn(chance: random.Random) -> tuple[str, str]:
+    """Something that people say: its shape, and the words."""
+    shape = chance.choice(SAID)
+    words = {"kin": chance.choice(KIN), "name": chance.choice(NAMES)}
+    return shape, shape.format(**words, city=chance.choice(CITIES), trade=chance.choice(TRADES))
 
 
 def people(port: int, sessions: int) -> list[Session]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from insula.errors import InputError, InsulaError
-from insula_bench import load, load_phases
+from insula_bench import load, load_phases, load_years
 from insula_bench.load_client import Connection, Listener, Listeners, get, post
 from insula_bench.load_phases import Stage, by_window, quantiles
 from insula_bench.load_processes import HERE, Running, running
@@ -221,6 +221,9 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr(load_phases, "KEPT_UP", 0.1)
     monkeypatch.setattr(load_phases, "ROUNDS", 1)
     monkeypatch.setattr(load_phases, "GOAL_MS", 60_000.0)
+    monkeypatch.setattr(load_phases, "COMMON_ROUNDS", 1)
+    monkeypatch.setattr(load_phases, "COMMON_WHILE", 0.2)
+    monkeypatch.setattr(load_years, "LINES", 20)
     assert load.run(6, 2.0, json=True) == 0
     yield json.loads(capsys.readouterr().out)
 
@@ -232,6 +235,7 @@ def test_a_small_load_is_held_and_nothing_is_lost(figures: Json, capsys: pytest.
     assert talk["server_ms"]["median"] > 0
     assert talk["server_ms"]["median"] >= talk["model_client_ms"]["median"]
     assert talk["cpu_ms_a_turn"]["server"] > 0
+    assert (figures["common"]["failed"], figures["common"]["ratio"] > 0) == (0, True)
     assert heard["listeners"] == 15
     assert heard["told"] >= heard["turns"]
     assert heard["rss_mb"]["end"] > 20

@@ -61,9 +61,9 @@ def test_each_phase_says_what_it_found_and_the_lesson_names_its_messages(home: P
     code, out, err = insula()
     assert (code, err) == (0, "")
     assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == [name for name, _ in PHASES]
-    assert "✓  summaries      2 conversations: 2 extractive" in out
+    assert "✓  summaries      2 conversations in short, 2 from their own lines." in out
     assert "use metres. (from memories 3, 7)" in out
-    assert "added: Please don't give sizes in feet, use metres." in out
+    assert "Added: Please don't give sizes in feet, use metres." in out
 
 
 def test_there_is_no_night_where_there_was_no_day(home: Path, insula: Insula) -> None:
@@ -122,6 +122,29 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
 
 def test_an_effect_is_told_in_words() -> None:
     effect = {"verdict": "helps", "estimate": 0.4, "low": 0.1, "high": 0.6}
-    found: dict[str, object] = {"counted": {}, "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}]}
+    found: dict[str, object] = {
+        "counted": {},
+        "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}],
+    }
     one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found))
-    assert (one.said, one.found) == ("1 lesson: nothing new", ("fd930986b4: active, helps: +0.40 [+0.10, +0.60]",))
+    assert one.said == "1 lesson (1 told). No conversation had a say."
+    assert [each.said() for each in one.measured] == [
+        "lesson fd930986b4: helps, +40 points, between +10 and +60 (95 %)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "month", "interval", "said", "drawn"),
+    [
+        ("rising", 0.03, [0.01, 0.05], "Better: +3 points of 100 in 30 days, over 40 answers.", True),
+        ("rising", 410.924, [12.1, 900.0], "Better over 40 answers, in a time too short to say", False),
+        ("no trend that can be told from chance", 410.9, [None, None], "Neither better nor worse", False),
+    ],
+)
+def test_a_trend_is_told_on_the_scale_that_scores_have(
+    verdict: str, month: float, interval: list[float | None], said: str, drawn: bool
+) -> None:
+    found: dict[str, object] = {"assessments": 40, "per_30_days": month, "interval": interval, "verdict": verdict}
+    one = told(PhaseReport(name=PhaseName.TRENDS, state="done", found=found))
+    assert said in one.said
+    assert bool(one.measured) is drawn

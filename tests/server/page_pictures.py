@@ -10,9 +10,12 @@ from pathlib import Path
 from page_site import Site, site
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from insula.memory.changes import Revision
+from insula.guidance import SHOWN, WITHHELD
+from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition.regulator import Ended
 from insula.sleep import soul
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.phases import PHASES
 from insula.testing import Request, ScriptedModel
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +36,12 @@ TALK = {
     "Thanks, that will do.": "You are welcome.",
 }
 
+TRAINS = "When the user asks about trains, also name the platform."
 
-def answer(request: Request) -> str:
+
+def answer(said: Request) -> str:
     """What the model says."""
-    return TALK.get(request.prompt, "I do not know that one.")
+    return TALK.get(said.prompt.partition("\n\n(")[0], "I do not know that one.")
 
 
 def fill(running: Site) -> None:
@@ -68,11 +73,32 @@ def fill(running: Site) -> None:
         why = {"reasons": ["it would drop a guideline that 2 conversations back."]}
         await running.store.guidance.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
 
+    running.run(weigh(running))
     running.run(write())
     path = running.service.soul_of("me")
     assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(soul.render(second))
+
+
+async def weigh(running: Site) -> None:
+    """A night, and one that weighed a lesson in eighty conversations."""
+    store = running.store
+    user_id = await store.nights.sleeper("me")
+    assert user_id is not None
+    lesson = Lesson("mistake/x", TRAINS, ("train",), "", "derived", (1,))
+    await store.nights.record(user_id, "2026-01-01", "mistakes", {}, [lesson])
+    await sleep_cycle(store, "me", PHASES, force=True)
+    (one,) = [each for each in await store.guidance.lessons(user_id) if each.key == lesson.key]
+    sessions = [(await store.place("me", f"trains {number}")).session_id for number in range(80)]
+    lived = [
+        Lived(one.id, session, SHOWN if number % 2 else WITHHELD, number % (9 if number % 2 else 3) == 0)
+        for number, session in enumerate(sessions)
+    ]
+    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
+    stands = {"id": one.id, "key": one.key, "state": "active", "effect": effect}
+    report = {"sessions": 80, "counted": {"suppression": 36, "breach": 4, "absence": 26, "detection": 14}}
+    await store.nights.record(user_id, "2026-01-02", "lessons", report | {"lessons": [stands], "up_to": 0}, lived)
 
 
 def talk(page: Page) -> None:
@@ -98,6 +124,47 @@ def over_time(page: Page) -> None:
     page.wait_for_selector(".canvas canvas")
 
 
+def past(page: Page) -> None:
+    """A conversation with a history on a phone: it opens at the last exchange."""
+    page.goto("/?session=tuesday")
+
+
+def request(page: Page) -> None:
+    """What the model was told in a past turn, part by part."""
+    page.goto("/?session=wednesday")
+    page.locator("#turn-2 .why > summary").click()
+    page.locator("#turn-2 .request > summary").click()
+    page.locator("#turn-2 .part summary").nth(1).click()
+    page.locator("#turn-2 .request").scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, -80)")
+
+
+def memories(page: Page) -> None:
+    """What is remembered, searched, with what may be done with one."""
+    page.goto("/memories?q=Ana")
+    page.locator("#memories details > summary").first.click()
+    page.wait_for_selector("#memories .actions")
+    page.locator("#memories .edit summary").first.click()
+
+
+def lessons(page: Page) -> None:
+    """What was learned, by how it stands, and an effect with its interval."""
+    page.goto("/learned")
+
+
+def nights(page: Page) -> None:
+    """A night in words."""
+    page.goto("/nights")
+
+
+def zoomed(page: Page) -> None:
+    """A part of the charts, compared with what was before and with each other."""
+    over_time(page)
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_label("Compare with").select_option("confidence")
+    page.locator("[data-chart=quality] .u-over").hover()
+
+
 def guidelines(page: Page) -> None:
     """SOUL.md and a change that waits."""
     page.goto("/soul")
@@ -116,6 +183,12 @@ SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
     "page-talk": (talk, 1280, 1040, "light"),
     "page-phone": (phone, 390, 844, "dark"),
     "page-time": (over_time, 1280, 1180, "light"),
+    "page-past": (past, 390, 844, "light"),
+    "page-request": (request, 1280, 900, "light"),
+    "page-memories": (memories, 1280, 860, "light"),
+    "page-lessons": (lessons, 1280, 1000, "dark"),
+    "page-nights": (nights, 1280, 1000, "light"),
+    "page-zoom": (zoomed, 1280, 700, "dark"),
     "page-guidelines": (guidelines, 1280, 1160, "dark"),
     "page-agent": (agent, 1280, 900, "light"),
 }

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.rows import Done, Entry, Kept, Revised, Spoken, Talk
+from insula.memory.ledger import Piece
+from insula.memory.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
 from insula.server.page.views import guidelines, learned, nights, times, turns, words
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect
@@ -178,8 +179,8 @@ def test_how_it_stands_is_said_in_words() -> None:
 
 
 def test_not_enough_evidence_is_a_normal_state_and_says_what_there_is() -> None:
-    (card,) = learned.lessons([kept(("1", "none", True, NOW))], {}, NOW)
-    assert (card.state, card.told, card.verdict) == ("only proposed", False, "not enough evidence")
+    (card,) = learned.lessons([Piece(kept(("1", "none", True, NOW)), "")], {}, NOW)
+    assert (card.state, card.told, card.verdict) == ("noticed, not told yet", False, "not enough evidence")
     assert card.measured == "0 of 30 sessions with it, and 0 of 30 without"
     assert card.waits == "It is told once 2 conversations show the need; 1 did so far."
     assert card.bar is None
@@ -188,7 +189,7 @@ def test_not_enough_evidence_is_a_normal_state_and_says_what_there_is() -> None:
 def test_an_effect_is_shown_with_its_interval() -> None:
     evidence = [(str(n), SHOWN, n < 3, NOW) for n in range(40)]
     evidence += [(str(100 + n), WITHHELD, n < 30, NOW) for n in range(40)]
-    (card,) = learned.lessons([kept(*evidence, key="mistake/x")], {}, NOW)
+    (card,) = learned.lessons([Piece(kept(*evidence, key="mistake/x"), "")], {}, NOW)
     assert card.verdict == "works"
     assert "failed in 3 of 40 sessions with it and 30 of 40 without" in card.measured
     assert card.bar is not None
@@ -196,9 +197,9 @@ def test_an_effect_is_shown_with_its_interval() -> None:
 
 
 def test_a_wish_is_told_at_once_and_never_measured() -> None:
-    (card,) = learned.lessons([kept(key="wish/length/x")], {}, NOW)
-    assert (card.state, card.told, card.verdict) == ("told: your own wish", True, "not measured")
-    (muted,) = learned.lessons([kept(key="wish/length/x", mode="muted")], {}, NOW)
+    (card,) = learned.lessons([Piece(kept(key="wish/length/x"), "")], {}, NOW)
+    assert (card.state, card.told, card.verdict) == ("your own wish", True, "not measured")
+    (muted,) = learned.lessons([Piece(kept(key="wish/length/x", mode="muted"), "")], {}, NOW)
     assert (muted.state, muted.told) == ("muted by you", False)
 
 
@@ -235,19 +236,38 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
         Done(3, "2026-01-06", "trends", {}, NOW),
         Done(4, "2026-01-06", "of a later version", {}, NOW),
     ]
-    newest, oldest = nights.nights(reports)
+    newest, oldest = nights.nights(reports, {})
     assert [(one.title, one.said) for one in newest.phases] == [
         ("Wrote guidelines", "done"),
-        ("Is quality rising?", "done"),
+        ("Asked whether answers get better", "done"),
         ("of a later version", "A phase of another version of Insula."),
     ]
-    assert oldest.phases[0].found == ("added: Be brief.",)
+    assert oldest.phases[0].found == ("Added: Be brief.",)
     assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
 def test_signals_are_told_in_words() -> None:
-    assert words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ") == (
-        "About lisbon, ana: sure 12 %, good 62 %"
-    )
+    told = words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
+    assert told == "sure 12 %, good 62 %", "and no stem of a word"
     assert words.told("meta:turn", "no response", {"hedged": False}) == "no response"
     assert words.signal("meta:something-new") == "Something new"
+
+
+def test_effects_are_drawn_with_their_intervals_and_named_by_what_they_say() -> None:
+    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 1.41}
+    report = {"counted": {}, "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}]}
+    reports = [Done(1, "2026-01-05", "lessons", report, NOW), Done(2, "2026-01-05", "reflection", {"insights": 4}, NOW)]
+    assert nights.insights([one.report for one in reports]) == []
+    (night,) = nights.nights(reports, {"fd930986b4": "Name the platform."})
+    (plot,) = next(one.plots for one in night.phases if one.plots)
+    assert (plot.what, plot.verdict) == ("Name the platform", "works")
+    assert (plot.bar.low, plot.bar.middle, plot.bar.high) == (52, 62, 100)
+
+
+def test_a_trigger_is_told_in_the_words_of_its_messages() -> None:
+    lesson = kept(key="wish/length/x")._replace(trigger=("kilometr", "metr"), citations=(7,))
+    said = Cited(7, "one", "Please give kilometres and metres.", NOW)
+    (card,) = learned.lessons([Piece(lesson, "")], {7: said}, NOW)
+    assert card.about == "When you mention kilometres, metres."
+    (unknown,) = learned.lessons([Piece(lesson, "")], {}, NOW)
+    assert unknown.about == "When its topic comes up."

@@ -61,6 +61,7 @@ def test_a_false_alarm_makes_its_kind_quiet_in_that_project(home: Path, insula: 
     (one,) = worth(str(home), 7, time.time()).troubles
     assert "Noted as a false alarm" in insula("worth", "wrong", one.id)
     assert trouble(home, "t").said == []
+    assert "false alarm" in insula("worth").split("What was said")[1].splitlines()[2]
 
 
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +78,17 @@ def test_a_home_of_hooks_alone_has_a_status(home: Path, insula: Told) -> None:
     told = insula("status")
     assert "1 text on 1 trouble" in told
     assert "talk first" not in told
+    assert not (home / "insula.db").exists()  # to look makes no memory
+
+
+def test_what_was_learned_in_these_days_is_told_before_it_is_ever_used(home: Path, insula: Told) -> None:
+    session = trouble(home)
+    session.prompt("no, never use floats for money, use decimal")
+    session.tell({"hook_event_name": "SessionEnd"}, 5)
+    Session(home, "later").tell({"hook_event_name": "SessionStart", "source": "startup"})
+    told = insula("worth").split("Rules that were learned or told")[1]
+    assert "never use floats for money" in told
+    assert "proposed" in told
 
 
 def test_a_share_of_troubles_is_withheld_whole_and_compared(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

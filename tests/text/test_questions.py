@@ -197,6 +197,11 @@ def test_the_cost_stays_bounded(message: str) -> None:
     assert growth(read, lambda size: analyse(message[:size]), len(message)) <= LINEAR
 
 
+@pytest.mark.parametrize("mark", ["!", "?", ".", "!?", "？", "「", "\n"])
+def test_marks_without_end_are_read_in_bounded_time(mark: str) -> None:
+    assert growth(analyse, lambda size: mark * size, 50_000) <= LINEAR
+
+
 @given(st.text(max_size=300))
 def test_asks_are_verbatim_and_in_order_whatever_is_written(message: str) -> None:
     analysis = analyse(message)

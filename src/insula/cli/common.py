@@ -30,6 +30,12 @@ def memory_of(settings: Settings | None = None) -> str:
     return named.get_secret_value() if named else str(settings_module.home() / DATABASE)
 
 
+def is_memory() -> bool:
+    """Whether there is a memory already; to look at how all stands makes none."""
+    settings = settings_module.load()
+    return settings.store is not None or (settings_module.home() / DATABASE).is_file()
+
+
 def soul_of(user: str) -> Path:
     """Where a user's SOUL.md lies: in a folder of their own."""
     plain = user.isascii() and user.replace("-", "").replace("_", "").isalnum() and len(user) <= PLAIN

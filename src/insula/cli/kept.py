@@ -82,7 +82,7 @@ def soul_reject(user: User = "me") -> None:
     raise typer.Exit(decide(user, False))
 
 
-memory = typer.Typer(help="What is remembered: list it, bring it back, erase it.")
+memory = typer.Typer(help="What is remembered: list, correct, pin, mute, erase it, and bring it back.")
 Number = Annotated[
     int,
     typer.Argument(
@@ -114,6 +114,40 @@ def memory_restore(number: Number, user: User = "me") -> None:
     from insula.cli.memory import restore
 
     raise typer.Exit(restore(user, number))
+
+
+@memory.command("correct")
+def memory_correct(
+    number: Number, text: Annotated[str, typer.Argument(help="What it should say.")], user: User = "me"
+) -> None:
+    """Let a memory say something else; `undo` brings the old words back."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "correct", text))
+
+
+@memory.command("pin")
+def memory_pin(number: Number, user: User = "me") -> None:
+    """Keep a memory: no night merges or forgets it."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "pin"))
+
+
+@memory.command("mute")
+def memory_mute(number: Number, user: User = "me") -> None:
+    """Put a memory before no model any more."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "mute"))
+
+
+@memory.command("undo")
+def memory_undo(number: Number, user: User = "me") -> None:
+    """Take back the last decision on a memory: yours, or what a night let go."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "undo"))
 
 
 @memory.command("erase")

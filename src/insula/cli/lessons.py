@@ -2,6 +2,7 @@
 
 import asyncio
 import json as jsonlib
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -110,6 +111,27 @@ def forget(name: Name, user: User = "me") -> None:
 def undo(name: Name, user: User = "me") -> None:
     """Take back the last decision on it, yours or what retired it."""
     _decide(name, user, "undo")
+
+
+@app.command()
+def erase(
+    name: Name, user: User = "me", yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
+    """Erase it for good; the messages that it was learned from stay (`insula memory erase`)."""
+    from insula.cli import lines
+    from insula.cli.common import soul_of
+    from insula.errors import InputError
+    from insula.sleep import desk, forgetting
+
+    one = _with(lambda store: desk.piece(store, user, name)).kept
+    if not yes and not lines.is_asked():
+        raise InputError("Erasing asks first, and nobody can be asked here; give --yes.")
+    if not yes and not lines.confirmed(f"Erase for good: {one.advice!r}?"):
+        print("Nothing was erased.")
+        raise typer.Exit(1)
+    if left := _with(lambda store: forgetting.unlearn(store, user, one.name, soul_of(user))):
+        print(f"insula: {left}", file=sys.stderr)
+    print(f"{one.name} is erased for good.")
 
 
 def _list(user: str, everything: bool, json: bool) -> None:

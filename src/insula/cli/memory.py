@@ -12,6 +12,7 @@ from insula.cli import lines
 from insula.errors import InputError
 
 if TYPE_CHECKING:
+    from insula.memory.amendment import Do
     from insula.memory.store import Store
     from insula.types import Memory
 
@@ -100,6 +101,23 @@ def restore(user: str, number: int) -> int:
             f"There is no retired memory {number} of {user!r}; `insula memory show {number}` says how it stands."
         )
     print(f"Memory {number} is back in long-term memory.")
+    return 0
+
+
+def amend(user: str, number: int, do: "Do", text: str = "") -> int:
+    """Correct, pin or mute a memory, or undo the last decision on it.
+
+    Raises:
+        InputError: there is none such, or that cannot be done with it.
+    """
+    from insula.memory.amendment import DONE
+    from insula.redaction import redact
+
+    async def work(store: "Store") -> bool | None:
+        return await store.memories.amend(await _known(store, user), number, do, redact(text)) or None
+
+    _found(user, number, _with(work))
+    print(f"Memory {number} is {'as it was before' if do == 'undo' else DONE[do]}.")
     return 0
 
 

@@ -1,7 +1,6 @@
 """`insula rules`: look at the rules that coding agents are told, decide about them, and share them."""
 
 import json as jsonlib
-import os
 import sys
 import time
 from contextlib import suppress
@@ -250,27 +249,10 @@ def _unwritable(error: OSError) -> StoreFull:
 
 
 def _erase_advice(rule: str) -> None:
-    """Take the words of an imported rule out of the log; that there was one stays."""
-    path = home() / DECISIONS
-    lines = [_without_advice(line, rule) for line in path.read_bytes().splitlines(keepends=True)]
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        temporary.touch(0o600)
-        temporary.write_bytes(b"".join(lines))
-        temporary.replace(path)
+        evidence.erase_advice(str(home()), rule)
     except OSError as error:
         raise _unwritable(error) from error
-
-
-def _without_advice(line: bytes, rule: str) -> bytes:
-    try:
-        record: dict[str, Any] = jsonlib.loads(line)
-        if record["rule"] != rule or "advice" not in record:
-            return line
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return line
-    kept = {name: value for name, value in record.items() if name not in {"advice", "source"}}
-    return jsonlib.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
 
 # --- import and export -------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ async def _nights(
                     model=llm,
                     account=account_of(settings),
                     soul=soul_of(each),
+                    embed=embed,
                     force=force,
                     on_phase=show,
                 )
@@ -90,6 +91,8 @@ def show(phase: PhaseReport) -> None:
     print(f"{MARKS[one.state]}  {one.name:<14} {one.said}", flush=True)
     for line in one.found:
         print(f"{'':<17} • {line}")
+    for effect in one.measured:
+        print(f"{'':<17} • {effect.said()}")
 
 
 def _end(reports: Sequence[SleepReport]) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from insula import settings
-from insula.cli.common import counted
+from insula.cli.common import counted, is_memory
 from insula.cli.standing import Held, Standing, gathered
 from insula.cli.terminal import tell
 from insula.cli.worth import DAYS, print_worth, summary
@@ -44,8 +44,11 @@ def run(*, user: str, url: str | None, json: bool) -> int:
         InputError: there is no server at `url`.
         StoreError: the store cannot be used.
     """
-    standing, held = gathered(user, url)
     hooks = _hooks()
+    if hooks is not None and not json and url is None and not is_memory():
+        tell(lambda console: print_worth(hooks, console))  # nobody talks here: only coding agents are watched
+        return 0
+    standing, held = gathered(user, url)
     if json:
         record = _record(standing, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}

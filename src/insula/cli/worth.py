@@ -154,7 +154,7 @@ def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
             when(one.at),
             visible(one.session, 8).removesuffix("…"),
             Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
-            {True: "yes", False: "no", None: "–"}[one.heeded],
+            "false alarm" if one.wrong else {True: "yes", False: "no", None: "–"}[one.heeded],
             _followed(one),
         )
     console.print(table)
@@ -172,12 +172,15 @@ def _print_rules(rules: "list[Told]", console: "Console") -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from insula.replay.figures import when
     from insula.replay.visible import visible
 
-    console.print("\n[bold]Rules that sessions were told[/]")
+    console.print("\n[bold]Rules that were learned or told[/]")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("Rule", "State", "Kept", "Broken", "What it says"):
-        table.add_column(column)
+    for column in ("Rule", "State", "Learned", "Kept", "Broken", "What it says"):
+        table.add_column(column, no_wrap=column == "Learned")
     for one in rules:
-        table.add_row(one.rule, one.state, str(one.kept), str(one.broken), Text(visible(one.advice, 100)))
+        learned = when(one.learned) if one.learned is not None else "–"
+        said = Text(visible(one.advice, 100))
+        table.add_row(one.rule, one.state, learned, str(one.kept), str(one.broken), said)
     console.print(table)

@@ -9,7 +9,7 @@ in Claude Code's settings, too, with payloads of their own; those are left to th
 from insula.hosts.fields import Payload, fields, objects, parse_event, said, seconds, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, target_of
-from insula.step.outcome import denied
+from insula.step.outcome import denied, error_in
 from insula.value import is_list
 
 KINDS = {
@@ -83,9 +83,15 @@ def _turned_down(output: str) -> bool:
 
 def _action(payload: Payload, name: str, at: float) -> Action:
     if name == "PostToolUse":
-        return _called(payload, _output(payload.get("tool_response")), at, ok=True)
+        response = payload.get("tool_response")
+        return _called(payload, _output(response), at, ok=not of_another_server(payload) or not error_in(response))
     done = _called(payload, text(payload, "error"), at, ok=False)
     return done.replace(ran=False, denied=False) if payload.get("is_interrupt") is True else done
+
+
+def of_another_server(payload: Payload) -> bool:
+    """Whether a tool is one of MCP, whose errors may come as results."""
+    return text(payload, "tool_name").startswith("mcp__")
 
 
 def _called(call: Payload, output: str, at: float, *, ok: bool) -> Action:

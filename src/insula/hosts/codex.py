@@ -1,10 +1,11 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
-from insula.hosts.claude_code import answer, before
+from insula.hosts.claude_code import answer, before, of_another_server
 from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.redaction import redact
 from insula.step.action import EDIT, PATH, Action, Event
 from insula.step.fingerprint import action
+from insula.step.outcome import error_in
 
 __all__ = ["answer", "context", "event", "patched"]
 
@@ -29,11 +30,13 @@ def event(payload: Payload, at: float) -> Event | None:
 
 
 def _action(payload: Payload, at: float) -> Action:
+    response = payload.get("tool_response")
     done = action(
         tool=text(payload, "tool_name"),
         input=payload.get("tool_input"),
-        output=said(payload.get("tool_response")),
+        output=said(response),
         at=at,
+        ok=False if of_another_server(payload) and error_in(response) else None,
         id=text(payload, "tool_use_id"),
     )
     patch = text(fields(payload, "tool_input"), "command")

@@ -30,6 +30,10 @@ DROP_PRONOUNS = frozenset({"es", "pt", "it", "zh", "ja"})
 MAX_STATEMENTS = 24
 """Of one text; more is pasted."""
 NAME_WORDS = 2
+NAMES = 5
+"""Names in a row that are a list, and no clauses."""
+TOPIC = "がはも"
+"""Japanese: what stands behind the one of whom the rest says something."""
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
@@ -222,6 +226,7 @@ def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[
         about = whose(head, language, speaker, listener)
         parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
         left = text[start : joint.start()].strip()
+        parted = parted and not _is_list(rest, language)
         if parted and not _is_named(left, head, language) and sentence(left, language).terms:
             yield left
             start = joint.end()
@@ -229,8 +234,16 @@ def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[
         yield rest
 
 
+def _is_list(rest: str, language: str) -> bool:
+    """Whether what follows is nothing but names, which say who is meant: "I have two boys, Ben and Max"."""
+    words = [word for word in re.findall(r"[\w'-]+", rest) if not _leads(language).match(f"{word} ")]
+    return language not in UNSPACED and len(words) <= NAMES and all(word[:1].isupper() for word in words)
+
+
 def _is_named(text: str, after: str, language: str) -> bool:
     """Whether a piece is a being alone, of whom the rest says something: "Pablo, my boss, is left-handed"."""
+    if language in UNSPACED:
+        return people(language).being(text.rstrip(TOPIC)) != ""  # "友人が、猫をもらった"
     words, own = text.split(), people(language).words.get("first_own", frozenset())
     if words and len(words) <= NAME_WORDS and people(language).being(fold(words[-1].lower())):
         return True  # "Mi abuelo, en cambio, era de Soria"

@@ -5,26 +5,26 @@ kind asked for. A newer statement on the same matter, of the same one, that says
 wrong, stands in the place of the older, which is history with its dates.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
 from insula.memory.assertion import Question, Statement
+from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
-from insula.memory.matter import by_chance, matters_asked, matters_told, nearness, shared
+from insula.memory.matter import by_chance, matters_told, nearness
 from insula.memory.modality import UPDATES
-from insula.memory.slots import counts, filled
-from insula.memory.subject import NOBODY, fits, names_of, people, same
-from insula.text.analysis import fold, term_of
+from insula.memory.near import Near, nearnesses
+from insula.memory.slots import filled
+from insula.memory.subject import NOBODY
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.05
 """Nearness from which a statement is on the matter asked for, and below which it is on another."""
-COMMON = 0.03
-"""Chance of a matter in common from which a statement answers though it lacks some of the question's words."""
 MAYBE = 0.22
 """Cosine of two statements from which the newer, if it tells of a change, may have changed the older."""
 FOLLOWS = 0.08
@@ -32,15 +32,10 @@ FOLLOWS = 0.08
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
 SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
-SURE = 0.6
-"""Chance from which a head is believed that a statement is on another matter."""
 MARKED = 0.1
 """The share of lines that tell of a change, a correction or an end."""
 LIKELY = 0.5
 """Lines as near by chance from which nearness alone tells no succession."""
-PLAIN = 0.5
-"""Cosine from which the heads are not asked whether a statement is on another matter."""
-APART = 0.02
 
 
 class Told(NamedTuple):
@@ -75,6 +70,13 @@ class _Match(NamedTuple):
     bearing: Bearing
     fit: float
     reason: Reason
+    common: float = 0.0
+    """The chance of a matter in common."""
+
+    @property
+    def order(self) -> tuple[int, bool, float]:
+        """The better match of a memory comes first."""
+        return ORDER[self.bearing], self.reason == "unsure", -self.fit
 
 
 ORDER: Mapping[Bearing, int] = {"answers": 0, "history": 1, "bears": 2, "other": 3}
@@ -103,105 +105,56 @@ def judged(asked: Sequence[Question], told: Sequence[Told], memories: int = 0) -
     return best
 
 
-def aliases(told: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Who else a name or a path may mean, by the subjects of statements: "my sister Ana" makes them one."""
-    found: dict[str, set[str]] = {}
-    for subjects in {one for one in told if len(one) > 1}:
-        names = {path for path in subjects if path and "/" not in path}
-        paths = {path for path in subjects if "/" in path}
-        if len(names) == 1 and len(paths) == 1 and "user" not in names:
-            for path in (*names, *paths):
-                found.setdefault(path, set()).update(names | paths)
-    return {path: frozenset(others) for path, others in found.items()}
-
-
 def _of(
     question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]], memories: int
 ) -> dict[int, Judged]:
-    about = _meant(question.subjects, named)
+    about = meant(question.subjects, named)
     asked = question._replace(subjects=about)
-    near = _nearness(asked, told)
+    near = nearnesses(asked, [one.statement for one in told])
     asked = asked._replace(vector=None)  # from here on it is a key, too
     matches = [_match(asked, one, how) for one, how in zip(told, near, strict=True)]
     best: dict[int, _Match] = {}
     for match in matches:
         known = best.get(match.told.memory)
-        if known is None or (ORDER[match.bearing], -match.fit) < (ORDER[known.bearing], -known.fit):
+        if known is None or match.order < known.order:
             best[match.told.memory] = match
+    split = _contradicted(asked, matches)
     for one in matches:
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    return _succeeded(asked, best, matches, memories)
+    found = _succeeded(asked, best, matches, memories)
+    return {
+        memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
+        for memory, one in found.items()
+    }
+
+
+def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:
+    """The memories that tell what is asked in two ways."""
+    answering = [one.told for one in matches if one.bearing == "answers"]
+    return frozenset(
+        one.memory
+        for one, other in pairwise(answering)
+        if one.memory == other.memory and contradict(question, one.statement, other.statement)
+    )
 
 
 def _completes(question: Question, match: _Match, other: _Match) -> bool:
     """Whether another statement of the same memory may hold the detail: "when I have a migraine, I take Naramig"."""
     if other is match or other.reason in {"subject", "supposed", "detail"}:
         return False
-    held = filled(question, other.told.statement)
+    held = filled(question, other.told.statement) if question.ask.kind != "why" else None
     return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
 
 
-def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Those asked about under all their names; who is asked about by name is nobody of another name."""
-    others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
-    if not names_of(subjects):
-        return subjects | others
-    known = any("/" in path for path in subjects)  # "my son Pablo" is not my boss Pablo
-    return subjects if known else subjects | frozenset(path for path in others if "/" in path)
-
-
-class _Near(NamedTuple):
-    """How near a statement is to a question."""
-
-    fit: float
-    apart: bool = False
-    """Whether it is surely on another matter."""
-    whole: bool = True
-    """Whether nothing is asked beside it: the matter is the same, or every word is there."""
-    common: float = 0.0
-
-
-def _nearness(question: Question, told: Sequence[Told]) -> list[_Near]:
-    """The nearness of each statement."""
-    words = [shared(question, one.statement) for one in told]
-    out = [_Near(nearness(None, None, share)) for share in words]
-    vectors = {at: one.statement.vector for at, one in enumerate(told) if one.statement.vector is not None}
-    alike = [at for at, one in vectors.items() if question.vector is not None and one.shape == question.vector.shape]
-    if question.vector is None or not alike:
-        return out
-    rows = np.stack([vectors[at] for at in alike])  # all at once: a product of each by itself takes ten times as long
-    cosines = (rows @ question.vector).tolist()
-    asks, tells = matters_asked(question.vector), matters_told(rows)
-    if asks is None or tells is None:
-        for at, cosine in zip(alike, cosines, strict=True):
-            out[at] = _Near(nearness(cosine, None, words[at]))
-        return out
-    only_who = question.terms <= _who_terms(question)
-    sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
-    for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
-        apart = is_sure and common < APART and cosine < PLAIN
-        every = words[at] == 1.0 and not only_who
-        whole = common >= COMMON or every or question.language != told[at].statement.language
-        out[at] = _Near(nearness(cosine, common, words[at]), apart, whole, common)
-    return out
-
-
-def _who_terms(question: Question) -> frozenset[str]:
-    """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
-    known, names = people(question.language), names_of(question.subjects)
-    words = re.findall(r"[\w-]+", question.text.lower())
-    who = {term_of(word, question.language) for word in words if fold(word) in names or known.being(fold(word))}
-    return frozenset(term for term in who if term)
-
-
-def _match(question: Question, told: Told, near: _Near) -> _Match:
+def _match(question: Question, told: Told, near: Near) -> _Match:
     statement, fit = told.statement, near.fit
     if fit < FAR:
         return _Match(told, "other", fit, "")
-    if not _is_about(question, statement.subjects) and not (near.common >= SAME and _of_owner(question, statement)):
-        beside = fit >= FOLLOWS and statement.modality == "fact" and _is_beside(question, statement)
+    if not is_about(question, statement.subjects) and not (near.common >= SAME and of_owner(question, statement)):
+        of_it = is_beside(question, statement) or is_such(question, statement)
+        beside = fit >= FOLLOWS and statement.modality == "fact" and of_it
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
         return _Match(told, "other", fit, "supposed")
@@ -210,8 +163,13 @@ def _match(question: Question, told: Told, near: _Near) -> _Match:
     if filled(question, statement) is False:
         return _Match(told, "bears" if fit >= NEAR else "other", fit, "detail")
     if fit < NEAR or near.apart or not near.whole:
-        return _Match(told, "bears", fit, "detail" if near.apart else "")
-    return _Match(told, "answers", fit, "")
+        return _Match(told, "bears", fit, "detail" if near.apart else "", near.common)
+    return _Match(told, "answers", fit, _certain(question, statement, near.common), near.common)
+
+
+def _certain(question: Question, statement: Statement, common: float) -> Reason:
+    """Why what answers may not: nothing, where that is sure."""
+    return "" if is_sure(question, statement, common) else "unsure"
 
 
 def _is_meant(question: Question, statement: Statement) -> bool:
@@ -223,54 +181,6 @@ def _is_meant(question: Question, statement: Statement) -> bool:
         return how in {"wish", "plan", "hypothetical"}
     asked_all = len(question.terms) > 1 and question.terms <= statement.terms
     return how == "fiction" and asked_all  # "whom do I play in the play?"
-
-
-def _of_owner(question: Question, statement: Statement) -> bool:
-    """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
-    owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
-    return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
-
-
-def _is_beside(question: Question, statement: Statement) -> bool:
-    """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
-    asked = question.subjects - {USER, NOBODY}
-    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
-    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
-
-
-def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement is about one of theirs, and a question asks who of them: "who of us keeps bees?"."""
-    return question.ask.kind == "person" and any(
-        path.startswith(f"{one}/") for path in subjects for one in question.subjects
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _is_about(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
-    said = subjects - {""}
-    if fits(question.subjects, said) or _of_theirs(question, subjects):
-        return True
-    if question.subjects == frozenset({USER}) and _of_kind_asked(question, subjects):
-        return True
-    things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
-    owner = frozenset(path.rpartition("/")[0] for path in things)
-    counted = question.ask.kind == "list" or (question.ask.kind == "number" and counts(question))
-    return bool(things) and counted and fits(owner, said)
-
-
-@lru_cache(maxsize=64)  # it is asked of each statement
-def _kinds_named(text: str, language: str) -> frozenset[str]:
-    """The kinds of the user's people that a question names."""
-    known = people(language)
-    words = re.findall(r"\w+", fold(text.lower()))
-    return frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
-
-
-def _of_kind_asked(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
-    kinds = _kinds_named(question.text, question.language)
-    return bool(kinds) and any(same(kind, path) for kind in kinds for path in subjects)
 
 
 def _succeeded(
@@ -333,12 +243,14 @@ class _Later:
     def may_change(self, old: _Match) -> bool:
         """Whether it may have changed an older one, by what the two have in common."""
         before, after = old.told.statement, self._said
-        if self.told.memory <= old.told.memory or self.told.said_at < old.told.said_at:
+        if self.told.memory <= old.told.memory:
+            return False
+        if self.told.said_at < old.told.said_at and not self._updates:  # told later of a time before: neither is sure
             return False
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
         if not self._updates:
             return named and self._tells
-        meant = named or (_is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
+        meant = named or (is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
         return meant and _is_near(old, self._match, self._memories)
 
     @cached_property
@@ -346,7 +258,7 @@ class _Later:
         """Whether it may be what is asked for."""
         near = by_chance(self._match.fit, self._memories) <= LIKELY
         return (
-            near and _is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
+            near and is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
         )
 
 
@@ -366,6 +278,8 @@ def _standing(question: Question, match: _Match, after: Sequence[_Match], took: 
         bearing, reason = "bears" if wants_past else "answers", ""
     elif wants_past and bearing == "answers" and "ended" not in match.told.statement.marks:
         bearing, reason = "bears", "present"
+    if bearing == "answers":
+        reason = _certain(question, match.told.statement, match.common)
     taken_by = tuple(sorted({one.told.memory for one in after}))
     return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
 
@@ -378,7 +292,7 @@ def _is_update(question: Question, new: _Match) -> bool:
         and not ("still" in said.marks and "corrects" not in said.marks)
         and said.modality == "fact"
         and new.reason != "subject"
-        and _is_about(question, said.subjects)
+        and is_about(question, said.subjects)
     )
 
 

@@ -67,7 +67,7 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     _unname(connection, user_id, row.session_id)
     _from_journal(connection, user_id)
     index.settle(connection)
-    _unmeant(connection, user_id, memory_id)
+    unmeant(connection, user_id, memory_id)
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
@@ -94,7 +94,7 @@ def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -
     connection.execute(sa.update(revisions).where(past).values(content=ERASED))
 
 
-def _unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     """Take the vectors and statements of what was said next, which may hold some of what is erased; they are made anew.
 
     Where several talk in one session at once, that need not be the next alone.
@@ -123,12 +123,29 @@ def _unlearn(
         if rest and (session_id not in within or _words(one.advice) & _words(said) <= _spoken(connection, within)):
             connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(citations=rest))
         elif message_id in one.citations or session_id in within:
-            values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
-            connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
-            past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
-            connection.execute(sa.delete(revisions).where(past))
-            gone.append(name_of(one.key, one.section))
+            gone.append(_empty(connection, user_id, one, rest, at))
     return gone
+
+
+def unlearn(connection: sa.Connection, user_id: int, lesson_id: int, at: float) -> bool:
+    """Erase a lesson with what became of it, and what nights reported; the messages that it was learned from stay."""
+    index.begin(connection, user_id)
+    mine = sa.and_(lessons.c.user_id == user_id, lessons.c.id == lesson_id)
+    one = connection.execute(sa.select(lessons).where(mine)).one_or_none()
+    if one is None:
+        return False
+    _from_soul(connection, user_id, [_empty(connection, user_id, one, [], at)], at)
+    _from_journal(connection, user_id)
+    return True
+
+
+def _empty(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list[int], at: float) -> str:
+    """Take the words of a lesson away; returns the name that it had."""
+    values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
+    connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
+    past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
+    connection.execute(sa.delete(revisions).where(past))
+    return name_of(one.key, one.section)
 
 
 def _unname(connection: sa.Connection, user_id: int, session_id: int) -> None:

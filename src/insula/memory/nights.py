@@ -22,6 +22,8 @@ from insula.memory.schema import (
     users,
 )
 
+MEMORY = "memory:"
+"""How the subject of a revision begins that is a memory."""
 DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
 
@@ -109,22 +111,33 @@ def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Und
 def held(connection: sa.Connection, user_id: int, limit: int) -> list[Held]:
     """The latest items of long-term memory that somebody said, newest first."""
     mine = memories.c
-    back = sa.exists().where(
-        revisions.c.user_id == user_id,
-        revisions.c.subject == sa.literal("memory:") + sa.cast(mine.id, sa.Text),
-        revisions.c.author == "person",
-    )
     query = (
-        sa.select(memories, back.label("restored"))
+        sa.select(memories)
         .where(mine.user_id == user_id, mine.promoted_at.is_not(None), mine.retired_at.is_(None))
         .where(mine.provenance != "derived")
         .order_by(mine.id.desc())
         .limit(limit)
     )
-    return [_held(row) for row in connection.execute(query)]
+    said = words_on(connection, user_id)
+    return [_held(row, said.get(row.id, "") != "") for row in connection.execute(query)]
 
 
-def _held(row: sa.Row[Any]) -> Held:
+def words_on(connection: sa.Connection, user_id: int, ids: Sequence[int] | None = None) -> dict[int, str | None]:
+    """A person's last word on memories, of some or of all: `pinned`, `muted`, nothing; None where they brought it back.
+
+    Of a memory on which nothing was said nothing is told.
+    """
+    mine = sa.and_(revisions.c.user_id == user_id, revisions.c.author == "person")
+    these = revisions.c.subject.startswith(MEMORY) if ids is None else revisions.c.subject.in_(map(_subject, ids))
+    query = sa.select(revisions.c.subject, revisions.c.evidence).where(mine, these).order_by(revisions.c.id)
+    return {int(subject.removeprefix(MEMORY)): said.get("mode") for subject, said in connection.execute(query)}
+
+
+def _subject(number: int) -> str:
+    return f"{MEMORY}{number}"
+
+
+def _held(row: sa.Row[Any], restored: bool) -> Held:
     return Held(
         id=row.id,
         session_id=row.session_id,
@@ -138,7 +151,7 @@ def _held(row: sa.Row[Any]) -> Held:
         said_at=row.said_at,
         uses=row.uses,
         used_at=tuple(json.loads(row.used_at)),
-        restored=bool(row.restored),
+        restored=restored,
     )
 
 

@@ -21,6 +21,8 @@ WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "s
 
 ASKED = 64
 """Questions of which is kept what they ask for: each is compared with hundreds of statements."""
+BRIEF = 3
+"""An answer of so many words may be a place alone."""
 _WORD = re.compile(r"\w+")
 
 
@@ -39,6 +41,12 @@ def filled(question: Question, statement: Statement) -> bool | None:
     if question.ask.kind != "yes_no" and _is_nothing_new(question, statement):
         told.append(False)
     return all(told) if told else None
+
+
+def tells(question: Question, statement: Statement) -> bool:
+    """Whether a statement surely holds it: every German noun has a capital, so that none of them tells a name."""
+    unsure = statement.language == "de" and "which" in _slots(question.text, question.language)
+    return filled(question, statement) is True and not unsure
 
 
 def _is_nothing_new(question: Question, statement: Statement) -> bool:
@@ -91,7 +99,32 @@ def _is_elsewhere(question: Question, statement: Statement) -> bool:
     words = _WORD.findall(statement.text.lower())
     terms = ((at, term_of(word, statement.language)) for at, word in enumerate(words) if word not in asked)
     new = [at for at, term in terms if term and term not in known]
-    return bool(new) and all(_PLACED.intersection(words[max(0, at - 2) : at]) - asked for at in new)
+    before = _PLACED.get(statement.language, frozenset[str]())
+    return bool(new) and all(before.intersection(words[max(0, at - 2) : at]) - asked for at in new)
+
+
+def placed(question: Question, statement: Statement) -> bool:
+    """Whether a statement may hold a place that the question does not: a word after one that stands before places.
+
+    In languages that write no spaces, and of an answer of few words, it always may.
+    """
+    if statement.language in UNSPACED:
+        return True
+    answer = _answer(statement)
+    words = _WORD.findall(answer.lower())
+    asked = _words(question.text) if statement.language == question.language else frozenset[str]()
+    if len(words) <= BRIEF:
+        return True
+    known, before = months(statement.language) | WEEKDAYS, _WHERE.get(statement.language, frozenset[str]())
+    return any(
+        bool(before.intersection(words[max(0, at - 3) : at]))
+        for at, word in enumerate(words)
+        if word not in asked
+        and fold(word) not in known
+        and not word.isdigit()
+        and (term := term_of(word, statement.language))
+        and term not in question.terms
+    )
 
 
 @lru_cache(maxsize=ASKED)
@@ -162,8 +195,31 @@ def _saying(slot: str) -> Callable[[Question, Statement], bool]:
 
 _TIMES: tuple[AskKind, ...] = ("time", "number")
 _IS = frozenset({"is", "was", "est", "es", "era", "é", "è"})
-_PLACED = frozenset({"in", "at", "en", "em", "à", "a", "nach", "bei", "im", "no", "na", "to"})
-"""Words before a place."""
+_PLACED = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "in at to",
+        "es": "en a",
+        "pt": "em no na nos nas a",
+        "it": "in a al nel nella",
+        "fr": "à en au",
+        "de": "in im nach bei",
+    }.items()
+}
+"""Words before a place; the English "a" is none."""
+_COMMON_WHERE = "in near"
+_WHERE = {
+    language: frozenset(f"{words} {_COMMON_WHERE}".split())
+    for language, words in {
+        "en": "at by from on to under of between behind above inside outside around across next beside home into",
+        "es": "en a de del desde sobre cerca entre detrás al hacia por",
+        "pt": "em no na nos nas de do da dos das a ao à aos às pra para por pelo pela sob perto num numa",
+        "it": "a ad di del della dello dei dal dalla da nel nella nello nei al allo alla ai sul sulla su presso vicino",
+        "fr": "à a de d en sur sous chez dans près au aux du des vers",
+        "de": "im bei beim nach aus am an auf zu zur zum ins ans unter hinter neben vor zwischen über von vom daheim",
+    }.items()
+}
+"""Words before a place, and before other things, too."""
 
 _TOLD: Mapping[str, Callable[[Question, Statement], bool]] = {
     "name": _named,

@@ -9,6 +9,8 @@ from insula.text.analysis import fold
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
 _IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})
+_KIN = frozenset({"child", "son", "daughter", "sibling", "brother", "sister", "twin", "dog", "cat", "pet", "horse"})
+"""Whom one has, and not only sees: "I have a doctor's appointment" says nothing of a doctor."""
 _REACH = 3
 """Words between "my" and whom it owns, at most ("my very best old friend")."""
 _HEAD = 5
@@ -90,7 +92,7 @@ def _mentions(tokens: Sequence[tuple[str, str]], known: People, me: str, you: st
         oblique = at > 0 and _governed(tokens, at - 1, words)
         if low in first_verbs and not any(one.path == me for one in found):
             found.append(Mention(me, at, pronoun=True))
-        elif _is_being(tokens, at, known):
+        elif _is_being(tokens, at, known) or (found and found[-1].path == me and _is_had(tokens, at, known)):
             found = _being(tokens, at, found, known, me, you, last)
             last = found[-1].path
         elif low in words["first"]:
@@ -132,6 +134,16 @@ def _is_being(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool
     of = len(after) > 1 and after[0][0] in words["of"]
     genitive = owned or (of and (after[1][0] in words["first_own"] or bool(known.being(after[1][0]))))
     return being not in words["owned"] or genitive or bool(back & (owners | (words["determiners"] - _ARTICLES)))
+
+
+def _is_had(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
+    """Whether a word names beings that somebody has: "I have two kids"."""
+    has, governed = known.words["has"], at > 0 and _governed(tokens, at - 1, known.words)  # "he montado a caballo"
+    return (
+        not governed
+        and known.being(tokens[at][0]) in _KIN
+        and any(low in has for low, _ in tokens[max(0, at - _REACH) : at])
+    )
 
 
 def _article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> bool:

@@ -1,5 +1,6 @@
 """What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +14,8 @@ from insula.types import Memory
 
 MOST = 500
 """Rows that one look brings at most."""
+LOOKED_THROUGH = 5_000
+"""Memories, the latest, that are looked through for a text as it stands: what is in working memory has no index."""
 
 
 def ready(connection: sa.Connection) -> None:
@@ -94,18 +97,43 @@ def talk(connection: sa.Connection, user: str, session: str, before: int | None,
     )
 
 
-def remembered(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[tuple[Memory, str]]:
-    """A user's memories that are not retired, newest first, each with how it stands."""
+def remembered(
+    connection: sa.Connection, user: str, before: int | None, limit: int, *, gone: bool = False
+) -> list[tuple[Memory, str]]:
+    """A user's memories, newest first, each with how it stands: those that are not retired, or what nights let go."""
+    let_go = sa.and_(memories.c.retired_at.is_not(None), memories.c.content != "", memories.c.provenance != "derived")
     query = (
-        sa.select(memories, sessions.c.name.label("session"), in_working_memory().label("working"))
-        .join(sessions, sessions.c.id == memories.c.session_id)
-        .where(memories.c.user_id == _id_of(user), memories.c.retired_at.is_(None))
-        .order_by(memories.c.id.desc())
-        .limit(min(limit, MOST))
-    )
+        _standing(user).where(let_go if gone else memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
+    ).limit(min(limit, MOST))
     if before is not None:
         query = query.where(memories.c.id < before)
-    return [(as_memory(row), "working" if row.working else "long-term") for row in connection.execute(query)]
+    return [_stands(row) for row in connection.execute(query)]
+
+
+def holding(
+    connection: sa.Connection, user: str, text: str, best: Sequence[int], limit: int
+) -> list[tuple[Memory, str]]:
+    """A user's memories that the index found for a text, best first, then the latest others that hold it as it is."""
+    mine = sa.and_(memories.c.user_id == _id_of(user), memories.c.retired_at.is_(None))
+    latest = sa.select(memories.c.id).where(mine).order_by(memories.c.id.desc()).limit(LOOKED_THROUGH)
+    here = sa.and_(memories.c.id.in_(latest), memories.c.content.icontains(text, autoescape=True))
+    query = _standing(user).where(sa.or_(memories.c.id.in_(best), here), memories.c.retired_at.is_(None))
+    place = {number: at for at, number in enumerate(best)}
+    rows = connection.execute(query.order_by(memories.c.id.desc()).limit(MOST)).all()
+    return [_stands(row) for row in sorted(rows, key=lambda row: place.get(row.id, len(place)))][:limit]
+
+
+def _standing(user: str) -> sa.Select[Any, Any, Any, Any, Any, Any, Any, Any]:
+    return (
+        sa.select(memories, sessions.c.name.label("session"), in_working_memory().label("working"))
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .where(memories.c.user_id == _id_of(user))
+    )
+
+
+def _stands(row: Any) -> tuple[Memory, str]:
+    stands = "retired" if row.retired_at is not None else "working" if row.working else "long-term"
+    return as_memory(row), stands
 
 
 def reported(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
@@ -138,8 +166,8 @@ def revision(connection: sa.Connection, user: str, subject: str, number: int) ->
     return Revised(*found) if found else None
 
 
-def record(memory: Memory, stands: str) -> dict[str, object]:
-    """A memory as JSON shows it."""
+def record(memory: Memory, stands: str, mode: str = "") -> dict[str, object]:
+    """A memory as JSON shows it; `mode` is a person's word on it."""
     return {
         "id": memory.id,
         "content": memory.content,
@@ -149,6 +177,7 @@ def record(memory: Memory, stands: str) -> dict[str, object]:
         "session": memory.session,
         "said_at": memory.said_at.isoformat(),
         "stands": stands,
+        "mode": mode,
         "uses": memory.uses,
         "importance": round(memory.importance, 4),
         "withheld": list(memory.withheld),

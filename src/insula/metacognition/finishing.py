@@ -158,7 +158,7 @@ def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage:
     record["verdict"] = told.kind
     if given.mend is not None:
         record["mend"] = mending.record(given.mend, mending.is_mended(given.mend.shortfall, response, judged))
-    record["quoted"] = _quoted(judged, told, given.left(judged))
+    record["quoted"] = _quoted(given, judged, told)
     yield Note(TURN, "the turn is over", record)
     if judged.score < HEDGE_THRESHOLD:
         why = ", ".join(judged.flags) or "several parts fell short"
@@ -194,11 +194,14 @@ def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> Tur
     return record
 
 
-def _quoted(judged: Assessment, told: Verdict, left: mending.Shortfall | None) -> dict[str, object]:
-    """What the record of a turn quotes of messages and memories; erased with any of them."""
+def _quoted(given: Given, judged: Assessment, told: Verdict) -> dict[str, object]:
+    """What the record of a turn quotes of messages and memories, reasons too; erased with any of them."""
+    left = given.left(judged)
     faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
     return {
         "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        **({"reasons": [redact(text) for text in given.confidence.reasons]} if given.confidence.reasons else {}),
+        **({"unanswered": [redact(text) for text in judged.unanswered]} if judged.unanswered else {}),
         **({"faults": faults} if faults else {}),
         **({"shortfall": left.record()} if left else {}),
     }

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
 from insula.memory.rows import Said
+from insula.metacognition.opening import Opening
 from insula.session.adaptation import Adaptation, Stage
 from insula.turn import insights, lessons
 from insula.turn.instructions import Words
@@ -43,9 +44,27 @@ def _form() -> TypeAdapter[Suspended]:
     return TypeAdapter(Suspended)
 
 
-def dumped(turn: Suspended) -> str:
-    """A turn as JSON."""
-    return _form().dump_json(turn).decode()
+def dumped(turn: Opening, adaptations: tuple[Adaptation, ...]) -> str:
+    """An open turn as JSON, with what conditions changed for it."""
+    held = Suspended(
+        user=turn.user,
+        session=turn.session,
+        message=turn.message,
+        model=turn.model,
+        number=turn.number,
+        words=turn.words,
+        confidence=turn.confidence,
+        recalled=turn.recalled,
+        history=turn.history,
+        personal=turn.personal,
+        lessons=turn.lessons,
+        insights=turn.insights,
+        mend=turn.mend,
+        controls=turn.controls,
+        skipped=turn.skipped,
+        adaptations=adaptations,
+    )
+    return _form().dump_json(held).decode()
 
 
 def loaded(kept: str) -> Suspended:

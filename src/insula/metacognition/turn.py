@@ -1,67 +1,41 @@
-"""One exchange: what memory holds for it, what the model is told, and what became of the answer."""
+"""One exchange: its first half is `Opening`; here is what becomes of the answer, and how one is left or set aside."""
 
-import asyncio
-import logging
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
 from insula import telemetry
-from insula.content import Content, plain, taken
-from insula.errors import InsulaError
-from insula.guidance import SHOWN
-from insula.memory import assertion, manner, statements
-from insula.memory.cue import Cue, cue
+from insula.content import Content, taken
+from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-from insula.memory.rows import Place, Said
-from insula.memory.store import Recollection
-from insula.memory.vectors import Vector, embedded
-from insula.memory.wishes import is_all, wished
+from insula.memory.isolation import on_behalf_of
+from insula.memory.item import NewItem, new_item
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
-from insula.metacognition.meaning import meant, question
+from insula.metacognition.meaning import meant
 from insula.metacognition.mind import Mind
-from insula.metacognition.reading import (
-    analysed,
-    chosen,
-    is_used,
-    known_names,
-    memorable,
-    terms_of,
-)
+from insula.metacognition.opening import Opening
+from insula.metacognition.reading import analysed, is_used, memorable
 from insula.metacognition.regulator import Ended
 from insula.redaction import redact
-from insula.session.adaptation import Adaptation, Stage
-from insula.session.advisory import Advisory, advisories, fitted
+from insula.session.adaptation import Adaptation
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
-from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
-from insula.text.analysis import UNKNOWN, Analysis, analyse, clean, detect
-from insula.text.payload import is_payload
-from insula.text.questions import Ask, asks
+from insula.text.analysis import analyse, clean
 from insula.text.structure import is_structured
-from insula.text.wishing import Wish, parts
-from insula.turn import confidence, impasse, insights, lessons, mending, wishes
-from insula.turn.aim import is_personal
+from insula.turn import impasse
 from insula.turn.hedging import hedge
-from insula.turn.instructions import compose
 from insula.turn.likelihood import Logprobs, weighed
-from insula.turn.mending import Mend
 from insula.types import (
     ADAPTATION,
     IMPASSE,
     TURN,
     AdaptationRecord,
     Assessment,
-    Confidence,
-    Controls,
-    Identity,
-    Recalled,
     Signal,
     SignalKind,
     SignalRecord,
@@ -70,16 +44,11 @@ from insula.types import (
 
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
-log = logging.getLogger(__name__)
-
-HISTORY_LINES = 24
-"""Lines of the session that a turn looks back on."""
+ERASED = "what it rested on was erased while the turn waited"
 PASSED = {True: "pass", False: "fail"}
-PARTS = 6
-"""Parts of a message whose meaning is asked for; a longer one is heard by its words."""
 
 
-class Turn:
+class Turn(Opening):
     """One exchange: what memory holds for it, what the model is told, and what became of the answer.
 
     Entering recalls, estimates and writes the user's message down; `finish` assesses and hedges the response; leaving
@@ -108,96 +77,6 @@ class Turn:
         troubles: sentences on what failed in Insula itself.
     """
 
-    def __init__(self, owner: Mind, user: str, session: str, message: object, model: str = "") -> None:
-        self._owner = owner
-        self.user, self.session = user, session
-        self.troubles: list[str] = []
-        self.added = 0.0
-        self.message = ""
-        with self.kept_from_host("message"):
-            self.message = clean(plain(message))
-        self.model = model
-        self.snapshot: Snapshot | None = None
-        self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
-        self.recalled: tuple[Recalled, ...] = ()
-        self.lessons: tuple[lessons.Used, ...] = ()
-        self.mend: Mend | None = None
-        self.wishes: tuple[wishes.Standing, ...] = ()
-        self.heard: tuple[Wish, ...] = ()
-        self.insights: tuple[insights.Recalled, ...] = ()
-        self.history: tuple[Said, ...] = ()
-        self.words = compose(owner.identity, self.confidence, ())
-        self.personal = False
-        self.number = 0
-        self.result: TurnResult | None = None
-        self.signals: tuple[Signal, ...] = ()
-        self.promoted = 0
-        self.over = False
-        self._regulation = Regulation(controls=owner.controls)
-        self._advisories: tuple[Advisory, ...] = ()
-        self._adaptations: tuple[Adaptation, ...] = ()
-        self._begun = 0.0
-        self._trace = span(telemetry.TURN)
-        self._guidelines = ""
-        self._calibration = owner.calibration
-        self._usage = Usage()
-        self._place: Place | None = None
-        self._content = ""
-        self._analysis: Analysis | None = None
-        self._vectors: dict[str, Vector] = {}
-        self._unembeddable = False
-        self._asked_again = 0
-
-    @property
-    def instructions(self) -> str:
-        """The text for the system prompt; with it goes `prompt`."""
-        return self.words.instructions
-
-    @property
-    def reminder(self) -> str:
-        """What belongs behind the message, within the same user message; empty in most turns."""
-        return self.words.reminder
-
-    @property
-    def prompt(self) -> str:
-        """The message as it should reach the model, with the reminder behind it."""
-        return f"{self.message}\n\n({self.reminder})" if self.reminder else self.message
-
-    @property
-    def instructions_stable(self) -> str:
-        """What stays the same from turn to turn, for the system prompt where a provider's cache is to hold."""
-        return self.words.stable
-
-    @property
-    def instructions_now(self) -> str:
-        """All else that is told in this turn, the reminder too, to be put behind the user's message, within it."""
-        return self.words.behind
-
-    @property
-    def shown(self) -> frozenset[int]:
-        """Ids of the memories that stand before the model; the others came up, and do not bear on the message."""
-        return self.words.shown
-
-    @property
-    def identity(self) -> Identity:
-        """Who the agent is."""
-        return self._owner.identity
-
-    @property
-    def language(self) -> str:
-        """The language of the message as an ISO 639-1 code; "unknown" before it was read."""
-        return self._analysis.language if self._analysis else UNKNOWN
-
-    @property
-    def controls(self) -> Controls:
-        """What this turn may use, as the conditions of the session have it."""
-        return self._regulation.controls
-
-    @property
-    def skipped(self) -> tuple[Stage, ...]:
-        """Stages that this turn goes without, because turns are far too slow."""
-        return self._regulation.skipped
-
     async def __aenter__(self) -> Self:
         with self.kept_from_host("trace"):
             self._trace.__enter__()
@@ -207,15 +86,9 @@ class Turn:
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
         await self.look()
-        with self.kept_from_host("write"):
+        with self.kept_from_host("write"), on_behalf_of(self.user):
             await self._write()
         return self
-
-    async def look(self) -> None:
-        """Recall, and compose what the model is told."""
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
-            await self._recall()
-            traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -233,7 +106,7 @@ class Turn:
         if self.over:
             return
         self.over = True
-        with self.kept_from_host("exit"):
+        with self.kept_from_host("exit"), on_behalf_of(self.user):
             await self._leave()
         with self.kept_from_host("snapshot"):
             await self._account()
@@ -270,145 +143,6 @@ class Turn:
         with self.kept_from_host("finish"):
             self.result = self._finish(text, assessment, logprobs, structured=given.structured or _is_data(text))
         return self.result
-
-    async def _recall(self) -> None:
-        owner = self._owner
-        self._content = redact(self.message)
-        place = self._place = await owner.store.place(self.user, self.session)
-        spoken = await owner.languages(place)
-        likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
-        self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
-        asked = cue(self._analysis, USER, ASSISTANT, spoken - {self._analysis.language})
-        await owner.resume(place)
-        with self.kept_from_host("regulate"):
-            self._regulate()
-        vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
-        limit = self.controls.max_context_items
-        questions = [
-            one._replace(vector=await self._meaning(one.text))
-            for one in assertion.questions(self._analysis, USER, ASSISTANT)
-        ]
-        found = await owner.store.memories.recall(
-            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
-        )
-        found = found._replace(recalled=chosen(found.recalled, limit))
-        room, self._advisories = fitted(range(limit), self._advisories, limit)
-        self.recalled, self.history = chosen(found.recalled, len(room)), found.said
-        before = owner.judged((self.user, self.session))
-        left = (before.shortfall if before else None) or await owner.unsolved(place)
-        self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
-        with self.kept_from_host("wishes"):
-            self.heard = await self._wished()
-        self._prepare(asked, found, await self._learned(place, self._analysis))
-
-    async def _meaning(self, text: str) -> Vector | None:
-        """The vector of a text, made once; None where there is none to be had."""
-        embed = None if "embedding" in self.skipped else self._owner.embed
-        if embed is None or not text or self._unembeddable:
-            return None
-        if text not in self._vectors:
-            self._unembeddable = True
-            with self.kept_from_host("embed"):
-                self._vectors[text] = await asyncio.to_thread(embedded, embed, text)
-                self._unembeddable = False
-        return self._vectors.get(text)
-
-    def _regulate(self) -> None:
-        """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
-        owner = self._owner
-        begun = owner.regulator.begin((self.user, self.session), self.model, owner.store.now())
-        self._regulation, self._adaptations = begun.regulation, begun.adaptations
-        self._advisories = advisories(begun.conditions.reasons)
-
-    async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
-        """The lessons that the message brings up; none where they cannot be read."""
-        with self.kept_from_host("lessons"):
-            known = await self._owner.learned(place)
-            self._guidelines, self._calibration = known.guidelines, known.calibration
-            self.wishes = wishes.told(known.wishes, asked.terms, self.heard, payload=is_payload(self._content))
-            held = self._owner.holdout
-            self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
-            return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
-        return ()
-
-    async def _wished(self) -> tuple[Wish, ...]:
-        """What the message wishes of the manner of answers, in the user's own plain words; a payload's are its own."""
-        if is_payload(self._content):
-            return ()
-        said = [line for line in self.history if line.provenance != "tool"]
-        previous = next((line.content for line in reversed(said) if line.provenance == "user"), "")
-        response = said[-1].content if said and said[-1].provenance == "assistant" else ""
-        tools = [line.content for line in self.history if line.provenance == "tool"]
-        language = self._analysis.language if self._analysis else UNKNOWN
-        talk = detect(previous, detect(self._content, language))
-        said = parts(self._content, talk)
-        known = [(part, await self._meaning(part)) for part in said] if len(said) <= PARTS else ()
-        return wished(self._content, talk, previous, response, tools, manner.chances(known))
-
-    async def _write(self) -> None:
-        """Write the message down before the model is asked, so that nothing that follows can lose it."""
-        if self._analysis is None or self._place is None:
-            return
-        kept = memorable(self._content, self._analysis)
-        vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
-        before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
-        stated = [
-            one._replace(vector=await self._meaning(one.text))
-            for one in assertion.statements(kept, USER, ASSISTANT, before)
-        ]
-        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
-        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
-        item = item._replace(content=self._content, vector=vector)
-        if is_all([one for one in self.heard if one.slots or not stated], self._content):
-            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, _ = await self._owner.store.sessions.say(self._place, item)
-        self._owner.saw(self._place, self._analysis.language, USER)
-        if self.heard:
-            await self._owner.store.sessions.hear(self._place, self.number, self.heard)
-
-    def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
-        identity = self._owner.identity
-        self.confidence = self._owner.estimate(
-            asked,
-            found,
-            context=terms_of(self.history),
-            identity=identity,
-            calibration=self._calibration,
-        )
-        guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
-        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
-        self.personal = self._is_personal(found)
-        self.words = compose(
-            identity,
-            self.confidence,
-            self.recalled,
-            personal=self.personal,
-            language=asked.language,
-            guidelines=self._guidelines,
-            guidance=guidance,
-            lessons=told,
-            mend=self.mend.text if self.mend else "",
-            wishes=[wish.text for wish in near],
-            advisories=[advisory.text for advisory in self._advisories],
-        )
-        if self.personal and self.words.level == "low":
-            self.confidence = confidence.untold(self.confidence, self._calibration)
-        evaluated("confidence", self.confidence.score, self.confidence.level)
-        self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
-
-    def _is_personal(self, found: Recollection) -> bool:
-        """Whether the message asks for a fact of the user's life; else, a line that answers does."""
-        if self._analysis is None:
-            return False
-        names = known_names(self._analysis, found.statistics.asserting)
-        answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
-        return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
-
-    def _questions_before(self) -> tuple[Ask, ...]:
-        if not self.history or self.history[-1].provenance != "assistant":
-            return ()
-        return asks(analyse(self.history[-1].content[:REMEMBERED_CHARS]))
 
     def _finish(
         self, response: str, assessment: Assessment | None, logprobs: Logprobs | None, *, structured: bool
@@ -538,48 +272,12 @@ class Turn:
         said, heard = frozenset(analysis.terms).difference(asked.terms), frozenset(asked.terms)
         return item, [one.memory.id for one in self.recalled if is_used(one, said, heard)]
 
-    @contextmanager
-    def kept_from_host(self, where: str) -> Generator[None]:
-        """The edge of law 4: a failure of ours is counted, logged and said, and goes no further."""
-        started = time.perf_counter()
-        try:
-            yield
-        except InsulaError as error:
-            self._owner.telemetry.failures.labels(where).inc()
-            log.warning("%s", error)
-            self.troubles.append(str(error))
-        except Exception as error:
-            self._owner.telemetry.failures.labels(where).inc()
-            log.exception("Metacognition failed on %s.", where)
-            self.troubles.append(f"Insula failed on {where} ({type(error).__name__}); the log says more.")
-        finally:
-            self.added += time.perf_counter() - started
-
     def to_json(self) -> str:
         """The open turn as text, to be finished later or elsewhere by `Metacognition.finish`.
 
         It holds what stood before the model, memories among it: keep it where you keep the conversation.
         """
-        return suspended.dumped(
-            suspended.Suspended(
-                user=self.user,
-                session=self.session,
-                message=self.message,
-                model=self.model,
-                number=self.number,
-                words=self.words,
-                confidence=self.confidence,
-                recalled=self.recalled,
-                history=self.history,
-                personal=self.personal,
-                lessons=self.lessons,
-                insights=self.insights,
-                mend=self.mend,
-                controls=self.controls,
-                skipped=self.skipped,
-                adaptations=self._adaptations,
-            )
-        )
+        return suspended.dumped(self, self._adaptations)
 
     @classmethod
     async def resume(cls, owner: Mind, kept: str) -> Self:
@@ -591,7 +289,7 @@ class Turn:
         was = suspended.loaded(kept)
         turn = cls(owner, was.user, was.session, was.message, was.model)
         turn._begun = time.perf_counter()
-        with turn.kept_from_host("resume"):
+        with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn
 
@@ -611,6 +309,8 @@ class Turn:
             return
         self._place, self.number = place, was.number
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
+        if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
+            self.confidence = replace(was.confidence, reasons=(ERASED,))
 
 
 def _is_data(text: str) -> bool:

@@ -15,6 +15,7 @@ from insula.step import trace
 from insula.step.digest import compile_rules
 from insula.step.evidence import read as read_evidence
 from insula.step.senses.o2 import CHARS_PER_TOKEN
+from insula.step.worth import false_alarms
 from insula.value import is_number
 from insula.worth import Worth as Compared
 from insula.worth import amounts, rate
@@ -53,6 +54,8 @@ class Trouble:
     chars: int = 0
     withheld: bool = False
     """By lot, so that it can be compared."""
+    wrong: bool = False
+    """Whether its kind was called a false alarm in that project."""
     heeded: bool | None = None
     turns: int | None = None
     """From the first text to its end; None where it has not ended."""
@@ -84,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What became of a rule that sessions were told."""
+    """What became of a rule that sessions were told, or that was learned in these days."""
 
     rule: str
     advice: str
@@ -93,6 +96,8 @@ class Told:
     """Sessions that were told it and kept it, ..."""
     broken: int
     """... and that broke it."""
+    learned: float | None = None
+    """When the user first asked for it, where that was in these days."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,6 +139,9 @@ def worth(home: str, days: float, now: float) -> Worth:
         found.calls += calls
         found.troubles += _troubles(folder.name, records, since)
     found.troubles.sort(key=lambda one: -one.at)
+    wrong = false_alarms(home)
+    for one in found.troubles:
+        one.wrong = (one.project, one.sense, one.family) in wrong
     found.rules = _rules(home, since, now)
     found.effects = [
         compare("notes", TURNS, _notes(found.troubles, now), days),
@@ -210,9 +218,13 @@ def _rules(home: str, since: float, now: float) -> list[Told]:
     for name, rule in rules.items():
         shown = [item for item in evidence.get(name, []) if item.arm == SHOWN and item.at >= since]
         broken = sum(item.happened for item in shown)
-        if shown or rule.life.told:
+        asked = rule.wish.times[0].at if rule.wish is not None else 0.0
+        learned = asked if asked >= since else None
+        if shown or rule.life.told or learned is not None:
             kept = len(shown) - broken
-            told.append(Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken))
+            told.append(
+                Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned)
+            )
     return sorted(told, key=lambda one: (-(one.kept + one.broken), one.rule))
 
 

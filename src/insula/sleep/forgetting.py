@@ -5,7 +5,7 @@ from pathlib import Path
 
 from insula.errors import InputError
 from insula.memory.store import Store
-from insula.sleep import guidelines
+from insula.sleep import desk, guidelines
 
 REQUESTS = "requests.jsonl"
 """Beside a user's SOUL.md: what the model was told, turn by turn."""
@@ -30,6 +30,27 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
     if not await store.memories.erase(user_id, number):
         return None
+    return await _from_files(store, user_id, path)
+
+
+async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
+    """Erase a lesson, a wish or a guideline; the messages that it was learned from stay. Returns as `erase` does.
+
+    Raises:
+        InputError: there is none such.
+    """
+    one = await desk.piece(store, user, name)
+    user_id = await store.nights.sleeper(user)
+    assert user_id is not None  # noqa: S101 a piece is somebody's
+    with suppress(InputError):
+        if path:
+            await guidelines.adopt(store, user, path)
+    await store.guidance.erase(user_id, one.kept.id)
+    return await _from_files(store, user_id, path)
+
+
+async def _from_files(store: Store, user_id: int, path: Path | None) -> str:
+    """Let SOUL.md say what the store does, and no request quote what is gone; why the former was left alone, if so."""
     if path:
         path.with_name(REQUESTS).unlink(missing_ok=True)  # any of them may quote it
     past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)

@@ -1,10 +1,12 @@
 """A night in words: one renderer for the terminal and the page."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
+from insula.sleep.effects import Weighed
 from insula.sleep.names import PhaseName
 from insula.sleep.phases import (
     calibration,
@@ -14,6 +16,7 @@ from insula.sleep.phases import (
     mistakes,
     reflection,
     soul,
+    statements,
     summaries,
     trends,
     wishes,
@@ -22,19 +25,57 @@ from insula.sleep.phases import (
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
-    PhaseName.MISTAKES: "Looked at mistakes",
+    PhaseName.STATEMENTS: "Completed facts",
+    PhaseName.MISTAKES: "Looked for mistakes",
     PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
-    PhaseName.LESSONS: "Weighed lessons",
+    PhaseName.LESSONS: "Weighed what it learned",
     PhaseName.SOUL: "Wrote guidelines",
     PhaseName.FILE: "Saved SOUL.md",
     PhaseName.CALIBRATION: "Checked how sure to be",
-    PhaseName.TRENDS: "Is quality rising?",
+    PhaseName.TRENDS: "Asked whether answers get better",
     PhaseName.END: "Ended",
 }
 ELSEWHERE = "A phase of another version of Insula."
 BEFORE = "done before, in this same night"
 DONE = "done"
+BY = {"model": "by the model", "extractive": "from their own lines"}
+STATES = {
+    "proposed": "noticed, not told yet",
+    "active": "told",
+    "accepted": "told",
+    "retired": "told no more, since it does not help",
+    "pinned": "pinned by you",
+    "muted": "muted by you",
+    "pruned": "told no more: forgotten",
+}
+"""How a lesson stands, as a person reads it; the same on every page."""
+COUNTED = {
+    "detection": "needed where it was not told",
+    "suppression": "told and kept",
+    "breach": "told and broken",
+    "absence": "not told, and not missed",
+}
+MONTH_SCALE = 1.0
+"""Scores lie between 0 and 1: where the line of a few days leads beyond that in a month, no month is spoken of."""
+
+
+class Measured(NamedTuple):
+    """An effect with the interval that holds it with 95 % probability: what it changes of a share, from -1 to 1."""
+
+    what: str
+    verdict: str
+    estimate: float
+    low: float
+    high: float
+
+    def figures(self) -> str:
+        """The effect and its interval, in points of a hundred."""
+        return f"{100 * self.estimate:+.0f} points, between {100 * self.low:+.0f} and {100 * self.high:+.0f} (95 %)"
+
+    def said(self) -> str:
+        """All of it, in a line."""
+        return f"{self.what}: {self.verdict}, {self.figures()}"
 
 
 class Told(NamedTuple):
@@ -46,6 +87,7 @@ class Told(NamedTuple):
     said: str
     found: tuple[str, ...] = ()
     """What was learned or changed, each in a line."""
+    measured: tuple[Measured, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -53,21 +95,27 @@ class Told(NamedTuple):
         return self.state == "failed"
 
 
-def told(phase: PhaseReport) -> Told:
+Names = Mapping[str, str]
+"""What is meant by `lesson 3` and `insight 7`, in its own words, where they are known."""
+
+
+def told(phase: PhaseReport, names: Names | None = None) -> Told:
     """How a phase went; of a report that another version wrote, as much as is understood."""
     why = BEFORE if phase.state == "before" else phase.why
+    measured: tuple[Measured, ...] = ()
     try:
         said, *more = [why] if why or not phase.found else list(_TOLD[phase.name](phase.found))
+        measured = tuple(_measured(phase, names or {})) if phase.found and not why else ()
     except (KeyError, TypeError, ValueError, AttributeError):
         said, more = DONE, []
-    return Told(phase.name, TITLES[phase.name], phase.state, said or DONE, tuple(more))
+    return Told(phase.name, TITLES[phase.name], phase.state, said or DONE, tuple(more), measured)
 
 
-def journalled(name: str, found: Json) -> Told:
+def journalled(name: str, found: Json, names: Names | None = None) -> Told:
     """A phase as the journal holds it; one that this version does not have is named, and said to be another's."""
     if name not in TITLES:
         return Told(name, name, "done", ELSEWHERE)
-    return told(PhaseReport(name=PhaseName(name), state="done", found=found))
+    return told(PhaseReport(name=PhaseName(name), state="done", found=found), names)
 
 
 def ordered(phases: Iterable[Told]) -> list[Told]:
@@ -80,21 +128,46 @@ def ordered(phases: Iterable[Told]) -> list[Told]:
 def _summaries(found: Json) -> Iterator[str]:
     report = cast(summaries.Report, found)
     made = report["summarised"]
-    how = ", ".join(f"{number} {by}" for by, number in made.items() if number)
-    yield f"{_many(sum(made.values()), 'conversation')}: {how or 'none'}"
+    how = ", ".join(f"{number} {BY.get(by, by)}" for by, number in made.items() if number)
+    yield f"{_many(sum(made.values()), 'conversation')} in short{f', {how}' if how else ''}."
 
 
 def _consolidation(found: Json) -> Iterator[str]:
     report = cast(consolidation.Report, found)
-    yield f"{len(report['merged'])} merged, {len(report['forgotten'])} forgotten, of {report['looked_at']}"
+    merged, gone = sum(len(one["others"]) for one in report["merged"]), len(report["forgotten"])
+    parts = [
+        f"{_many(merged, 'memory')} said what another one says, and became one with it" if merged else "",
+        f"{_many(gone, 'memory')}, old and never used again, {'was' if gone == 1 else 'were'} let go" if gone else "",
+    ]
+    said = "; ".join(part for part in parts if part) or "nothing was said twice, and nothing is old and unused"
+    yield f"Of {_many(report['looked_at'], 'memory')}: {said}."
+
+
+def _statements(found: Json) -> Iterator[str]:
+    report = cast(statements.Report, found)
+    refused = sum(report["refused"].values())
+    more = f", {refused} refused" if refused else ""
+    yield f"{len(report['completed'])} of {_many(report['lines'], 'line')} completed{more}."
 
 
 def _mistakes(found: Json) -> Iterator[str]:
     report = cast(mistakes.Report, found)
-    kinds = ", ".join(f"{count} {kind}" for kind, count in report["mistakes"].items())
-    yield f"{_many(report['sessions'], 'conversation')}: {kinds or 'none'}; {report['quarantined']} refused"
-    for one in (*report["lessons"], *report.get("wishes", ())):
-        yield f"{one['advice']} (from memories {_list(one.get('memories', ()))})"
+    kinds = ", ".join(f"{kind} {_times(count)}" for kind, count in report["mistakes"].items() if count)
+    refused = report["quarantined"]
+    more = f" From {_many(refused, 'text')} nothing is learned, since they give orders." if refused else ""
+    yield (
+        f"{_many(sum(report['mistakes'].values()), 'mistake')} in {_many(report['sessions'], 'conversation')}"
+        + (f": {kinds}." if kinds else ".")
+        + more
+    )
+    yield from (f"Noticed: {one['advice']}{_from(one)}" for one in report["lessons"])
+    yield from (f"You wish: {one['advice']}{_from(one)}" for one in report.get("wishes", ()))
+
+
+def _from(one: mistakes.Learned | mistakes.Wished) -> str:
+    """The memories that somebody who wants it gone would erase."""
+    numbers = one.get("memories", ())
+    return f" (from {'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))})" if numbers else ""
 
 
 def _wishes(found: Json) -> Iterator[str]:
@@ -102,7 +175,8 @@ def _wishes(found: Json) -> Iterator[str]:
     if not report.get("asked"):
         return
     done, refused = report.get("done", []), report.get("refused", [])
-    yield f"{_many(report.get('asked', 0), 'pair')} in doubt: {len(done)} settled, {len(refused)} refused"
+    more = f", {len(refused)} refused" if refused else ""
+    yield f"{_many(report.get('asked', 0), 'pair')} of wishes in doubt: {len(done)} settled{more}."
     yield from (f"“{one['new']}” {_MAKES[one['what']]} “{one['old']}”" for one in done)
 
 
@@ -116,62 +190,84 @@ _MAKES: Mapping[str, str] = {
 
 def _reflection(found: Json) -> Iterator[str]:
     report = cast(reflection.Report, found)
-    how = "by a model" if report["by"] == "model" else report["by"]
     revised = len(report.get("operations", ()))
-    more = f", {revised} revised" if revised else ""
-    yield f"{_many(report['insights'], 'insight')}, {_many(len(report['candidates']), 'principle')}{more}, {how}"
-    yield from (f"{one['advice']} (sessions {_list(one['sessions'])})" for one in report["candidates"])
+    parts = [
+        f"understood {_many(report['insights'], 'new thing')}" if report["insights"] else "",
+        f"has {_many(len(report['candidates']), 'principle')} to propose" if report["candidates"] else "",
+        f"put {_many(revised, 'guideline')} in other words, or out" if revised else "",
+    ]
+    said = "; ".join(part for part in parts if part) or "nothing new was understood"
+    yield f"{said[0].upper()}{said[1:]}{', with the model' if report['by'] == 'model' else ''}."
+    yield from (f"{one['advice']} (from {_many(len(one['sessions']), 'conversation')})" for one in report["candidates"])
 
 
 def _lessons(found: Json) -> Iterator[str]:
     report = cast(lessons.Report, found)
-    kinds = ", ".join(_many(count, kind) for kind, count in report.get("counted", {}).items())
     standing = report.get("lessons", [])
-    yield f"{_many(len(standing), 'lesson')}: {kinds or 'nothing new'}"
-    yield from map(_lesson, standing)
-    yield from (f"insight {one['id']}: {one['verdict']}" for one in report.get("insights", ()))
+    counted = report.get("counted", {})
+    kinds = ", ".join(f"{COUNTED.get(kind, kind)} {_times(count)}" for kind, count in counted.items() if count)
+    stands = Counter(STATES.get(one["state"], one["state"]) for one in standing)
+    how = f" ({', '.join(f'{count} {state}' for state, count in stands.items())})" if standing else ""
+    yield f"{_many(len(standing), 'lesson')}{how}. " + (f"New: {kinds}." if kinds else "No conversation had a say.")
 
 
-def _lesson(one: lessons.Standing) -> str:
-    """Where a lesson stands; the effect of a wish is not measured, since no lot withholds it."""
-    does = "" if one["state"] == lessons.WISH else f", {_effect(one['effect'])}"
-    return f"{name_of(one['key'], '')}: {one['state']}{does}"
+def _measured(phase: PhaseReport, names: Names) -> Iterator[Measured]:
+    """The effects that a phase found, with their intervals."""
+    if phase.name == PhaseName.LESSONS:
+        report = cast(lessons.Report, phase.found)
+        for lesson in report.get("lessons", ()):
+            if not isinstance(lesson["effect"], str):
+                name = name_of(lesson["key"], "")
+                yield _effect(names.get(name, f"lesson {name}"), lesson["effect"])
+        for insight in report.get("insights", ()):
+            yield _effect(names.get(f"insight {insight['id']}", f"insight {insight['id']}"), insight)
+    if phase.name == PhaseName.TRENDS:
+        yield from _trend(cast(trends.Report, phase.found))
 
 
-def _effect(effect: lessons.Effect | str) -> str:
-    """What a lesson is known to do: the verdict, with the difference and its interval where they are known."""
-    if isinstance(effect, str):
-        return effect
-    return f"{effect['verdict']}: {effect['estimate']:+.2f} [{effect['low']:+.2f}, {effect['high']:+.2f}]"
+def _effect(what: str, one: lessons.Effect | Weighed) -> Measured:
+    return Measured(what, one["verdict"], one["estimate"], one["low"], one["high"])
+
+
+def _trend(report: trends.Report) -> Iterator[Measured]:
+    low, high = report["interval"]
+    if low is not None and high is not None and low >= -MONTH_SCALE and high <= MONTH_SCALE:
+        yield Measured("how good answers are, in 30 days", report["verdict"], report["per_30_days"], low, high)
 
 
 def _soul(found: Json) -> Iterator[str]:
     report = cast(soul.Report, found)
-    waits = "; one waits for your word" if report["waiting"] else ""
-    yield _many(len(report["changes"]), "change") + waits
-    yield from (f"{change['kind']}: {change['text'] or change['before']}" for change in report["changes"])
+    waits = " One waits for your word." if report["waiting"] else ""
+    yield f"{_many(len(report['changes']), 'change')}.{waits}"
+    yield from (f"{change['kind'].capitalize()}: {change['text'] or change['before']}" for change in report["changes"])
 
 
 def _file(found: Json) -> Iterator[str]:
     report = cast(file.Report, found)
-    yield "SOUL.md is written" if report["written"] else "the file holds everything already"
+    yield "SOUL.md is written." if report["written"] else "The file holds everything already."
 
 
 def _calibration(found: Json) -> Iterator[str]:
     report = cast(calibration.Report, found)
-    sure = f"; confidence is high from {report['high']:.2f} on" if "high" in report else ""
-    yield f"{_many(report['right'], 'answer')} held, {report['wrong']} did not{sure}"
+    said = f"What memory said held for {_many(report['right'], 'answer')}, and did not for {report['wrong']}."
+    yield f"{said} From {100 * report['high']:.0f} % on it is now sure." if "high" in report else said
 
 
 def _trends(found: Json) -> Iterator[str]:
     report = cast(trends.Report, found)
-    low, high = report["interval"]
-    yield f"{report['verdict']}: {report['per_30_days']:+.3f} in 30 days [{low}, {high}]"
+    points, verdict, over = 100 * report["per_30_days"], report["verdict"], _many(report["assessments"], "answer")
+    if verdict not in ("rising", "falling"):
+        yield f"Neither better nor worse, as far as {over} tell."
+    elif not list(_trend(report)):
+        yield f"{'Better' if points > 0 else 'Worse'} over {over}, in a time too short to say by how much a month."
+    else:
+        yield f"{'Better' if points > 0 else 'Worse'}: {points:+.0f} points of 100 in 30 days, over {over}."
 
 
 _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
+    PhaseName.STATEMENTS: _statements,
     PhaseName.MISTAKES: _mistakes,
     PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,
@@ -184,8 +280,8 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
 
 
 def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else f'{noun[:-1]}ies' if noun.endswith('y') else f'{noun}s'}"
 
 
-def _list(numbers: Sequence[object]) -> str:
-    return ", ".join(map(str, numbers))
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

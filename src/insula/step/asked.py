@@ -12,8 +12,9 @@ import os
 from insula.step import trace
 from insula.step.correction import INTERRUPT, LONGEST, PROMPT, REJECTION, RULE, read
 from insula.step.fingerprint import digest
-from insula.step.lines import append, end, records
+from insula.step.lines import append, end
 from insula.step.meaning import SAME, alike, keys
+from insula.step.trace import records
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -161,6 +162,15 @@ def asked_in(home: str, project: str) -> list[Asked]:
         if one is not None:
             kept.append(one)
     return kept
+
+
+def projects(home: str) -> list[str]:
+    """The projects in which something was asked for."""
+    try:
+        names = sorted(os.listdir(f"{home}/{FOLDER}"))
+    except OSError:
+        return []
+    return [name[:-6] for name in names if name.endswith(".jsonl")]
 
 
 def _is_ours(path: str) -> bool:

@@ -18,7 +18,9 @@ _NEAR = 42
 _ADJACENT = frozenset(("no", "kein", "keine", "keinen", "pas de", "aucun", "niente", "nessun"))
 """Negations of nouns: "no commits" is a wish, "no condensation commit" tells what is missing."""
 _FILLING = frozenset(
-    "hagas haga hagáis hacer un ningún más new more further other neuen weiteren mehr nouveau autre".split()
+    "hagas haga hagáis hacer un ningún más new more further other neuen weiteren mehr nouveau autre package packages "
+    "dependency dependencies library libraries paket pakete abhängigkeiten bibliotheken paquets dépendances paquetes "
+    "dependencias pacotes dependências pacchetti dipendenze".split()
 )
 _BETWEEN = 4
 """Words between them."""
@@ -53,7 +55,7 @@ def read(words: str) -> tuple[tuple[Ban, ...], frozenset[str]]:
                 continue
             if not _negated(table, clause, found.start(), found.end()):
                 allowed.add(act)
-            elif not asked and (ban := _ban(table, act, clause, found.end())) is not None:
+            elif not asked and (ban := _ban(table, act, clause, found.start(), found.end())) is not None:
                 forbidden.append(ban)
         forbidden += [] if asked else _things(table, clause)
     return tuple(dict.fromkeys(forbidden)), frozenset(allowed - {ban.act for ban in forbidden})
@@ -70,34 +72,32 @@ def guesses(words: str) -> bool:
 def _negated(table: "Table", clause: str, start: int, end: int) -> bool:
     """Whether a word is denied: by a negation shortly before it, or behind it where the language puts it there."""
     before, after = clause[max(0, start - _NEAR) : start], clause[end : end + 24]
-    for pattern in table["before"].values():
-        last = next(reversed(list(re.finditer(pattern, before))), None)
-        between = before[last.end() :] if last is not None else ","
-        adjacent = last is not None and last[0].strip() in _ADJACENT
-        if adjacent and not set(between.split()) <= _FILLING:
-            continue
-        if "," not in between and len(between.split()) <= _BETWEEN and re.search(table["innocent"], between) is None:
-            return True
+    if any(_denies(table, pattern, before) for pattern in table["before"].values()):
+        return True
     return any(re.match(rf"\W{{0,3}}(?:\w+\W+){{0,2}}?(?:{pattern})", after) for pattern in table["after"].values())
 
 
-def _ban(table: "Table", act: str, clause: str, end: int) -> Ban | None:
+def _denies(table: "Table", pattern: str, before: str) -> bool:
+    last = next(reversed(list(re.finditer(pattern, before))), None)
+    if last is None or re.search(table["existing"], before[: last.start()]):  # "there is no stash"
+        return False
+    between = before[last.end() :]
+    if last[0].strip() in _ADJACENT and not set(between.split()) <= _FILLING:
+        return False
+    return "," not in between and len(between.split()) <= _BETWEEN and re.search(table["innocent"], between) is None
+
+
+def _ban(table: "Table", act: str, clause: str, start: int, end: int) -> Ban | None:
+    """A wish about an act as such; None where it is about one thing, or under a condition."""
     rest = clause[end:]
-    place = re.match(
-        r"\s*(?:anything\s+|code\s+|changes\s+|it\s+)?(?:directly\s+|straight\s+)?(?:to|on|into|nach|auf|sur|a|en|para|su)\s+`?([\w/.-]+)`?",
-        rest,
-    )
-    if (
-        act == "push"
-        and place
-        and place[1] in {"main", "master", "origin", "upstream", "develop", "production", "prod", "release"}
-    ):
-        return Ban(act=act, what=place[1])
+    if act == "push" and (place := re.search(table["places"], clause)):
+        return Ban(act=act, what=place[1] or place[2])
     if re.search(table["asking"], rest):
         return Ban(act=act)
-    if re.search(table["conditions"], clause) or re.match(table["tail"], rest) is None:
+    about = re.split(table["reasons"], rest, maxsplit=1)[0]
+    if re.search(table["conditions"], clause[:end] + about) or re.search(table["one_thing"], clause[:start]):
         return None
-    return Ban(act=act)
+    return Ban(act=act) if re.match(table["tail"], about) else None
 
 
 def _things(table: "Table", clause: str) -> "list[Ban]":
@@ -110,9 +110,11 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
         and not clause[match.end() :].strip(" .!`")
     ]
     for match in re.finditer(table["uses"], clause):
-        thing = re.match(r"\s*(?:the\s+)?`?([\w-]+(?:\.\w+)*)`?", clause[match.end() :])
-        if thing and thing[1] in _KNOWN - _COMMON and _negated(table, clause, match.start(), match.end() + thing.end()):
-            found.append(Ban(act=RUN, what=thing[1]))
+        thing = re.match(r"\s*(?:the\s+|(keine?n?|pas|no)\s+)?`?([\w-]+(?:\.\w+)*)`?", clause[match.end() :])
+        if thing is None or thing[2] not in _KNOWN - _COMMON:
+            continue
+        if thing[1] or _negated(table, clause, match.start(), match.end() + thing.end()):
+            found.append(Ban(act=RUN, what=thing[2]))
     for match in re.finditer(table["touches"], clause):
         path = re.match(rf"\W{{0,3}}(?:\w+\W){{0,4}}?{_PATH}", clause[match.end() :])
         if path and _negated(table, clause, match.start(), match.end() + path.end()):
@@ -121,8 +123,10 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
 
 
 def _table() -> "Table":
-    with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
-        return json.loads(file.read())
+    if not _READ:  # once in a process: an agent with the senses in it hears many messages
+        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+            _READ.update(json.loads(file.read()))
+    return _READ
 
 
 TYPE_CHECKING = False
@@ -130,3 +134,4 @@ if TYPE_CHECKING:
     from typing import Any
 
     Table = dict[str, Any]
+_READ: "Table" = {}

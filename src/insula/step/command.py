@@ -5,14 +5,12 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 """
 
 from insula.step import programs
+from insula.step.naming import LABEL, address, label, named_check
 from insula.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
 from insula.step.shell import Simple, simple_commands
 from insula.value import Value
 
-LABEL = 60
-"""Characters of a command as it is named to the agent."""
 SELECTORS = 6
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+-=~")
 
 # What a command does to the tree, for the senses that mind it.
 COMMITS, PUSHES, FORCES, STASHES, RESETS, DISCARDS = "commit", "push", "force-push", "stash", "reset", "checkout"
@@ -70,7 +68,7 @@ def understand(line: str) -> Command:
         family=f"{kind} {' '.join(words)}",
         selectors=tuple(sorted(word.removeprefix("./") or word for word in _selected(main.words, kind))),
         label=label((*words, *_selected(main.words, kind))),
-        waits=kind not in PROVING and (_sleeps_first(doing) or any(map(_waits, doing)) or _loops(parts)),
+        waits=kind not in PROVING and (pauses[0] or any(map(_waits, doing)) or _loops(parts)),
         probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
         changes=any(map(_changes, parts)),
         proves=kind in PROVING,
@@ -80,23 +78,6 @@ def understand(line: str) -> Command:
         seeks=seeks,
         limited=kind not in PROVING and any("timeout" in part.words[:3] for part in whole),
     )
-
-
-def label(words: "tuple[str, ...]") -> str:
-    """Words as they may be told: plain ones only, at most `LABEL` characters, cut between them."""
-    told = ""
-    for word in words:
-        if not word or len(word) > LABEL or not _PLAIN.issuperset(word):
-            continue
-        if len(told) + len(word) >= LABEL:
-            break
-        told += f" {word}" if told else word
-    return told
-
-
-def named_check(family: str, selectors: "tuple[str, ...]") -> str:
-    """A check and which part of it is run, as one word."""
-    return " ".join((family, *selectors))[:160]
 
 
 def _gone_well(parts: "list[Simple]", doing: "list[Simple]", main: Simple) -> tuple[str, ...]:
@@ -126,6 +107,8 @@ def _bare(part: Simple) -> Simple:
             words = list(inner[-1].words)
         elif "=" in first and first.split("=", 1)[0].isidentifier():
             del words[0]
+        elif first[0] == "$" and words[1:2] == ["="]:  # PowerShell sets a variable
+            words = [] if first.lower().startswith("$env:") else words[2:]
         elif before := _before(words, name):
             del words[:before]
         else:
@@ -149,7 +132,9 @@ def _before(words: "list[str]", name: str) -> int:
         return place
     if len(words) > 2 and words[1] in programs.RUNNERS.get(name, ()):
         return _options(words, 2)
-    if name in {"python", "py"} and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
+    if name in programs.RUN_BY_NAME and len(words) > 1 and words[1] in programs.PROGRAMS:
+        return 1
+    if name == "python" and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
         return words.index("-m") + 1
     return _options(words, 1) if name == "xargs" else 0
 
@@ -165,7 +150,8 @@ def _name(word: str) -> str:
     name = word.replace("\\", "/").rsplit("/", 1)[-1].lower()
     for ending in (".exe", ".cmd", ".bat", ".ps1"):
         name = name.removesuffix(ending)
-    return "python" if name.startswith("python") and name[6:].replace(".", "").isdigit() else name
+    name = "python" if name.startswith("python") and name[6:].replace(".", "").isdigit() else name
+    return programs.ALIASES.get(name, name)
 
 
 def _kind(words: "tuple[str, ...]") -> str:
@@ -226,24 +212,13 @@ def _selected(words: "tuple[str, ...]", kind: str) -> "list[str]":
         elif word in names:
             names.remove(word)
         else:
-            found.append(_address(word) if kind == REQUEST else word)
+            found.append(address(word) if kind == REQUEST else word)
     if kind == REQUEST:
         found = found[:1]
     return list(dict.fromkeys(one[:80] for one in found if one))[:SELECTORS]
 
 
-def _address(url: str) -> str:
-    """Host and path of an address: no user, no query."""
-    bare = url.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
-    return bare.rsplit("@", 1)[-1]
-
-
 # What only asks, and what waits.
-
-
-def _sleeps_first(doing: "list[Simple]") -> bool:
-    """Whether the line waits before it does what it does; a pause at its end is none of it."""
-    return doing[0].words[0] in programs.WAITS
 
 
 def _loops(parts: "list[Simple]") -> bool:
@@ -255,7 +230,12 @@ def _loops(parts: "list[Simple]") -> bool:
 def _waits(part: Simple) -> bool:
     words = part.words
     name, first = words[0], _first(words)
-    if name in programs.POLLING:
+    parts = set(name.replace("_", "-").split("-"))
+    if (
+        name in programs.POLLING
+        or parts & set(programs.HEALTHY_WORDS)
+        or any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1)))
+    ):
         return True
     if name == "tail" and any(word[0] == "-" and "f" in word.lower() for word in words[1:3]):
         return True
@@ -284,8 +264,17 @@ def _probes(part: Simple) -> bool:
     if first in programs.ASKS.get(name, ()):
         return _act(words) == ""
     if name in {"python", "node", "ruby"} and words[1:2] in (("-c",), ("-e",)) and len(words) > 2:
-        return words[2].lstrip().startswith(("import ", "from ", "require(")) and len(words[2]) < LABEL
+        return len(words[2]) < LABEL and all(map(_only_loads, words[2].replace("\n", ";").split(";")))
     return _kind(words) == REQUEST and ("-I" in words or "--head" in words)
+
+
+def _only_loads(statement: str) -> bool:
+    """Whether a statement shows that a module is there, or its version, and does nothing else."""
+    return (
+        not statement.strip()
+        or statement.strip().startswith(("import ", "from ", "require("))
+        or "version" in statement
+    )
 
 
 def _forgives(parts: "list[Simple]") -> bool:
@@ -347,7 +336,7 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
         return COMMITS
     if first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
-        return FORCES if forced and "--dry-run" not in rest else PUSHES
+        return "" if rest & {"-n", "--dry-run"} else FORCES if forced else PUSHES
     if first == "stash":
         does = _first(words, 1)
         if does in {"pop", "apply"}:
@@ -385,6 +374,9 @@ def _checkout(words: "tuple[str, ...]", rest: "set[str]") -> str:
 
 def _paths(words: "tuple[str, ...]") -> "list[str]":
     """The paths that an act names."""
+    forced = {"-f", "--force", "--discard-changes"} & set(words) and "--" not in words
+    if forced and _first(words) in {"checkout", "switch"}:
+        return []  # a branch, whose files take the place of all
     after = words[words.index("--") + 1 :] if "--" in words else words[1:]
     skip = {"checkout", "restore", "clean", "stash", "reset", "push", "pop", "HEAD", "git", "drop"}
     return [word for word in after if not word.startswith("-") and word not in skip and word not in {".", "*", "./"}]

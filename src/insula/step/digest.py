@@ -26,8 +26,8 @@ from insula.step import asked, evidence, trace
 from insula.step.asked import Wish
 from insula.step.evidence import MARKER, Marker
 from insula.step.fingerprint import digest
-from insula.step.lines import VERSION
 from insula.step.patterns import PATTERNS
+from insula.step.trace import VERSION
 from insula.value import Value
 
 OPENING = "[insula] Learned in earlier sessions:"

@@ -16,8 +16,9 @@ import os
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
 from insula.step import asked, trace
 from insula.step.action import Action
-from insula.step.lines import VERSION, append, end, records
+from insula.step.lines import append, end
 from insula.step.patterns import BY_ID, is_work, outcomes
+from insula.step.trace import VERSION, records
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -121,6 +122,32 @@ def decisions(home: str) -> dict[str, list[Decision]]:
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
             found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
     return found
+
+
+def erase_advice(home: str, rule: str) -> None:
+    """Take the words of an imported rule out of the log; that there was one stays.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = f"{home}/{DECISIONS}"
+    with open(path, "rb") as file:
+        kept = [_without_advice(line, rule) for line in file.read().splitlines(keepends=True)]
+    temporary = f"{path}.{os.getpid()}"
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.writelines(kept)
+    os.replace(temporary, path)
+
+
+def _without_advice(line: bytes, rule: str) -> bytes:
+    try:
+        record: Record = json.loads(line)
+        if record["rule"] != rule or "advice" not in record:
+            return line
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return line
+    kept = {name: value for name, value in record.items() if name not in ("advice", "source")}
+    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
 
 
 def imported(decided: dict[str, list[Decision]]) -> dict[str, Decision]:

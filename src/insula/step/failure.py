@@ -30,13 +30,23 @@ _TEST = (
     r"|\s*(?P<js_file>FAIL\s+\S+\.[cm]?[jt]sx?\b[^\n]{0,120})$"
     r"|\s*\d+\)\s+(?P<mocha>[A-Z][^\n]{2,150}):?$"
     r"|rspec (?P<ruby>\./\S+)"
-    r"|(?:\[ERROR\]|\[ *FAILED *\])\s+(?P<java>[\w.$]+[.#:/ ]\w+)"
+    r"|(?:\[ERROR\]|\[ *FAILED *\])\s+(?P<java>(?!Tests run)[\w.$]+[.#:/ ][a-zA-Z_]\w*)"
     r")"
 )
 _PLACE = (
     r"(?m)^\s*(?:error\s+)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})[:(]\d+(?:[:,]\d+)?\)?:?\s*(?:-\s*)?"
     r"(?P<what>[^\n]{3,})$"
 )
+_MISSING = (
+    r"(?i)(?:no module named|cannot find (?:module|package|name|symbol)|undefined(?: name| reference to| variable)?:?"
+    r"|no such (?:table|column):|keyerror:|has no attribute|unable to resolve|module not found:?)\s+[`'\"]?"
+    r"(?P<thing>[\w./@-]{1,80})"
+    r"|(?:\b(?P<known>\w{1,60})|['\"`](?P<named>[\w./@ -]{1,80})['\"`]) (?:is not defined|does not exist|not found)\b"
+)
+"""What is missing: another one is another failure."""
+_RANDOM = r"[0-9a-f]{8,}|\d+"
+_STEP = r"failed to solve: (?:process )?[\"']?(?P<step>[^\"'\n]{3,160})"
+"""The step of an image that could not be built."""
 _RUST = r"(?m)^error(?:\[(?P<code>E\d+)\])?: (?P<what>[^\n]{0,160})$"
 _THROWN = (
     r"(?m)^(?:E\s+|\s*)?(?:[a-zA-Z_][\w.]{0,80}\.)?(?P<name>[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit|Interrupt|Panic))\b"
@@ -91,7 +101,13 @@ def _places(said: str) -> "list[str]":
         and "Error" not in match["what"][:20]
         and not match["what"].startswith("in ")
     ]
-    return found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
+    found = found or [f"{match['code']} {_plain(match['what'])}" for match in re.finditer(_RUST, said)]
+    return found or [f"step {_plain(match['step'])}" for match in re.finditer(_STEP, said)] or _missing(said)
+
+
+def _missing(said: str) -> "list[str]":
+    things = [match[match.lastgroup].lower() for match in re.finditer(_MISSING, said) if match.lastgroup]
+    return [f"no {re.sub(_RANDOM, '#', thing)}" for thing in things if "tmp/" not in thing]
 
 
 def _plain(what: str) -> str:

@@ -8,8 +8,9 @@ import re
 
 from insula.redaction import redact
 from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
-from insula.step.command import Command, label, understand
+from insula.step.command import Command, understand
 from insula.step.digests import digest
+from insula.step.naming import label
 from insula.step.outcome import (
     denied,
     did_nothing,
@@ -84,7 +85,7 @@ def action(
     code = exit_code(said) if code is None and ok is not True else code
     command = understand(target) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
-    fine = fine and not (kind == EXECUTE and says_failed(said, target))
+    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves))
     fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
     kept_out = not fine and denied(said)
     done = ok is True or (ran(said) and not kept_out)

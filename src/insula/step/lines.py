@@ -3,16 +3,14 @@
 import json
 import os
 
-from insula.step import trace
+from insula.step.trace import VERSION, make
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     Record = dict[str, Any]
-
-VERSION = 1
 
 
 def append(path: str, records: "Iterable[Record]") -> None:
@@ -22,7 +20,7 @@ def append(path: str, records: "Iterable[Record]") -> None:
         OSError: it cannot be written.
     """
     lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
-    trace.make(os.path.dirname(path))
+    make(os.path.dirname(path))
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
@@ -43,14 +41,3 @@ def end(path: str, limit: int) -> bytes:
     except OSError:
         return b""
     return data[data.find(b"\n") + 1 :] if start else data
-
-
-def records(data: bytes) -> "Iterator[Record]":
-    """Lines that are none of ours are passed over."""
-    for line in data.splitlines():
-        try:
-            record: Record = json.loads(line)
-            if record["v"] == VERSION:
-                yield record
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue

@@ -54,10 +54,12 @@ def shows(command: str) -> bool:
     return re.match(_SHOWS, command) is not None
 
 
-def says_failed(said: str, command: str) -> bool:
-    """Whether a test run failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
-    lost = "|" in command or ";" in command or "\n" in command
-    return lost and not shows(command) and summary(said.lower()) is False
+def says_failed(said: str, command: str, proves: bool) -> bool:
+    """Whether a check failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
+    if not ("|" in command or ";" in command or "\n" in command) or shows(command):
+        return False
+    end = summary(said.lower())
+    return end is False or (end is None and proves and "rror" in said and re.search(_COMPILERS, said) is not None)
 
 
 def only_says_no(target: str, said: str, code: int | None) -> bool:
@@ -139,6 +141,11 @@ def error_inside(said: str) -> bool:
         value = json.loads(bare[:_PARSED])
     except (ValueError, RecursionError):
         return re.match(r'\{\s*"(?:error|errors|isError)"\s*:\s*(?!null|false|""|\[\]|\{\})', bare[:200]) is not None
+    return error_in(value)
+
+
+def error_in(value: "object") -> bool:
+    """Whether a result says itself, in its fields, that it is an error."""
     value = value[0] if is_list(value) and len(value) == 1 else value
     if not is_object(value):
         return False
@@ -206,6 +213,8 @@ _SUMMARY = rf"""(?x)[\s=_#✖-]*(?:
     | \d+\s problems?\s\(.* | (?:found\s)?\d+\s{_KIND}(?:,?\s(?:and\s)?\d+\s[\w()]+)*(?:\sin\s[\d.,]+.*)?[\s=.-]*
     )$"""
 """A line that a test runner, a linter or a compiler ends with, in small letters."""
+_COMPILERS = r"(?m)^(?:\S{1,160}(?::\d+(?::\d+)?|\(\d+,\d+\)):? (?:- )?(?:fatal )?error\b|error(?:\[E\d+\])?: \S)"
+"""A line with which a compiler or a type checker says that it failed, and at which place."""
 _COUNTS = (
     r"(\d+) (?:failed|failures?|errors?|failing|error\(s\))|\b(?:failures|errors|failed)[=:] ?(\d+)|^\W*fail (\d+)"
 )

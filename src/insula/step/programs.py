@@ -10,7 +10,7 @@ PROVING = frozenset((TEST, TYPES, LINT, BUILD))
 PROGRAMS = {
     **dict.fromkeys(
         "pytest py.test tox nox unittest jest vitest mocha ava karma rspec phpunit pest ctest gotestsum nextest "
-        "cypress playwright behave cucumber bats busted googletest minitest".split(),
+        "cypress playwright behave cucumber bats busted googletest minitest invoke-pester pester".split(),
         TEST,
     ),
     **dict.fromkeys("mypy pyright basedpyright tsc vue-tsc pyre flow pytype ty".split(), TYPES),
@@ -53,7 +53,6 @@ SUBCOMMANDS = {
     "cabal": {"test": TEST, "build": BUILD},
     "rails": {"test": TEST},
     "pip": {"install": INSTALL},
-    "pip3": {"install": INSTALL},
     "uv": {"pip": INSTALL, "add": INSTALL, "sync": INSTALL, "lock": INSTALL},
     "poetry": {"install": INSTALL, "add": INSTALL, "lock": INSTALL},
     "npm": {"install": INSTALL, "i": INSTALL, "ci": INSTALL, "add": INSTALL, "test": TEST, "t": TEST},
@@ -71,9 +70,7 @@ SUBCOMMANDS = {
     "helm": {"install": INSTALL, "upgrade": INSTALL},
 }
 """Programs whose first word tells what they are run for."""
-SCRIPTS = frozenset(
-    "npm pnpm yarn bun make just task mise rake gradle gradlew mvn mvnw invoke inv nx turbo composer".split()
-)
+SCRIPTS = frozenset("npm pnpm yarn bun make just task mise rake gradle mvn invoke inv nx turbo composer".split())
 """Programs that run what somebody has named: the name tells what for."""
 NAMED = (
     ("typecheck", TYPES),
@@ -95,6 +92,8 @@ NAMED = (
     ("install", INSTALL),
 )
 
+ALIASES = {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "nodejs": "node", "py": "python"}
+"""Other names of the same program."""
 WRAPPERS = frozenset(
     "sudo time nice nohup env command exec npx bunx pnpx uvx pipx stdbuf ionice caffeinate doas do then else "
     "if ! { xvfb-run dotenv && call".split()
@@ -118,6 +117,8 @@ RUNNERS = {
     "dotnet": {"tool"},
 }
 """Programs whose first word may say that another program follows."""
+RUN_BY_NAME = frozenset(("pnpm", "yarn", "bun"))
+"""Programs that run another one where its name follows."""
 SETTING_UP = frozenset(
     "cd pushd popd export source . set unset shopt echo printf true : umask ulimit alias nvm conda declare local eval "
     "set-location done fi esac exit return break continue".split()
@@ -164,6 +165,8 @@ POLLING = frozenset(
     "get-job wait-for-it.sh wait-for-it wait-on".split()
 )
 GH_POLLS = frozenset("checks view list watch status".split())
+WAITING = "wait"
+"""Begins the name of a program or a subcommand that waits: `wait-for-it`, `adb wait-for-device`, `aws … wait`."""
 HEALTHY_WORDS = ("health", "ready", "status", "alive", "ping", "livez")
 
 PROBES = frozenset(
@@ -200,7 +203,6 @@ ASKS = {
     "pnpm": {"ls", "list", "why", "outdated"},
     "yarn": {"why", "list", "info"},
     "pip": {"show", "list", "freeze", "check", "index"},
-    "pip3": {"show", "list", "freeze", "check"},
     "brew": {"list", "info"},
     "docker": {"info", "version", "images", "image", "network", "volume"},
     "gh": {"auth"},

@@ -76,6 +76,9 @@ class _Reader:
 
     def _escaped(self) -> None:
         following = self._line[self._at : self._at + 1]
+        if following.isalnum() or following in {".", "_"}:  # nobody escapes a letter: a path of Windows
+            self._add("/")
+            return
         self._at += 1
         if following not in {"\n", "\r", ""}:
             self._add(following)

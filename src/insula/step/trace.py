@@ -112,7 +112,7 @@ def read(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list[Recor
         file.seek(start)
         data = file.read(limit)
     end = data.rfind(b"\n") + 1
-    return list(_records(data[:end])), start + end
+    return list(records(data[:end])), start + end
 
 
 def tail(folder: str) -> "list[Record]":
@@ -124,7 +124,8 @@ def tail(folder: str) -> "list[Record]":
         return []
 
 
-def _records(data: bytes) -> "Iterator[Record]":
+def records(data: bytes) -> "Iterator[Record]":
+    """The records in the lines of a log of ours; a line that is none is passed over."""
     for line in data.splitlines():
         try:
             record: Record = json.loads(line)

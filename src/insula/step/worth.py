@@ -73,10 +73,12 @@ def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
     """Whether a person has called texts of this kind a false alarm in this project."""
     if not os.path.exists(f"{home}/{QUIET}"):
         return False
-    project = trace.project(cwd)
-    return any(
-        (one.get("project"), one.get("sense"), one.get("family")) == (project, sense, family) for one in _quiet(home)
-    )
+    return (trace.project(cwd), sense, family) in false_alarms(home)
+
+
+def false_alarms(home: str) -> "set[tuple[str, str, str]]":
+    """What a person has called a false alarm: project, sense and family."""
+    return {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))) for one in _quiet(home)}
 
 
 def silence(home: str, project: str, sense: str, family: str, now: float) -> None:

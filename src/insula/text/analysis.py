@@ -65,7 +65,7 @@ _HANGUL_CHAR = re.compile("[\uac00-\ud7af]")
 _LATIN = re.compile("[A-Za-z]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _END = re.compile(
-    r"[.!?…؟।](?<![.!?…؟।]{2})[.!?…؟।]*+(?:[\"'”’»)\]]*+\s+|(?=¿))|[。！？]++[」』”）]*|[?!]++(?=[\u3040-\u30ff\u3400-\u9fff「『《])|\n\s*"
+    r"[.!?…؟।](?<![.!?…؟।]{2})[.!?…؟।]*+(?:[\"'”’»)\]]*+\s+|(?=¿))|[。！？]++[」』”）]*|(?<![?!])[?!]++(?=[\u3040-\u30ff\u3400-\u9fff「『《])|\n\s*"
 )
 _NO_END = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|\d{1,2}|Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e|approx|Sr|Sra|Dra|Ud|p\.ej|z\.B|d\.h|bzw|Nr|ca"
@@ -327,7 +327,13 @@ def fold(text: str) -> str:
     """`text` without accents, as terms are."""
     if text.isascii():
         return text
-    return "".join(ch for ch in unicodedata.normalize("NFKD", text) if not unicodedata.combining(ch)) or text
+    return _marks().sub("", unicodedata.normalize("NFKD", text)) or text
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """The characters that combine with the one before; those beyond the basic plane are no letters' marks."""
+    return re.compile(f"[{''.join(ch for ch in map(chr, range(0x300, 0x10000)) if unicodedata.combining(ch))}]+")
 
 
 def words(text: str, language: str) -> Iterator[Word]:

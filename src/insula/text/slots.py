@@ -82,7 +82,9 @@ def _found(text: str, language: str) -> Iterator[Slot]:
     for key, pattern in _patterns(language):
         for match in pattern.finditer(text):
             name, _, value = key.partition(".")
-            if name in _MEASURED and (_AMOUNT.search(text, 0, match.start()) or _is_of_a_name(text, match)):
+            if name in _MEASURED and (
+                _AMOUNT.search(text, max(0, match.start() - 2), match.start()) or _is_of_a_name(text, match)
+            ):
                 continue
             said = _own(match) if name in OF_TEXT else ""
             yield _read(text, language, name, said or value, match)

@@ -37,6 +37,8 @@ BEARING = -0.05
 """Nearness in matter from which a statement bears on what is asked."""
 WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",
+    ("answers", "contradicts"): "says two things of this that cannot both be so",
+    ("answers", "unsure"): "is near to this, and may lack the very detail",
     ("history", ""): "held once, and something newer took its place",
     ("bears", "present"): "is how it stands now; what was before is not told",
     ("bears", "changed"): "may no longer hold: something newer was said of it",
@@ -102,7 +104,7 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
     judged = [one for one in known if one.fit is not None]
     if not judged:
         return stored
-    if (answers := _nearest(one for one in judged if one.bearing == "answers")) is not None:
+    if (answers := _nearest(one for one in judged if one.bearing == "answers" and not one.reason)) is not None:
         said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
         return max(stored, said / (1 + by_chance(answers, memories)))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
@@ -121,7 +123,7 @@ def _nearest(judged: Iterable[Recalled]) -> float | None:
 
 def is_near(one: Recalled) -> bool:
     """Whether a memory bears on what is asked, and nothing says that it lacks the value asked for."""
-    held = one.bearing == "history" or (one.bearing == "bears" and (one.fit or 0.0) >= BEARING)
+    held = one.bearing in {"answers", "history"} or (one.bearing == "bears" and (one.fit or 0.0) >= BEARING)
     return held and one.reason != "detail"
 
 

@@ -1,4 +1,4 @@
-"""A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo."""
+"""A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo, erase."""
 
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from insula.errors import InputError
 from insula.memory.ledger import Do, Piece
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import desk
+from insula.sleep import desk, forgetting
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
@@ -132,6 +132,24 @@ async def decide(request: Request, user: CurrentUser, name: Name, word: Annotate
     service = service_of(request)
     await desk.decide(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
     return await _reasons(request, user, name)
+
+
+class Erased(BaseModel):
+    """That a lesson is gone for good."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"erased": "w3f1c0a9b2e", "left": None}})
+
+    erased: str
+    left: str | None
+    """Why SOUL.md was left alone, if it was."""
+
+
+@router.delete("/{name}", responses=_FINDS)
+async def erase(request: Request, user: CurrentUser, name: Name) -> Erased:
+    """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
+    service = service_of(request)
+    left = await forgetting.unlearn(service.chat.metacognition.store, user, name, service.soul_of(user))
+    return Erased(erased=name, left=service.told(left) or None)
 
 
 async def _reasons(request: Request, user: str, name: str) -> Reasons:

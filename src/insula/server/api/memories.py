@@ -1,18 +1,31 @@
-"""What is remembered of a user, to be looked at and erased."""
+"""What is remembered of a user: looked at, searched, corrected, pinned, muted, erased, and what of that is undone."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request
-from pydantic import BaseModel, ConfigDict
+from fastapi import APIRouter, Body, HTTPException, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 
-from insula.memory import views
+from insula.errors import InputError
+from insula.memory import nights, views
+from insula.memory.amendment import Do
+from insula.memory.cue import cue
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.rows import Place
+from insula.memory.store import NAME_CHARS, Store
+from insula.redaction import redact
 from insula.server.api.numbers import PAGE, Before, Id, Limit
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
 from insula.sleep import forgetting
+from insula.text.analysis import analyse
+from insula.types import Memory
 
 router = APIRouter(prefix="/agent", tags=["memories"])
+
+WORDS = 4_000
+"""Characters of new words that are read."""
 
 EXAMPLE: dict[str, Any] = {
     "id": 1,
@@ -23,6 +36,7 @@ EXAMPLE: dict[str, Any] = {
     "session": "monday",
     "said_at": "2026-01-05T12:00:00Z",
     "stands": "long-term",
+    "mode": "",
     "uses": 3,
     "importance": 0.7,
     "withheld": [],
@@ -48,6 +62,8 @@ class Remembered(BaseModel):
     said_at: datetime
     stands: str
     """`long-term`, `working`, or `retired`: merged, forgotten or erased."""
+    mode: str
+    """A person's word on it: `pinned`, `muted` or none."""
     uses: int
     importance: float
     withheld: list[str]
@@ -89,12 +105,52 @@ class Erased(BaseModel):
     """Why SOUL.md was left alone, if it was."""
 
 
+class Amendment(BaseModel):
+    """What is to be done with a memory."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"do": "mute"}})
+
+    do: Do
+    text: Annotated[str, Field(max_length=WORDS)] = ""
+    """The new words, to correct it."""
+
+
+Searched = Annotated[str, Query(max_length=NAME_CHARS, description="Words that are looked for; best first.")]
+
+
 @router.get("/memories", responses=documented(401, 403, 422, 503))
-async def memories(request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> Memories:
-    """What is remembered of a user, without what was retired."""
-    rows = await service_of(request).chat.metacognition.store.read(views.remembered, user, before, limit + 1)
-    found = [Remembered.model_validate(views.record(memory, stands)) for memory, stands in rows[:limit]]
+async def memories(
+    request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE, q: Searched = ""
+) -> Memories:
+    """What is remembered of a user, without what was retired; or what holds some words, on one page."""
+    store = service_of(request).chat.metacognition.store
+    if q.strip():
+        rows = await searched(store, user, q, limit)
+    else:
+        rows = await store.read(views.remembered, user, before, limit + 1)
+    modes = await modes_of(store, user, [memory.id for memory, _ in rows])
+    found = [
+        Remembered.model_validate(views.record(memory, stands, modes.get(memory.id, "")))
+        for memory, stands in rows[:limit]
+    ]
     return Memories(memories=found, next=found[-1].id if len(rows) > limit else None)
+
+
+async def searched(store: Store, user: str, text: str, limit: int) -> list[tuple[Memory, str]]:
+    """What is remembered that shares words with a text, best first, then what holds it as it stands."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return []
+    place = Place(user_id=user_id, session_id=0, user=user, session="")
+    best = await store.memories.searched(place, cue(analyse(text), USER, ASSISTANT), limit)
+    return await store.read(views.holding, user, text.strip(), best, limit)
+
+
+async def modes_of(store: Store, user: str, ids: Sequence[int]) -> Mapping[int, str]:
+    """What a person wants of some memories: `pinned` or `muted`, of those where that is so."""
+    user_id = await store.nights.sleeper(user)
+    said = await store.read(nights.words_on, user_id, ids) if user_id is not None else {}
+    return {number: mode for number, mode in said.items() if mode}
 
 
 @router.get("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
@@ -106,8 +162,33 @@ async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
     if found is None:
         raise _missing(number)
     memory, stands, history = found
+    mode = (await modes_of(store, user, [number])).get(number, "")
     changes = [{"author": author, "why": why} for author, why in history]
-    return Told.model_validate({**views.record(memory, stands), "history": changes})
+    return Told.model_validate({**views.record(memory, stands, mode), "history": changes})
+
+
+@router.post("/memories/{number}", responses=documented(401, 403, 404, 409, 422, 503, 507))
+async def decide(request: Request, user: CurrentUser, number: Number, word: Annotated[Amendment, Body()]) -> Told:
+    """Correct, pin, unpin, mute or unmute a memory, or undo the last decision on it, a night's too."""
+    try:
+        await amend(request, user, number, word.do, word.text)
+    except InputError as error:
+        raise HTTPException(409, str(error)) from error
+    return await memory(request, user, number)
+
+
+async def amend(request: Request, user: str, number: int, do: Do, text: str = "") -> None:
+    """Do what a person wants with a memory.
+
+    Raises:
+        HTTPException: 404, there is none such.
+        InputError: that cannot be done with it.
+    """
+    metacognition = service_of(request).chat.metacognition
+    user_id = await metacognition.store.nights.sleeper(user)
+    if user_id is None or not await metacognition.store.memories.amend(user_id, number, do, redact(text)):
+        raise _missing(number)
+    metacognition.backlog.again(user)
 
 
 @router.delete("/memories/{number}", responses=documented(401, 403, 404, 422, 503))

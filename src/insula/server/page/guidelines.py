@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request
@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from insula.errors import InputError
 from insula.memory import views as store_views
 from insula.memory.rows import Cited
+from insula.memory.shown import named as shown_by_number
 from insula.memory.store import Store
 from insula.server.page.rendering import address, page
 from insula.server.page.views import guidelines as shown
@@ -19,7 +20,7 @@ from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.timer import night
 from insula.server.turns import Turns
 from insula.server.users import service_of
-from insula.sleep import decisions
+from insula.sleep import decisions, desk
 from insula.sleep.cycle import due
 
 DIGITS = 18
@@ -104,7 +105,7 @@ async def all_nights(request: Request, who: Visitor) -> Response:
     """The last nights, and whether there is anything to sleep on."""
     store = service_of(request).chat.metacognition.store
     found = await store.read(store_views.reported, who.name, None, NIGHTS)
-    told = nights.nights(found)
+    told = nights.nights(found, await _names(store, who.name, [one.report for one in found]))
     return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
 
 
@@ -113,4 +114,12 @@ async def run(request: Request, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
     turns = cast(Turns, request.app.state.turns)
     report = await asyncio.shield(turns.start(night(service_of(request), who.name, force=True)))
-    return page("night.html", who.link, night=nights.of_report(report), fresh=True)
+    names = await _names(service_of(request).chat.metacognition.store, who.name, [one.found for one in report.phases])
+    return page("night.html", who.link, night=nights.of_report(report, names), fresh=True)
+
+
+async def _names(store: Store, user: str, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
+    """What the lessons and the insights of some reports say."""
+    lessons = {one.kept.name: one.kept.advice for one in await desk.pieces(store, user)}
+    found = await store.read(shown_by_number, user, nights.insights(reports))
+    return lessons | {f"insight {number}": one.content for number, one in found.items()}

@@ -14,31 +14,24 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from insula.errors import InputError
-from insula.hosts import places
 from insula.memory import shown as looks
 from insula.memory import views as store_views
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.ledger import Do
-from insula.memory.rows import Cited, Kept, Place, Sitting
-from insula.memory.store import NAME_CHARS, Store
+from insula.memory.rows import Sitting
+from insula.memory.store import NAME_CHARS
 from insula.server.api import answers
 from insula.server.api.answers import Word
-from insula.server.api.memories import erase as erase_memory
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
-from insula.server.page import guidelines, yours
+from insula.server.page import guidelines, learned, memories, yours
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
-from insula.server.page.views import learned, times, turns, worth
+from insula.server.page.views import times, turns, worth
 from insula.server.page.views.turns import Facts, Shown
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.service import Service
 from insula.server.users import service_of
 from insula.sleep import desk
-from insula.step import digest
-from insula.text.analysis import analyse
-from insula.types import TURN, Memory
+from insula.types import TURN
 
 TURNS = 50
 """Turns of a session that its page shows."""
@@ -48,16 +41,12 @@ CHARTED = 200
 """Turns on the charts, the latest."""
 NOTICED = 40
 """Signals that stand in the list when the page opens."""
-MEMORIES = 50
-"""Memories on one page."""
-SAID = 20
-"""Characters of the word on what was decided."""
 SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-router.include_router(guidelines.router)
-router.include_router(yours.router)
+for one in (guidelines.router, learned.router, memories.router, yours.router):
+    router.include_router(one)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]
 
@@ -121,13 +110,6 @@ async def judge(request: Request, who: Visitor, session: Named, turn: Id) -> Res
     return RedirectResponse(address("/", who.link, session=session), 303)
 
 
-@router.post("/memories/{number}/erase")
-async def erase(request: Request, who: Visitor, number: Id) -> Response:
-    """Erase a memory for good."""
-    await erase_memory(request, who.name, number)
-    return RedirectResponse(address("/memories", who.link, said="erased"), 303)
-
-
 def _new_session() -> str:
     return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
@@ -154,14 +136,8 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     ids = sorted({one.id for facts in known for one in facts.recalled})
     memories = await metacognition.store.read(looks.named, user, ids)
     told = any(facts.lessons for facts in known)
-    lessons = {lesson.id: lesson for lesson in await _kept(service, user)} if told else {}
+    lessons = {one.kept.id: one.kept for one in await desk.pieces(metacognition.store, user)} if told else {}
     return [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
-
-
-async def _kept(service: Service, user: str) -> list[Kept]:
-    store = service.chat.metacognition.store
-    user_id = await store.nights.sleeper(user)
-    return await store.guidance.lessons(user_id) if user_id is not None else []
 
 
 # --- over time ---------------------------------------------------------------------------------------------------
@@ -203,89 +179,6 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
         "schedule": ring.schedule,
         "taken": metacognition.regulator.turns,
     }
-
-
-# --- what is remembered and learned ------------------------------------------------------------------------------
-
-
-@router.get("/memories")
-async def memories(
-    request: Request,
-    who: Visitor,
-    before: Id | None = None,
-    q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
-    said: Annotated[str, Query(max_length=SAID)] = "",
-) -> Response:
-    """What is remembered, the latest first, or what holds the words that are looked for."""
-    store = service_of(request).chat.metacognition.store
-    found = await _searched(store, who.name, q) if q.strip() else None
-    listed = await store.read(store_views.remembered, who.name, before, MEMORIES) if found is None else found
-    more = listed[-1][0].id if found is None and len(listed) == MEMORIES else None
-    told = "The memory is erased, with the line that it came from." if said == "erased" else ""
-    return page(
-        "memories.html",
-        who.link,
-        who=who,
-        here="memories",
-        memories=listed,
-        more=more,
-        first=before is None,
-        q=q,
-        said=told,
-    )
-
-
-async def _searched(store: Store, user: str, text: str) -> list[tuple[Memory, str]]:
-    """What is remembered that shares words with a text, best first."""
-    user_id = await store.nights.sleeper(user)
-    if user_id is None:
-        return []
-    place = Place(user_id=user_id, session_id=0, user=user, session="")
-    found = await store.memories.searched(place, cue(analyse(text), USER, ASSISTANT), MEMORIES)
-    shown = [await store.memories.shown(user_id, number) for number in found]
-    return [(one[0], one[1]) for one in shown if one is not None]
-
-
-@router.get("/memories/{number}")
-async def memory(request: Request, who: Visitor, number: Id) -> Response:
-    """Where a memory is from and what became of it."""
-    store = service_of(request).chat.metacognition.store
-    user_id = await store.nights.sleeper(who.name)
-    found = await store.memories.shown(user_id, number) if user_id is not None else None
-    return page("memory.html", who.link, found=found, status=200 if found else 404)
-
-
-@router.get("/learned")
-async def lessons(request: Request, who: Visitor, said: Annotated[str, Query(max_length=SAID)] = "") -> Response:
-    """Lessons, and the rules of this machine's coding agents where it has one owner."""
-    service = service_of(request)
-    store = service.chat.metacognition.store
-    kept = await _kept(service, who.name)
-    user_id = await store.nights.sleeper(who.name)
-    quoted: list[Cited] = (
-        await store.guidance.cited(user_id, learned.citations(kept)) if user_id is not None and kept else []
-    )
-    found = learned.lessons(kept, {one.id: one for one in quoted}, store.now())
-    rules = None if service.keys else learned.rules(await run_in_threadpool(_rules))
-    done = {str(do): f"The lesson {text}" for do, text in desk.DONE.items()}.get(said, "")
-    return page("learned.html", who.link, who=who, here="learned", lessons=found, rules=rules, said=done)
-
-
-@router.post("/learned/decide")
-async def decide(request: Request, who: Visitor) -> Response:
-    """A person's word on a lesson."""
-    service = service_of(request)
-    name, do = [await guidelines.field(request, each) for each in ("lesson", "do")]
-    known: dict[str, Do] = {str(each): each for each in desk.DONE}
-    word = known.get(do)
-    if word is None:
-        raise InputError("The form names nothing that can be done with a lesson; go back and choose a button.")
-    await desk.decide(service.chat.metacognition.store, who.name, service.soul_of(who.name), name, word)
-    return RedirectResponse(address("/learned", who.link, said=do), 303)
-
-
-def _rules() -> list[digest.Rule]:
-    return digest.compile_rules(str(places.home()), "", time.time())
 
 
 # --- coding agents -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ export function converse(form) {
       box.focus();
     });
   }
-  if (turns.children.length > 1) turns.lastElementChild.scrollIntoView({ block: "start" });
+  if (turns.children.length > 1 && !document.getElementById(location.hash.slice(1))) turns.lastElementChild.scrollIntoView({ block: "start" });
 
   async function send(message) {
     notice("");

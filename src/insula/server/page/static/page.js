@@ -1,6 +1,6 @@
 // Puts the parts of a page to work.
 import { converse } from "./chat.js";
-import { draw } from "./charts.js";
+import { draw, zooms } from "./charts.js";
 import { GONE, notice, problem } from "./notice.js";
 import { listen } from "./signals.js";
 
@@ -9,7 +9,14 @@ document.body.addEventListener("htmx:responseError", async (event) => {
   const { responseText, status } = event.detail.xhr;
   notice(await problem(new Response(responseText, { status })));
 });
-document.body.addEventListener("htmx:afterSwap", draw);
+document.body.addEventListener("htmx:afterSwap", (event) => event.detail.target?.id === "figures" && draw());
+for (const kind of ["load", "hashchange"]) {
+  addEventListener(kind, () => {
+    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details[hx-get]");
+    if (meant) meant.open = true;
+    for (const one of document.querySelectorAll("details[open][hx-get]")) htmx.trigger(one, "toggle"); // opened too early
+  });
+}
 addEventListener("click", (event) => {
   const menu = document.getElementById("me");
   if (menu && menu.open && !menu.contains(event.target)) menu.open = false;
@@ -25,4 +32,5 @@ const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));
 listen(document.getElementById("signals"));
+zooms(document.getElementById("zoom"));
 draw();

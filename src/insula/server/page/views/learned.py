@@ -1,21 +1,25 @@
 """What was learned, with its evidence and effect: lessons of the agent, and rules of coding agents."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from insula.guidance import CORROBORATED, MINIMUM, MUTED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
+from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
+from insula.memory.ledger import Piece
 from insula.memory.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.replay import figures
 from insula.server.page.views import words
 from insula.step.digest import Rule
+from insula.text.surface import written
 from insula.turn.lessons import Advice, advised
 
 SOURCES = 6
 """Messages that are quoted for one lesson, the latest."""
-QUOTED = 240
-"""Characters of each."""
+TOLD, NOTICED, MUTE, GONE = "Told", "Noticed, not told yet", "Muted by you", "Told no more"
+GROUPS = (TOLD, NOTICED, MUTE, GONE)
+"""Headings of what was learned, by how it stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,87 +48,144 @@ class Card:
     waits: str = ""
     """Why it is not told yet."""
     name: str = ""
-    """Of a lesson: by which a person decides on it."""
+    """By which a person decides on it."""
     decisions: tuple[str, ...] = ()
     """What a person can do with it."""
+    group: str = TOLD
+    """Under which heading it stands."""
+    is_rule: bool = False
+    wording: str = ""
+    """The words that a person may correct; empty where they are not theirs to change."""
 
 
-def lessons(kept: Sequence[Kept], cited: Mapping[int, Cited], now: float) -> list[Card]:
-    """The agent's lessons, as they stand.
+class Placed(NamedTuple):
+    """A rule of coding agents, and the project that it is told in; empty for all."""
+
+    rule: Rule
+    project: str
+
+
+def lessons(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: float) -> list[Card]:
+    """The agent's lessons and wishes, those that are told no more among them; guidelines stand in SOUL.md.
 
     Args:
-        kept: lessons and guidelines; the latter stand in SOUL.md and are left out here.
-        cited: the messages that they were learned from.
+        pieces: all that was learned.
+        cited: the messages that it was learned from.
         now: seconds since the epoch.
     """
-    told = {advice.id: advice for advice in advised(kept, now)}
-    cards = (_wish(one, cited) if is_wish(one) else _lesson(one, told.get(one.id), cited, now) for one in _shown(kept))
-    return list(cards)
+    told = {advice.id: advice for advice in advised([one.kept for one in pieces if not one.retired], now)}
+    cards = [_card(one, told.get(one.kept.id), cited, now) for one in pieces if not one.kept.section]
+    return sorted(cards, key=lambda card: GROUPS.index(card.group))
 
 
-def _shown(kept: Sequence[Kept]) -> list[Kept]:
-    return [one for one in kept if not one.section]
+def grouped(cards: Iterable[Card]) -> list[tuple[str, list[Card]]]:
+    """Cards under the headings that they stand under."""
+    every = list(cards)
+    found = ((name, [one for one in every if one.group == name]) for name in GROUPS)
+    return [(name, group) for name, group in found if group]
 
 
-def _decisions(lesson: Kept) -> tuple[str, ...]:
-    mode = {"muted": ("unmute",), "pinned": ("unpin", "mute")}.get(lesson.mode, ("pin", "mute"))
-    return (*mode, "forget")
+def holding(cards: Iterable[Card], text: str) -> list[Card]:
+    """The cards that hold some words, in what they say or in what they were learned from."""
+    wanted = text.casefold().split()
+    return [one for one in cards if all(word in _searched(one) for word in wanted)]
 
 
-def _wish(wish: Kept, cited: Mapping[int, Cited]) -> Card:
+def _searched(card: Card) -> str:
+    return " ".join((card.advice, card.about, *(one.content for one in card.sources))).casefold()
+
+
+def _card(piece: Piece, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Card:
+    lesson = piece.kept
+    sources = tuple(cited[each] for each in lesson.citations[-SOURCES:] if each in cited)
+    card = _wish(lesson, sources) if is_wish(lesson) else _lesson(lesson, advice, sources, now)
+    if not piece.retired:
+        return card
+    why = f"told no more: {piece.retired}"
+    return replace(card, state=why, told=False, waits="", decisions=("undo",), group=GONE, wording="")
+
+
+def _decisions(lesson: Kept, *, waits: bool) -> tuple[str, ...]:
+    mode = {MUTED: ("unmute",), PINNED: ("unpin", "mute")}.get(lesson.mode, ("pin", "mute"))
+    return (*(("accept",) if waits and not lesson.mode else ()), *mode, "forget", "undo")
+
+
+def _about(lesson: Kept, sources: Sequence[Cited]) -> str:
+    """When it is told, in the words of the person; a trigger is kept as stems, which are no words."""
+    if not lesson.trigger:
+        return "Always."
+    named = written(lesson.trigger, [one.content for one in sources])
+    return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
+
+
+def _wish(wish: Kept, sources: tuple[Cited, ...]) -> Card:
     """A wish on how to answer, in the user's own words."""
     stand = stands(wish) and wish.mode != MUTED
     return Card(
         id=f"lesson-{wish.name}",
         name=wish.name,
-        decisions=_decisions(wish),
+        decisions=_decisions(wish, waits=not stand),
         advice=words_of(wish),
-        state=words.STATES.get(wish.mode, wish.mode) if wish.mode else "told: your own wish" if stand else "asked once",
+        wording=words_of(wish),
+        group=TOLD if stand else MUTE if wish.mode == MUTED else NOTICED,
+        state=words.STATES.get(wish.mode, wish.mode) if wish.mode else "your own wish" if stand else "asked once",
         told=stand,
-        about=f"When you mention {', '.join(wish.trigger)}." if wish.trigger else "Always.",
+        about=_about(wish, sources),
         evidence="Said in your own words.",
         verdict="not measured",
         measured="your own word is never withheld, so there is nothing to compare with",
         bar=None,
-        sources=tuple(cited[each] for each in wish.citations[-SOURCES:] if each in cited),
-        waits="" if stand or wish.mode else "It is told once you say it again.",
+        sources=sources,
+        waits="" if stand or wish.mode else "It is told once you say it again, or accept it.",
     )
 
 
-def _lesson(lesson: Kept, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Card:
+def _lesson(lesson: Kept, advice: Advice | None, sources: tuple[Cited, ...], now: float) -> Card:
     held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
     life = live(held, now, mode=lesson.mode)
     wish = advice is not None and advice.own and not lesson.mode
     return Card(
         id=f"lesson-{lesson.name}",
         name=lesson.name,
-        decisions=_decisions(lesson),
+        decisions=_decisions(lesson, waits=advice is None),
         advice=lesson.advice,
-        state="told: your own wish" if wish else words.STATES.get(life.state, life.state),
+        wording=lesson.advice,
+        group=TOLD if advice is not None else MUTE if lesson.mode == MUTED else NOTICED,
+        state="your own wish" if wish else words.STATES.get(life.state, life.state),
         told=advice is not None,
-        about=f"When you mention {', '.join(lesson.trigger)}." if lesson.trigger else "Always.",
+        about=_about(lesson, sources),
         evidence=_counts(life),
         verdict="not measured" if wish else _verdict(life.effect),
         measured="your own word is never withheld, so there is nothing to compare with" if wish else _measured(life),
         bar=_bar(life.effect),
-        sources=tuple(cited[each] for each in lesson.citations[-SOURCES:] if each in cited),
+        sources=sources,
         waits="" if wish else _waits(life, "conversation", life.tally.detections),
     )
 
 
-def rules(found: Iterable[Rule]) -> list[Card]:
-    """The rules that coding agents are told, those with evidence or of a person alone."""
-    return [_rule(one) for one in found if one.life.tally.records or one.source or one.life.state != PROPOSED]
+def rules(found: Iterable[Placed]) -> list[Card]:
+    """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
+    return [_rule(one) for one in found if _is_shown(one.rule)]
 
 
-def _rule(rule: Rule) -> Card:
-    life = rule.life
+def _is_shown(rule: Rule) -> bool:
+    return bool(rule.life.tally.records or rule.source or rule.wish or rule.life.state != PROPOSED)
+
+
+def _rule(placed: Placed) -> Card:
+    rule, life = placed.rule, placed.rule.life
+    mode = {MUTED: ("unmute",), PINNED: ("unpin", "mute")}.get(life.state, ("pin", "mute"))
+    wish = rule.wish is not None
+    accept = ("accept",) if wish and not life.told and life.state != MUTED else ()
     return Card(
         id=f"rule-{rule.id}",
+        name=rule.id,
+        is_rule=True,
+        decisions=(*accept, *mode),
         advice=rule.advice,
         state=words.STATES.get(life.state, life.state),
         told=life.told,
-        about=rule.pattern.replace("-", " "),
+        about="You asked for it, in one project." if wish else rule.pattern.replace("-", " "),
         evidence=_counts(life),
         verdict=_verdict(life.effect),
         measured=_measured(life),
@@ -167,10 +228,14 @@ def _measured(life: Life) -> str:
 
 
 def _bar(effect: Effect | None) -> Bar | None:
-    if effect is None:
-        return None
-    low, middle, high = (round(50 + 50 * value) for value in (effect.low, effect.estimate, effect.high))
-    return Bar(low=low, high=max(high, low + 1), middle=middle)
+    return bar(effect.low, effect.estimate, effect.high) if effect is not None else None
+
+
+def bar(low: float, middle: float, high: float) -> Bar:
+    """An effect between -1 and 1 with its interval, to be drawn."""
+    ends = (round(50 + 50 * min(max(value, -1.0), 1.0)) for value in (low, middle, high))
+    left, place, right = ends
+    return Bar(low=left, high=max(right, left + 1), middle=place)
 
 
 def citations(kept: Sequence[Kept]) -> list[int]:

@@ -23,6 +23,8 @@ LEAST_SHARE = 0.01
 class Point:
     """One value of a chart."""
 
+    at: float
+    """Seconds since the epoch."""
     label: str
     value: float
     text: str
@@ -101,6 +103,7 @@ def charts(turns: Iterable[Entry], snapshots: Sequence[Snapshot]) -> list[Chart]
             about="Of the conversation in which a snapshot was due. From 85 % on less is recalled and less is kept.",
             points=tuple(
                 Point(
+                    at=one.ts,
                     label=f"turn {one.turn_counter}, {figures.when(one.ts)}",
                     value=one.stm_utilization,
                     text=words.percent(one.stm_utilization),
@@ -122,6 +125,7 @@ def _points(
     known = [(row, found) for row in rows if (found := value(row.data)) is not None]
     return tuple(
         Point(
+            at=row.at,
             label=f"{figures.when(row.at)}, turn {row.turn}",
             value=found,
             text=text(found),

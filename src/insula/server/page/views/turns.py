@@ -255,12 +255,14 @@ def _known(over: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a turn on the ledger, in the words of a reply's record."""
     usage, seconds = over.get("usage", {}), over.get("seconds")
     recalled = over.get("recalled")
-    named = ("confidence", "hedged", "lessons", "controls")
+    named = ("hedged", "lessons", "controls")
     quoted: Mapping[str, Any] = over.get("quoted", {})
-    judged, kind = over.get("assessment"), over.get("verdict")
+    judged, kind, sure = over.get("assessment"), over.get("verdict"), over.get("confidence")
+    found = {"faults": quoted.get("faults", []), "unanswered": quoted.get("unanswered", [])}
     return {
         **{name: over[name] for name in named if name in over},
-        **({"assessment": {**judged, "faults": quoted.get("faults", [])}} if is_object(judged) else {}),
+        **({"confidence": {**sure, "reasons": quoted.get("reasons", [])}} if is_object(sure) else {}),
+        **({"assessment": {**judged, **found}} if is_object(judged) else {}),
         **({"verdict": {"kind": kind, **quoted.get("verdict", {})}} if isinstance(kind, str) else {}),
         "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
         "tokens": {name: usage[name] for name in ("input", "output") if name in usage},

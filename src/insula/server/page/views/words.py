@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from insula.sleep.telling import STATES
 from insula.turn.verdict import FAULTS, WORDS
 from insula.types import (
     ADAPTATION,
@@ -15,7 +16,9 @@ from insula.types import (
     TURN,
     SignalKind,
 )
-from insula.value import is_list, is_object
+from insula.value import is_object
+
+__all__ = ["STATES"]  # how a lesson stands: the pages say it as the night does
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
@@ -56,17 +59,8 @@ REASONS = {
     "stm_high_utilization": "much was on its mind",
     "stable": "that was over",
 }
-STATES = {
-    "proposed": "only proposed",
-    "active": "told",
-    "retired": "retired",
-    "pinned": "pinned by you",
-    "muted": "muted by you",
-    "pruned": "forgotten",
-}
+STANDS = {"long-term": "long-term memory", "working": "working memory", "retired": "merged, or let go"}
 STATUS = {"stored": "yes", "skipped": "no"}
-TOPIC = 4
-"""Words of a topic that are named."""
 _GAP = "\N{NO-BREAK SPACE}"
 
 
@@ -77,6 +71,11 @@ def quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
     if score >= PASS_THRESHOLD:
         return "good", "good"
     return ("doubtful", "doubt") if score >= HEDGE_THRESHOLD else ("poor", "poor")
+
+
+def author(name: str) -> str:
+    """Who decided something, as the person reads it."""
+    return {"person": "you", "user": "you", "night": "the night"}.get(name, name)
 
 
 def flag(name: str) -> str:
@@ -102,9 +101,7 @@ def told(kind: str, reason: str, data: Mapping[str, Any]) -> str:
     sure, good = data.get("confidence"), data.get("assessment")
     if kind != TURN or not is_object(sure) or not is_object(good):
         return reason
-    topic = data.get("topic")
-    about = f"About {', '.join(map(str, topic[:TOPIC]))}: " if is_list(topic) and topic else ""
-    return f"{about}{_share('sure', sure)}, {_share('good', good)}"
+    return f"{_share('sure', sure)}, {_share('good', good)}"
 
 
 def _share(name: str, part: Mapping[str, Any]) -> str:

@@ -1,0 +1,58 @@
+"""Users of the load test who have talked for years, and ask with words that stand in most of what they said."""
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from insula.memory import assertion
+from insula.memory.embedding import use
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import NewItem, new_item
+from insula.memory.store import Store
+from insula.memory.vectors import Vector, embedded
+from insula.text.analysis import analyse
+from insula.types import Controls
+from insula_bench.load_sessions import COMMON, SEED, Session, drawn
+
+USERS, LINES = 3, 4_000
+"""Of whom, and how many each has said: two thirds of these are more than recall reads of one word."""
+SHARE = 2 / 3
+"""Of the lines, those that hold each of the common words."""
+SESSIONS = 60
+DAY = 86_400.0
+_ALL = Controls(consolidation_threshold=0.0, stm_capacity=LINES)
+
+
+async def talked(path: str | Path) -> None:
+    """Write what they said into a store."""
+    async with await Store.open(path) as store:
+        for number in range(USERS):
+            chance = random.Random(f"{SEED} years {number}")
+            place = await store.place(_name(number), "years")
+            since = store.now() - LINES * DAY / 10
+            await store.sessions.add(place, ((item, since + at * DAY / 10) for at, item in _lines(chance)), _ALL)
+
+
+def people(port: int) -> list[Session]:
+    """Their sessions of today."""
+    return [Session(port, _name(number % USERS), number) for number in range(SESSIONS)]
+
+
+def _name(number: int) -> str:
+    return f"years{number}"
+
+
+def _lines(chance: random.Random) -> Iterator[tuple[int, NewItem]]:
+    meaning = cache(_meaning)
+    for number in range(LINES):
+        shape, text = drawn(chance)
+        said = " ".join(f"There was the {word}." for word in COMMON if chance.random() < SHARE)
+        analysis = analyse(f"{text} {said}")
+        stated = [told._replace(vector=meaning(shape)) for told in assertion.statements(analysis, USER, ASSISTANT)]
+        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
+        yield number, item._replace(vector=meaning(shape))
+
+
+def _meaning(shape: str) -> Vector:
+    return embedded(use, shape)

@@ -1,0 +1,156 @@
+"""A person's word on a memory: they correct, pin or mute it, and undo what was decided; what it was before is kept."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from insula.errors import InputError
+from insula.memory import index, journal
+from insula.memory.changes import Revision
+from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
+from insula.memory.erasure import unmeant
+from insula.memory.item import REMEMBERED_CHARS, new_item
+from insula.memory.nights import revisions_of, words_on
+from insula.memory.schema import memories
+from insula.text.analysis import analyse
+
+Do = Literal["correct", "pin", "unpin", "mute", "unmute", "undo"]
+PINNED, MUTED = "pinned", "muted"
+MODES: Mapping[Do, str] = {"pin": PINNED, "unpin": "", "mute": MUTED, "unmute": ""}
+DONE: Mapping[Do, str] = {
+    "correct": "corrected",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "mute": "muted",
+    "unmute": "unmuted",
+    "undo": "undone",
+}
+PAST = 50
+"""Words on one memory that are looked back on."""
+_GONE = "it was erased, and nothing brings it back."
+_LET_GO = "a night let it go; undo that first, and it is back."
+_DERIVED = "a night derived it from what was said; correct what was said, or erase it."
+_WORDLESS = "there are no words to put in its place."
+
+
+def amend(connection: sa.Connection, user_id: int, number: int, do: Do, at: float, text: str = "") -> bool:
+    """Do what a person wants with a memory; False where there is none such.
+
+    Raises:
+        InputError: that cannot be done with it, with the reason.
+    """
+    index.begin(connection, user_id)
+    row = _row(connection, user_id, number)
+    if row is None:
+        return False
+    if why := _refused(row, do, text):
+        raise InputError(f"Memory {number} stays as it is: {why}")
+    if do == "undo":
+        _undo(connection, user_id, row, at)
+        return True
+    mode = words_on(connection, user_id, [number]).get(number) or ""
+    if do == "correct":
+        _reword(connection, user_id, row, text, mode)
+    else:
+        _set(connection, user_id, row, MODES[do], at)
+    after = MODES.get(do, mode)
+    _note(connection, user_id, row, {"why": DONE[do], "mode": after, "before": mode}, at, old=do == "correct")
+    return True
+
+
+def _refused(row: sa.Row[Any], do: Do, text: str) -> str:
+    """Why something cannot be done; empty where it can."""
+    if not row.content:
+        return _GONE
+    if row.provenance == "derived":
+        return _DERIVED
+    if do != "undo" and row.retired_at is not None:
+        return _LET_GO
+    return _WORDLESS if do == "correct" and not text.strip() else ""
+
+
+def _undo(connection: sa.Connection, user_id: int, row: sa.Row[Any], at: float) -> None:
+    """Bring back what a night let go, or take back the last word that was not undone yet."""
+    if row.retired_at is not None:
+        journal.restore(connection, user_id, row.id, at)
+        return
+    last = _last(connection, user_id, row.id)
+    if last is None:
+        raise InputError(f"Nothing was decided on memory {row.id} that could be undone.")
+    before, corrected = str(last.evidence["before"]), last.evidence["why"] == DONE["correct"]
+    if corrected:
+        _reword(connection, user_id, row, last.content, before)
+    else:
+        _set(connection, user_id, row, before, at)
+    _note(connection, user_id, row, {"why": DONE["undo"], "mode": before}, at, old=corrected)
+
+
+def _last(connection: sa.Connection, user_id: int, number: int) -> Any:
+    """The last word on a memory that stands; each undoing took back the one before it."""
+    undone = 0
+    for one in revisions_of(connection, user_id, f"memory:{number}", PAST):
+        if one.evidence.get("why") == DONE["undo"]:
+            undone += 1
+        elif "before" in one.evidence:
+            if not undone:
+                return one
+            undone -= 1
+    return None
+
+
+def _row(connection: sa.Connection, user_id: int, number: int) -> sa.Row[Any] | None:
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == number)
+    return connection.execute(sa.select(memories).where(mine)).one_or_none()
+
+
+def _reword(connection: sa.Connection, user_id: int, row: sa.Row[Any], text: str, mode: str) -> None:
+    """Let a memory say something else: in recall by words at once, by meaning once that is made anew.
+
+    Who said it stays as it was, so that a correction makes nobody's words evidence that were none.
+    """
+    analysis = analyse(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
+    encoding = encode(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
+    item = new_item(analysis, encoding, row.provenance, row.speaker, (), ())
+    kind = "semantic" if row.kind == "semantic" else item.kind
+    values: dict[str, Any] = {
+        "content": item.content,
+        "line": item.line,
+        "claims": item.claims,
+        "language": item.language,
+        "kind": kind,
+        "withheld": _withheld(" ".join(item.withheld), mode),
+    }
+    is_indexed = row.promoted_at is not None
+    if is_indexed:
+        index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
+        index.add(connection, user_id, [(row.id, terms_of(load(item.claims)), kind == "semantic")])
+        index.settle(connection)
+    unmeant(connection, user_id, row.id)
+    _write(connection, row.id, values | {"vector": None, "stated": None})
+
+
+def _set(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: str, at: float) -> None:
+    """Let a memory stand as a person wants: a pinned one in long-term memory, a muted one before no model."""
+    values: dict[str, Any] = {"withheld": _withheld(row.withheld, mode)}
+    if mode == PINNED and row.promoted_at is None:
+        values["promoted_at"] = at
+        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
+    _write(connection, row.id, values)
+
+
+def _withheld(reasons: str, mode: str) -> str:
+    found = [one for one in reasons.split() if one != MUTED]
+    return " ".join([*found, MUTED] if mode == MUTED else found)
+
+
+def _write(connection: sa.Connection, number: int, values: Mapping[str, Any]) -> None:
+    connection.execute(sa.update(memories).where(memories.c.id == number).values(**values))
+
+
+def _note(
+    connection: sa.Connection, user_id: int, row: sa.Row[Any], evidence: Mapping[str, str], at: float, *, old: bool
+) -> None:
+    """Write down what was decided, with the old words where they changed: they go when the memory is erased."""
+    past = Revision(f"memory:{row.id}", "person", row.content if old else "", evidence)
+    journal.apply(past, connection, user_id, at)

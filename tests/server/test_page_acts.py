@@ -1,0 +1,203 @@
+"""Every action of the page in a real browser, by three users one after the other; none touches what is another's."""
+
+import re
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from page_site import Site, site
+from page_tab import browser as browser  # noqa: PLC0414 a fixture
+from page_tab import guide, is_wide, say, tab
+from playwright.sync_api import Browser, Page, expect
+
+from insula.guidance import EVERYWHERE, Decision
+from insula.hosts import places
+from insula.step import evidence
+
+USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito"), "cleo": ("Oslo", "Bergen")}
+WISH = "From now on, answer in one sentence."
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
+    with site(tmp_path_factory.mktemp("acts")) as started:
+        for user, (city, _) in USERS.items():
+            guide(started, user)
+            started.say(user, "past", f"My sister Eva lives in {city}.", WISH, "Thanks!")
+        yield started
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site, user: str) -> None:
+    width = 390 if user == "cleo" else 1280
+    with tab(browser, shared, width=width, dark=user == "ben") as page:
+        _talk(page, user)
+        _memories(page, user, *USERS[user])
+        _lessons(page, user)
+        _rules(page, user)
+        _guidelines_and_nights(page, user)
+        _time(page, user)
+        _yours(page, user)
+    left = shared.run(shared.store.nights.users())
+    assert left == list(USERS)[list(USERS).index(user) + 1 :], "one after the other is erased, and nobody else"
+
+
+def _talk(page: Page, user: str) -> None:
+    """It opens at the last exchange, with header and conversations in place; past turns keep their reasons."""
+    page.goto(f"/?user={user}&session=past")
+    last = page.locator(".turn").last
+    expect(last).to_be_in_viewport()
+    expect(page.locator("header.top")).to_be_in_viewport()
+    expect(page.locator("#sessions > summary")).to_be_in_viewport()
+    say(page, "Where does Eva live?", 4)
+    before = _reasons(page, 4)
+    page.locator("#turn-4").get_by_role("button", name="That was right").click()
+    expect(page.locator("#turn-4 .judged")).to_contain_text("You said: it was right.")
+    page.reload()
+    assert _reasons(page, 4) == before
+    page.locator("#turn-4 .request > summary").click()
+    expect(page.locator("#turn-4 .part").first).to_contain_text(re.compile(r"about \d+ token"))
+    expect(page.locator("#turn-4 .request")).to_contain_text("Where does Eva live?")
+    say(page, "Where does Eva work?", 5)
+    page.locator("#turn-5").get_by_role("button", name="That was wrong").click()
+    expect(page.locator("#turn-5 .judged")).to_contain_text("it was wrong")
+    assert not is_wide(page)
+
+
+def _reasons(page: Page, turn: int) -> list[str]:
+    page.locator(f"#turn-{turn} .why > summary").click()
+    return page.locator(f"#turn-{turn} .reasons > dd").first.locator("li").all_inner_texts()
+
+
+def _memories(page: Page, user: str, city: str, other: str) -> None:
+    row = page.locator("#memories tbody tr", has_text=re.compile(r"^\s*My sister"))
+
+    def search(word: str) -> None:
+        page.goto(f"/memories?user={user}")
+        page.get_by_label("Look for a memory").fill(word)
+        page.keyboard.press("Enter")
+        expect(row).to_contain_text(word)
+        row.locator("details > summary").first.click()
+
+    def decide(word: str, said: str) -> None:
+        row.get_by_role("button", name=word).click()
+        expect(page.get_by_role("status").first).to_contain_text(said)
+
+    search(city)
+    decide("Pin memory", "is pinned")  # and it stands open afterwards
+    expect(row.locator(".chip")).to_have_text("pinned by you")
+    decide("Mute memory", "is muted")
+    expect(row.locator(".chip")).to_have_text("muted by you")
+    decide("Undo memory", "as it was before")
+    decide("Unpin memory", "no longer pinned")
+    row.locator(".edit summary", has_text="Correct it").click()
+    row.get_by_label("What memory").fill(f"My sister Eva lives in {other}.")
+    decide("Save the words", "has your words now")
+    search(other)
+    row.get_by_role("link", name="this conversation").click()
+    expect(page.locator("#turn-1 .user")).to_contain_text(city)  # what was said stays as it was said
+    search(other)
+    row.locator(".edit summary", has_text="Erase it").click()
+    decide("Erase memory", "is erased")
+    expect(row).to_have_count(0)
+    page.get_by_role("link", name="What nights merged or let go").click()
+    expect(page.locator("#memories, .empty").first).to_be_visible()
+    assert not is_wide(page)
+
+
+def _lessons(page: Page, user: str) -> None:
+    def decide(word: str, said: str) -> None:
+        page.get_by_role("button", name=f"{word} the lesson").first.click()
+        expect(page.get_by_role("status").first).to_contain_text(said)
+
+    page.goto(f"/learned?user={user}")
+    expect(page.locator("#lessons h2").first).to_contain_text("Told")
+    decide("Pin", "is pinned")
+    decide("Unpin", "no longer pinned")
+    decide("Mute", "is muted")
+    expect(page.locator("#lessons h2").first).to_contain_text("Muted by you")
+    decide("Undo", "as it was before")
+    page.locator("#lessons .edit summary", has_text="Correct it").first.click()
+    page.get_by_label("What the lesson").first.fill("Answer in two sentences.")
+    decide("Save", "has your words now")
+    decide("Forget", "until you undo that")
+    expect(page.locator("#lessons h2").first).to_contain_text("Told no more")
+    decide("Undo", "as it was before")
+    page.get_by_label("Look for a lesson").fill("two sentences")
+    page.keyboard.press("Enter")
+    expect(page.locator("#lessons li").first).to_contain_text("two sentences")
+    page.get_by_label("Look for a lesson").fill("violin")
+    page.keyboard.press("Enter")
+    expect(page.locator(".empty").first).to_contain_text("Nothing with these words")
+    page.goto(f"/learned?user={user}")
+    page.locator("#lessons summary", has_text="Learned from").first.click()
+    expect(page.locator("#lessons .quotes").first).to_contain_text(WISH)
+    page.locator("#lessons .edit summary", has_text="Erase it").first.click()
+    decide("Erase for good", "erased for good")
+    assert not is_wide(page)
+
+
+def _rules(page: Page, user: str) -> None:
+    """A rule of the machine's coding agents, that a person imported."""
+    home = str(places.home())
+    Path(home).mkdir(parents=True, exist_ok=True)
+    words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
+    rule = f"stale-edit-{user}"
+    evidence.decide(home, Decision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
+    page.goto(f"/learned?user={user}")
+    for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "noticed, not told yet")):
+        page.get_by_role("button", name=f"{word} the rule {rule}").click()
+        expect(page.locator(f"#rule-{rule} .chip")).to_have_text(state)
+    page.locator(f"#rule-{rule} .edit summary").click()
+    page.get_by_role("button", name=f"Begin anew the rule {rule}").click()
+    expect(page.locator(f"#rule-{rule}")).to_have_count(0)
+    assert user not in (Path(home) / "rules.jsonl").read_text().partition('"advice"')[2], "its words are gone"
+
+
+def _guidelines_and_nights(page: Page, user: str) -> None:
+    page.goto(f"/soul?user={user}")
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("status").first).to_contain_text("accepted")
+    page.locator("#history > li").last.get_by_role("button").click()
+    expect(page.get_by_role("status").first).to_contain_text("as they were then")
+    page.goto(f"/nights?user={user}")
+    page.get_by_role("button", name="Run the night now").click()
+    expect(page.locator("#fresh")).to_contain_text("in short")
+    expect(page.locator("#fresh")).not_to_contain_text("extractive")
+    assert not is_wide(page)
+
+
+def _time(page: Page, user: str) -> None:
+    page.goto(f"/time?user={user}")
+    expect(page.locator(".canvas canvas").first).to_be_visible()
+    summary = page.locator("#quality-h small")
+    whole = summary.inner_text()
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page.locator("#window")).to_contain_text(re.compile(r"\d+ of \d+ moments"))
+    expect(summary).to_contain_text("before")
+    page.get_by_role("button", name="Earlier").click()
+    page.get_by_role("button", name="Later").click()
+    page.get_by_role("button", name="Zoom out").click()
+    page.get_by_label("Compare with").select_option("confidence")
+    page.locator("[data-chart=quality] .u-over").hover()
+    expect(summary).to_contain_text("How sure")
+    page.get_by_role("button", name="All", exact=True).click()
+    page.get_by_label("Compare with").select_option("")
+    page.mouse.move(0, 0)
+    expect(summary).to_have_text(whole)
+    page.locator("#signals a").last.click()
+    expect(page.locator("#turn-1")).to_be_in_viewport()
+    page.goto(f"/agents?user={user}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("coding agents")
+
+
+def _yours(page: Page, user: str) -> None:
+    page.goto(f"/yours?user={user}")
+    with page.expect_download() as begun:
+        page.get_by_role("link", name="Export").click()
+    assert begun.value.suggested_filename == f"{user}.insula.jsonl"
+    page.get_by_role("button", name="Keep a copy here").click()
+    expect(page.get_by_role("status").first).to_contain_text("A copy is kept")
+    page.get_by_label("To say that it is meant").fill(user)
+    page.get_by_role("button", name="Erase all of it").click()
+    expect(page.get_by_role("status").first).to_contain_text("Nothing is kept of you any more")
