@@ -16,6 +16,7 @@ from insula.metacognition import Metacognition, Regulator
 from insula.session.advisory import TEXTS
 from insula.session.conditions import STM_HIGH
 from insula.testing import ScriptedModel, memory_store
+from insula.types import Controls
 from insula_bench import locomo, talks
 from insula_bench.locomo import Conversation
 
@@ -71,13 +72,13 @@ async def filled(talk: Conversation, most: int = 1_000) -> Filled:
     async with memory_store(lambda: at) as store:
         model = ScriptedModel([answer for _, answer in said])
         owner = Metacognition(store, regulator=Regulator(slo_ms=SLO))
-        chat, controls = Chat(owner, model), []
+        chat, controls = Chat(owner, model), list[Controls]()
         for message, _ in said:
             at += MINUTE
             controls.append((await chat.reply(USER, SESSION, message)).controls)
         texts = [f"{one.instructions} {one.prompt}" for one in model.requests]
         snapshots = list(owner.regulator.ring.snapshots)
-    high = [number for number, text in enumerate(texts) if controls[number] != controls[0]]
+    high = [number for number, used in enumerate(controls) if used != controls[0]]
     first = high[0] if high else len(texts)
     lines = [text.count(FACT) for text in texts]
     calm = lines[max(0, first - 10) : first]
