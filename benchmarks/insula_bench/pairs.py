@@ -45,7 +45,7 @@ def read(name: str) -> list[Pair]:
 
 def _pair(row: Mapping[str, str | list[str]]) -> Pair:
     kinds = row["relation"] if isinstance(row["relation"], list) else [row["relation"]]
-    found = tuple(filter(kinds.__contains__, KINDS))
+    found: tuple[Relation, ...] = tuple(kind for kind in KINDS if kinds.count(kind))
     return Pair(str(row["lang"]), str(row["old"]), str(row["new"]), found)
 
 
