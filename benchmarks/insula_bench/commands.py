@@ -285,6 +285,18 @@ def bench_wishes(
     raise typer.Exit(run(fit, model, json))
 
 
+@app.command("session")
+def bench_session(
+    data: Annotated[str | None, typer.Option(help="A folder that holds locomo/; else our own talks.")] = None,
+    limit: Annotated[int, typer.Option(help="Conversations of LoCoMo.", min=1)] = 5,
+    json: Json = False,
+) -> None:
+    """Real conversations as one long session each: what changes in the requests once working memory is full."""
+    from insula_bench.session import run
+
+    raise typer.Exit(run(data, limit, json))
+
+
 @app.command("matters")
 def bench_matters(
     fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,

@@ -164,7 +164,8 @@ def test_what_a_model_may_not_do_is_refused(old: Kept, new: Later, answer: Relat
 
 def test_a_model_that_retires_everything_retires_little() -> None:
     many = [stood(f"Always mention the town of Number{number}berg.", number) for number in range(1, 11)]
-    found = settled([Pair(one, later(NEW, 99)) for one in many], ["lifts"] * 10, many, 1.0)
+    answers: list[Relation] = ["lifts"] * len(many)
+    found = settled([Pair(one, later(NEW, 99)) for one in many], answers, many, 1.0)
     assert len([one for one in found.changes if isinstance(one, Retired)]) == 3
     assert {why for _, why in found.refused} == {"more than one night may retire"}
 
