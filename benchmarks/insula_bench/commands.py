@@ -56,7 +56,7 @@ def bench_stuck(
 
 @app.command("answers")
 def bench_answers(
-    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines) instead of all of ours.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
     embedding: Annotated[
         bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
@@ -119,12 +119,13 @@ def bench_corrections(
 def bench_load(
     sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
     seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
+    store: Annotated[str, typer.Option(help="An empty database of PostgreSQL, as a URL; by default a new file.")] = "",
     json: Json = False,
 ) -> None:
     """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
     from insula_bench.load import run
 
-    raise typer.Exit(run(sessions, seconds, json))
+    raise typer.Exit(run(sessions, seconds, json, store))
 
 
 @app.command("gsm8k")

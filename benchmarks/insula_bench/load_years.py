@@ -24,7 +24,7 @@ DAY = 86_400.0
 _ALL = Controls(consolidation_threshold=0.0, stm_capacity=LINES)
 
 
-async def talked(path: Path) -> None:
+async def talked(path: str | Path) -> None:
     """Write what they said into a store."""
     async with await Store.open(path) as store:
         for number in range(USERS):

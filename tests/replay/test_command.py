@@ -53,6 +53,26 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     assert "insula install claude-code" in said
 
 
+def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_found(tmp_path: Path) -> None:
+    folder = tmp_path / "week"
+    folder.mkdir()
+    for day, name in enumerate(("one", "two")):
+        session = Session(name)
+        session.at += day * 3_600
+        session.says("Add a form.").works(3).says("no, never use npm here, use pnpm").works(2).fails(5).written(folder)
+    said = call(folder, "--html", tmp_path / "page.html").output
+    stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "Where agents were"))
+    assert stepped < rules < stuck
+    assert "1 said again, which would be told" in said
+    assert "“no, never use npm here, use pnpm”" in said[rules:stuck]
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert (
+        page.index("You stepped in 2 times") < page.index("Rules in your own words") < page.index("Worst moments</h2>")
+    )
+    (rule,) = figures(folder)["proposed"]
+    assert (rule["words"], rule["times"], rule["state"]) == ("no, never use npm here, use pnpm", 2, "active")
+
+
 def test_the_agent_to_install_for_is_the_one_whose_sessions_were_seen() -> None:
     assert "insula install codex " in call(RECORDED / "codex.jsonl").output
 

@@ -17,7 +17,7 @@ import pytest
 from insula.errors import InputError
 from insula.replay import figures, page
 from insula.replay.chapter import DATA, stuck, telling
-from insula.replay.model import Failure, Moment, Point, Replayed, Totals
+from insula.replay.model import Failure, Moment, Point, Proposed, Remarked, Replayed, Totals
 from insula.replay.overview import BARS, CHAPTERS, LIMITS, bar_limit, buckets, overview
 from insula.replay.telling import told
 from insula.replay.timeline import bars, timeline
@@ -78,7 +78,7 @@ def spoilt(value: Any, say: Callable[[], str]) -> Any:
         return Counter(made) if isinstance(value, Counter) else made
     if isinstance(value, list):
         return [spoilt(one, say) for one in cast("list[Any]", value)]
-    if isinstance(value, (Replayed, Moment, Point, Totals, Failure)):
+    if isinstance(value, (Replayed, Moment, Point, Totals, Failure, Remarked, Proposed)):
         named = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         return type(value)(**{name: spoilt(one, say) for name, one in named.items()})
     return value
@@ -99,6 +99,8 @@ def spoilt_page(words: tuple[str, ...]) -> str:
     sessions = pages.week(14, 60)
     totals = pages.totals(sessions)
     totals.passed_over, totals.incomplete = {"a": "b"}, {"c": "d"}
+    totals.remarks = [Remarked(at=1.8e9, kind="rejection", words="w", before="Bash x", said="s", project="p")]
+    totals.proposed = [Proposed(words="w", about="a", at=1.8e9, times=2, state="active", project="p")]
     turn = iter(range(10**9))
 
     def say() -> str:

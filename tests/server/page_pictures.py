@@ -41,7 +41,7 @@ TRAINS = "When the user asks about trains, also name the platform."
 
 def answer(said: Request) -> str:
     """What the model says."""
-    return TALK.get(said.prompt, "I do not know that one.")
+    return TALK.get(said.prompt.partition("\n\n(")[0], "I do not know that one.")
 
 
 def fill(running: Site) -> None:
@@ -73,8 +73,8 @@ def fill(running: Site) -> None:
         why = {"reasons": ["it would drop a guideline that 2 conversations back."]}
         await running.store.guidance.revise(user_id, Revision("soul:proposal", "night", soul.render(third), why))
 
-    running.run(write())
     running.run(weigh(running))
+    running.run(write())
     path = running.service.soul_of("me")
     assert path is not None
     path.parent.mkdir(parents=True, exist_ok=True)

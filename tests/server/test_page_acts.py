@@ -10,7 +10,7 @@ from page_tab import browser as browser  # noqa: PLC0414 a fixture
 from page_tab import guide, is_wide, say, tab
 from playwright.sync_api import Browser, Page, expect
 
-from insula.guidance import EVERYWHERE
+from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
 from insula.step import evidence
 
@@ -143,7 +143,7 @@ def _rules(page: Page, user: str) -> None:
     Path(home).mkdir(parents=True, exist_ok=True)
     words = {"advice": "Read the error to its end.", "pattern": "stale-edit", "source": "friend"}
     rule = f"stale-edit-{user}"
-    evidence.decide(home, evidence.Decision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
+    evidence.decide(home, Decision(do="import", rule=rule, scope=EVERYWHERE, at=1.0, **words))
     page.goto(f"/learned?user={user}")
     for word, state in (("Pin", "pinned by you"), ("Mute", "muted by you"), ("Unmute", "noticed, not told yet")):
         page.get_by_role("button", name=f"{word} the rule {rule}").click()

@@ -6,7 +6,7 @@ import pytest
 
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.ledger import Piece
-from insula.memory.rows import Done, Entry, Kept, Revised, Spoken, Talk
+from insula.memory.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
 from insula.server.page.views import guidelines, learned, nights, times, turns, words
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect
@@ -251,3 +251,23 @@ def test_signals_are_told_in_words() -> None:
     assert told == "sure 12 %, good 62 %", "and no stem of a word"
     assert words.told("meta:turn", "no response", {"hedged": False}) == "no response"
     assert words.signal("meta:something-new") == "Something new"
+
+
+def test_effects_are_drawn_with_their_intervals_and_named_by_what_they_say() -> None:
+    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 1.41}
+    report = {"counted": {}, "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}]}
+    reports = [Done(1, "2026-01-05", "lessons", report, NOW), Done(2, "2026-01-05", "reflection", {"insights": 4}, NOW)]
+    assert nights.insights([one.report for one in reports]) == []
+    (night,) = nights.nights(reports, {"fd930986b4": "Name the platform."})
+    (plot,) = next(one.plots for one in night.phases if one.plots)
+    assert (plot.what, plot.verdict) == ("Name the platform", "works")
+    assert (plot.bar.low, plot.bar.middle, plot.bar.high) == (52, 62, 100)
+
+
+def test_a_trigger_is_told_in_the_words_of_its_messages() -> None:
+    lesson = kept(key="wish/length/x")._replace(trigger=("kilometr", "metr"), citations=(7,))
+    said = Cited(7, "one", "Please give kilometres and metres.", NOW)
+    (card,) = learned.lessons([Piece(lesson, "")], {7: said}, NOW)
+    assert card.about == "When you mention kilometres, metres."
+    (unknown,) = learned.lessons([Piece(lesson, "")], {}, NOW)
+    assert unknown.about == "When its topic comes up."

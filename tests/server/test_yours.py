@@ -8,6 +8,7 @@ from api_service import TOKENS, Client, MakeService, say
 
 from insula.calibration import shipped
 from insula.memory import custody
+from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.server import tokens
 from insula.server.tokens import FILE
@@ -135,3 +136,23 @@ async def test_the_page_searches_erases_and_shows_what_was_told(make_service: Ma
     form = await here.post("/yours/erase", data={"name": "ana"}, headers=html)
     assert (form.status_code, form.headers["location"]) == (303, "/yours?said=erased")
     assert "Nothing is kept of you" in (await here.get("/yours", headers=html)).text
+
+
+async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_not_called_kept(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    here = client(make_service(delay=0.6))
+    await say(here, "I live in Lisbon.")
+    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user restore` opens it
+        await custody.backup(other, "ana", house)
+        await say(here, "I like trains.")
+        talking = asyncio.create_task(say(here, "I play the violin."))
+        await asyncio.sleep(0.3)
+        await custody.restore(other, "ana", house)
+    overtaken = (await talking).json()
+    assert "nothing of it is kept; say it again" in " ".join(overtaken["troubles"])
+    lines = [one["content"] for one in (await here.get("/agent/memories?user=ana")).json()["memories"]]
+    assert "I live in Lisbon." in lines
+    assert not [one for one in lines if "trains" in one or "violin" in one], "all of the backup, and nothing else"
+    assert (await say(here, "I moved to Porto.")).json()["turn"] == 2

@@ -139,7 +139,7 @@ def test_a_tool_that_asks_how_something_stands_may_be_repeated(tool: str) -> Non
 
 @pytest.mark.parametrize("command", ["cat src/status.py", "make  # wait for it", "python wait.py"])
 def test_a_word_in_a_path_is_no_waiting(command: str) -> None:
-    assert senses(follow([(command, LONG)] * 3)) == {VESTIBULAR}
+    assert senses(follow([(command, LONG)] * 4)) == {VESTIBULAR}
 
 
 def test_silent_failures_of_different_commands_are_no_row() -> None:

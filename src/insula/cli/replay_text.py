@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from insula.guidance import ACTIVE
 from insula.hosts import places
 from insula.redaction import redact
 from insula.replay.figures import duration, many, number, share, span, tokens, when
@@ -22,7 +23,9 @@ from insula.replay.visible import visible
 from insula.step.wording import SIGN
 
 SHOWN = 5
-"""Of what the user did."""
+"""Of what the user did, ..."""
+SHOWN_RULES = 8
+"""... and of the rules in their words."""
 NAMED = 8
 """Names of a list that are spelled out."""
 NARROW = 100
@@ -45,6 +48,7 @@ def show(gathered: Gathered, console: Console, page: Path | None, learns: bool) 
     if totals.sessions:
         console.print(Text(_seen(totals)), soft_wrap=True)
         _print_remarks(totals, console)
+        _print_proposed(totals, console)
         _print_worst(totals, console)
         _print_waste(totals, console)
         _print_failures(totals.failures, totals.sessions, console)
@@ -103,6 +107,21 @@ def _print_remarks(totals: Totals, console: Console) -> None:
     for one in totals.remarks[:SHOWN]:
         words = f"“{_safe(one.words, 90)}”" if one.words else one.kind
         line = Text(f"{when(one.at)}  {words}").append(f"\nafter {_safe(one.before, 90)}", "dim")
+        console.print(Padding(line, (0, 0, 0, 2)))
+
+
+def _print_proposed(totals: Totals, console: Console) -> None:
+    """The rules that the user's own words would found."""
+    if not totals.proposed:
+        return
+    active = sum(one.state == ACTIVE for one in totals.proposed)
+    told = f"; {number(active)} said again, which would be told" if active else ""
+    console.print(f"\n[bold]Rules in your own words[/]: {number(len(totals.proposed))} would be proposed{told}.")
+    for one in totals.proposed[:SHOWN_RULES]:
+        about = f" (of {_safe(one.about, 40)})" if one.about else ""
+        line = Text(f"“{_safe(one.words, 110)}”{about}")
+        often = f"{one.times} times, first" if one.times > 1 else "said on"
+        line.append(f"\n{', '.join(filter(None, (f'{often} {when(one.at)}', _safe(one.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -89,7 +90,7 @@ class Database:
                 self.forget()  # a user may have been erased by another process
                 raise
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, unit)
 
     async def read(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
         """Run one unit of work that only reads, beside whoever writes and beside other readers.

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.errors import StoreError
 from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, statements
 from insula.memory.amendment import Do
 from insula.memory.assertion import Question
@@ -36,6 +37,11 @@ from insula.memory.rows import (
 from insula.memory.vectors import Vector, cosines
 from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
+
+OVERTAKEN = (
+    "What is kept of this user was erased or restored while this turn was under way; nothing of it is kept; say it"
+    " again."
+)
 
 
 class _Repository:
@@ -76,6 +82,9 @@ class Sessions(_Repository):
         """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
 
         Of a turn that was finished before, here or elsewhere, nothing is written; then it returns None.
+
+        Raises:
+            StoreError: its user was erased or restored meanwhile; nothing is written.
         """
 
         def work(connection: sa.Connection) -> Consolidated | None:
@@ -83,6 +92,8 @@ class Sessions(_Repository):
             index.begin(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
             if statements.is_over(connection, place, turn):
                 return None
+            if not statements.is_begun(connection, place, turn):
+                raise StoreError(OVERTAKEN)
             if response is not None:
                 statements.write(connection, place, turn, response, at)
             statements.append(connection, place, noticed)
@@ -252,9 +263,11 @@ class Nights(_Repository):
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
         return await self._database.run(journal.record, user_id, night, phase, report, changes, self._database.now())
 
-    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> None:
-        """Write down what a phase was answered, so that it need not ask again."""
-        await self._database.run(journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED)
+    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> bool:
+        """Write down what a phase was answered, so that it need not ask again; False where an answer stands already."""
+        return await self._database.run(
+            journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED
+        )
 
     async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
         """What a phase reported when it was last done; empty where it never was."""

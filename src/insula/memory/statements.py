@@ -203,6 +203,20 @@ def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:
     return connection.execute(sa.select(signals.c.id).where(mine).limit(1)).first() is not None
 
 
+def is_begun(connection: sa.Connection, here: Place, turn: int) -> bool:
+    """Whether what began a turn is there: its user may have been erased, or brought back as they were before it.
+
+    The name is compared, too: the next user may have the number of one who is gone.
+    """
+    mine = sa.and_(
+        messages.c.user_id == here.user_id, messages.c.session_id == here.session_id, messages.c.turn == turn
+    )
+    query = (
+        sa.select(messages.c.id).join(users, users.c.id == messages.c.user_id).where(mine, users.c.name == here.user)
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
 def held(
     connection: sa.Connection, here: Place, turn: int, content: str, known: Sequence[int]
 ) -> frozenset[int] | None:

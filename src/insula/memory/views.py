@@ -131,7 +131,7 @@ def _standing(user: str) -> sa.Select[Any, Any, Any, Any, Any, Any, Any, Any]:
     )
 
 
-def _stands(row: sa.Row[Any]) -> tuple[Memory, str]:
+def _stands(row: Any) -> tuple[Memory, str]:
     stands = "retired" if row.retired_at is not None else "working" if row.working else "long-term"
     return as_memory(row), stands
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import PurePath
 from typing import NamedTuple
 
 from insula import guidance
@@ -13,10 +14,10 @@ from insula.guidance import ACTIVE, NONE, PROPOSED, Evidence
 from insula.replay.agent import worst
 from insula.replay.find import TRAJECTORY, Found
 from insula.replay.look import OTHERS, REASONS, Look
-from insula.replay.model import Failure, Replayed, Totals
+from insula.replay.model import Failure, Proposed, Replayed, Totals
 from insula.replay.seen import Seen
 from insula.replay.session import Troubles, streams
-from insula.step.asked import Asked
+from insula.step.asked import Asked, wishes
 from insula.step.asked import found as asked_in_session
 from insula.step.patterns import PATTERNS
 
@@ -26,6 +27,8 @@ ROOM = 50_000
 """Actions on all timelines together; about 40 MB."""
 WORST = 10
 REMARKS = 10
+RULES = 200
+"""Rules in the user's words that are kept."""
 """Of what users did, so many are kept, the latest."""
 SCORES = 2_000
 """Sessions of which it is kept what they say about rules, the newest: no more are read of the evidence either."""
@@ -174,6 +177,7 @@ class _Gathering:
         scores = [score for _, _, score in sorted(self._scores, key=lambda one: one[:2])]
         self.totals.incomplete = dict(self.troubles)
         self.totals.failures = self._failures(scores)
+        self.totals.proposed = _proposed(scores)
         return Gathered(sessions, self.totals, scores)
 
     def _failures(self, scores: list[Score]) -> list[Failure]:
@@ -190,6 +194,28 @@ class _Gathering:
             if self._could[pattern.id]
         ]
         return sorted(failures, key=lambda one: -one.happened)
+
+
+def _proposed(scores: list[Score]) -> list[Proposed]:
+    """What the users of these sessions asked for, project by project; what has no folder founds no rule."""
+    asked: dict[str, list[Asked]] = {}
+    places: dict[str, str] = {}
+    for score in scores:
+        asked.setdefault(score.project, []).extend(score.asked)
+        places.setdefault(score.project, PurePath(score.place.replace("\\", "/")).name[:80])
+    found = [
+        Proposed(
+            words=wish.words,
+            about=wish.about,
+            at=wish.times[0].at,
+            times=len(wish.times),
+            state=ACTIVE if project and wish.repeated else PROPOSED,
+            project=places[project],
+        )
+        for project, said in asked.items()
+        for wish in wishes(said)
+    ]
+    return sorted(found, key=lambda one: (one.state != ACTIVE, -one.times, -one.at))[:RULES]
 
 
 def _state(scores: list[Score], pattern: str) -> str:

@@ -82,6 +82,22 @@ class Remarked:
     project: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposed:
+    """A rule in the user's own words, which what they said in these sessions would found."""
+
+    words: str
+    """Redacted and screened."""
+    about: str
+    """What they turned down with it; empty for nothing."""
+    at: float
+    """When it was said first."""
+    times: int
+    state: str
+    """`active` where it was said again at another time, else `proposed`."""
+    project: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Replayed:
     """One session, looked back at."""
@@ -175,6 +191,8 @@ class Totals:
     """Of what the user did, so many came after a text of ours would have."""
     remarks: list[Remarked] = field(default_factory=list[Remarked])
     """The latest of what the user did."""
+    proposed: list[Proposed] = field(default_factory=list[Proposed])
+    """Rules in the user's words, those that would be told first, then the latest."""
     tokens: int = 0
     estimated: int = 0
     """Tokens of all calls by their characters, of which those in vain are a part."""

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
+from insula.memory.isolation import on_behalf_of
 from insula.memory.nights import MIN_MESSAGES, UP_TO
 from insula.memory.store import Store
+from insula.memory.vectors import Embed
 from insula.sleep.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Calibration, Identity
@@ -68,6 +70,8 @@ class Night:
     account: Account = field(default_factory=Account)
     soul: Path | None = None
     """The user's SOUL.md; None where it is kept in the store alone."""
+    embed: Embed | None = None
+    """Makes the vectors of statements; None leaves them to their words."""
     done: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Reports of what is journalled already."""
     last: Json = field(default_factory=dict[str, Any])
@@ -84,11 +88,17 @@ class Night:
 
         For what costs: a call of a model is made once, and at most the one in flight is repeated.
         """
-        if "result" in self.done.get(name, {}):
-            return cast(T, self.done[name]["result"])
+        known = self.done.get(name) or await self._noted(name)
+        if "result" in known:
+            return cast(T, known["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
-        await self.store.nights.note(self.user_id, self.date, name, {"result": result})
-        return result
+        if await self.store.nights.note(self.user_id, self.date, name, {"result": result}):
+            return result
+        return cast(T, (await self._noted(name)).get("result", result))
+
+    async def _noted(self, name: str) -> Json:
+        """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
+        return (await self.store.nights.journal(self.user_id, self.date)).get(name, {})
 
 
 Phase = Callable[[Night], Awaitable[Result]]
@@ -136,6 +146,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     model: "Model | None" = None,
     account: Account | None = None,
     soul: Path | None = None,
+    embed: Embed | None = None,
     force: bool = False,
     on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
@@ -152,6 +163,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
         soul: the user's SOUL.md; None keeps it in the store alone.
+        embed: makes the vectors of what the night adds to memory.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
 
@@ -163,32 +175,34 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
     async with store.nights.alone(user_id) as alone:
-        name = date or await _name(store, user_id, zone)
-        done = await store.nights.journal(user_id, name)
-        _check(done)
-        why = "" if force else await _gate(store, user_id, done)
-        why = why if alone else "Another process is at this night now."
-        if why:
-            return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
-        last = await store.nights.slept(user_id, END)
-        night = Night(
-            store=store,
-            user=user,
-            user_id=user_id,
-            date=name,
-            now=store.now(),
-            since=last[1] if last else 0.0,
-            identity=identity or Identity(),
-            calibration=calibration,
-            model=model,
-            account=account or Account(),
-            soul=soul,
-            done=done,
-        )
-        with span(NIGHT) as traced:
-            report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
-            traced.set(state="failed" if report.failed else "done")
-        return report
+        with on_behalf_of(user):
+            name = date or await _name(store, user_id, zone)
+            done = await store.nights.journal(user_id, name)
+            _check(done)
+            why = "" if force else await _gate(store, user_id, done)
+            why = why if alone else "Another process is at this night now."
+            if why:
+                return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
+            last = await store.nights.slept(user_id, END)
+            night = Night(
+                store=store,
+                user=user,
+                user_id=user_id,
+                date=name,
+                now=store.now(),
+                since=last[1] if last else 0.0,
+                identity=identity or Identity(),
+                calibration=calibration,
+                model=model,
+                account=account or Account(),
+                soul=soul,
+                embed=embed,
+                done=done,
+            )
+            with span(NIGHT) as traced:
+                report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
+                traced.set(state="failed" if report.failed else "done")
+            return report
 
 
 def _check(done: Mapping[str, Json]) -> None:

@@ -5,14 +5,12 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 """
 
 from insula.step import programs
+from insula.step.naming import LABEL, address, label, named_check
 from insula.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
 from insula.step.shell import Simple, simple_commands
 from insula.value import Value
 
-LABEL = 60
-"""Characters of a command as it is named to the agent."""
 SELECTORS = 6
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+-=~")
 
 # What a command does to the tree, for the senses that mind it.
 COMMITS, PUSHES, FORCES, STASHES, RESETS, DISCARDS = "commit", "push", "force-push", "stash", "reset", "checkout"
@@ -80,23 +78,6 @@ def understand(line: str) -> Command:
         seeks=seeks,
         limited=kind not in PROVING and any("timeout" in part.words[:3] for part in whole),
     )
-
-
-def label(words: "tuple[str, ...]") -> str:
-    """Words as they may be told: plain ones only, at most `LABEL` characters, cut between them."""
-    told = ""
-    for word in words:
-        if not word or len(word) > LABEL or not _PLAIN.issuperset(word):
-            continue
-        if len(told) + len(word) >= LABEL:
-            break
-        told += f" {word}" if told else word
-    return told
-
-
-def named_check(family: str, selectors: "tuple[str, ...]") -> str:
-    """A check and which part of it is run, as one word."""
-    return " ".join((family, *selectors))[:160]
 
 
 def _gone_well(parts: "list[Simple]", doing: "list[Simple]", main: Simple) -> tuple[str, ...]:
@@ -231,16 +212,10 @@ def _selected(words: "tuple[str, ...]", kind: str) -> "list[str]":
         elif word in names:
             names.remove(word)
         else:
-            found.append(_address(word) if kind == REQUEST else word)
+            found.append(address(word) if kind == REQUEST else word)
     if kind == REQUEST:
         found = found[:1]
     return list(dict.fromkeys(one[:80] for one in found if one))[:SELECTORS]
-
-
-def _address(url: str) -> str:
-    """Host and path of an address: no user, no query."""
-    bare = url.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
-    return bare.rsplit("@", 1)[-1]
 
 
 # What only asks, and what waits.
@@ -255,9 +230,12 @@ def _loops(parts: "list[Simple]") -> bool:
 def _waits(part: Simple) -> bool:
     words = part.words
     name, first = words[0], _first(words)
-    if name in programs.POLLING or set(name.replace("_", "-").split("-")) & set(programs.HEALTHY_WORDS):
-        return True
-    if any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1))):
+    parts = set(name.replace("_", "-").split("-"))
+    if (
+        name in programs.POLLING
+        or parts & set(programs.HEALTHY_WORDS)
+        or any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1)))
+    ):
         return True
     if name == "tail" and any(word[0] == "-" and "f" in word.lower() for word in words[1:3]):
         return True
@@ -286,8 +264,17 @@ def _probes(part: Simple) -> bool:
     if first in programs.ASKS.get(name, ()):
         return _act(words) == ""
     if name in {"python", "node", "ruby"} and words[1:2] in (("-c",), ("-e",)) and len(words) > 2:
-        return words[2].lstrip().startswith(("import ", "from ", "require(")) and len(words[2]) < LABEL
+        return len(words[2]) < LABEL and all(map(_only_loads, words[2].replace("\n", ";").split(";")))
     return _kind(words) == REQUEST and ("-I" in words or "--head" in words)
+
+
+def _only_loads(statement: str) -> bool:
+    """Whether a statement shows that a module is there, or its version, and does nothing else."""
+    return (
+        not statement.strip()
+        or statement.strip().startswith(("import ", "from ", "require("))
+        or "version" in statement
+    )
 
 
 def _forgives(parts: "list[Simple]") -> bool:

@@ -8,8 +8,9 @@ import re
 
 from insula.redaction import redact
 from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
-from insula.step.command import Command, label, understand
+from insula.step.command import Command, understand
 from insula.step.digests import digest
+from insula.step.naming import label
 from insula.step.outcome import (
     denied,
     did_nothing,

@@ -5,7 +5,7 @@ what failed succeeds, and begins anew when it fails in another way, for that is 
 """
 
 from insula.step.action import EDIT, Action, Failing
-from insula.step.command import named_check
+from insula.step.naming import named_check
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -13,6 +13,7 @@ FILES = 3
 """Changed files that are named."""
 STALE = 400
 """Turns after which a failure that nobody met again is forgotten."""
+_TESTS = "test "
 _WHOLE = ("test", "type check", "linter", "build", "install")
 """What may be run as a whole or in part."""
 
@@ -111,6 +112,7 @@ def _again(goal: Goal, action: Action, turn: int) -> Goal:
     if goal.last == turn:
         return goal
     return goal.replace(
+        family=action.family,
         selectors=action.selectors,
         label=action.label or goal.label,
         error=action.error or goal.error,
@@ -138,8 +140,11 @@ def _changed(goal: Goal, action: Action) -> Goal:
 
 def _meets(action: Action, goal: Goal) -> bool:
     """Whether an action is of the goal: the same family, and the same part of it, or a part, or the same names fail."""
-    if action.family != goal.family or action.denied != goal.denied:
+    if action.denied != goal.denied:
         return False
+    if action.family != goal.family:  # `make test` and `pytest tests/a.py` are one where the same tests fail
+        tests = action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
+        return tests and bool(set(action.failure.names) & set(goal.failure.names))
     if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
         return True
     return _covers(action.selectors, goal) or _covers(goal.selectors, goal, action.selectors)

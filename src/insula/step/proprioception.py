@@ -9,7 +9,7 @@ from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
-from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation
+from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation, vestibular
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
@@ -78,7 +78,7 @@ def sense(state: State, action: Action) -> Sensed:
         return Sensed(state=state)
     opened, _, shut = goals.after(state.goals, action, turn.number)
     edits = oscillation.follow(state.edits, action)
-    state = state.replace(window=window, goals=opened, edits=edits)
+    state = state.replace(window=window, goals=opened, edits=edits, wait=vestibular.followed(state.wait, action))
     senses = (*_minding(), *SENSES) if action.acts or state.bans else SENSES
     readings = tuple(reading for each in senses if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
@@ -199,6 +199,7 @@ def hear(state: State, at: float, words: str = "") -> State:
         window=(),
         carry=carry,
         watch=None,
+        wait=None,
         turn=turned,
         bans=minded(state.bans, words),
         asked=tuple(sorted(read(words)[1])),

@@ -92,6 +92,17 @@ class Watch(Value):
     """The turn after which it was heeded, if the trouble did not grow until then."""
 
 
+class Wait(Value):
+    """A poll that has given the same answer since."""
+
+    answer: str
+    """Digests of the call and of what came of it."""
+    at: float
+    first: int
+    last: int
+    turns: int = 1
+
+
 class State(Value):
     """What an agent has done so far."""
 
@@ -112,6 +123,7 @@ class State(Value):
     spoke: int = 0
     """The turn of the last text; one is enough for a turn."""
     watch: Watch | None = None
+    wait: Wait | None = None
     known: tuple[str, ...] = ()
     held: str = ""
     """A text that its host would have dropped, for the next time it listens."""
@@ -154,6 +166,7 @@ def dump(state: State) -> "Record":
         "turn": state.turn.as_dict(),
         "carry": state.carry.as_dict(),
         "watch": state.watch.as_dict() if state.watch else None,
+        "wait": state.wait.as_dict() if state.wait else None,
         "asked": state.asked,
         "keys": state.keys,
         "said": state.said,
@@ -175,6 +188,7 @@ def load(kept: "Record") -> State:
         turn=Turn.of(kept["turn"]),
         carry=Carry.of(kept["carry"]),
         watch=Watch.of(kept["watch"]) if kept["watch"] else None,
+        wait=Wait.of(kept["wait"]) if kept["wait"] else None,
         asked=tuple(kept["asked"]),
         keys=tuple(kept["keys"]),
         said=tuple(kept["said"]),

@@ -7,6 +7,7 @@ waits, polls and probes count not at all.
 
 from insula.step.action import Action
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
+from insula.step.programs import REQUEST
 from insula.step.senses.turns import Group, groups
 from insula.step.state import Reading, State
 from insula.step.words import counted, listed
@@ -51,12 +52,18 @@ def _of_row(state: State) -> Reading | None:
         same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
         reading = _row("equal", row[:equal])
         return reading.replace(key=same.id, goal=same) if same is not None else reading
-    if proves:  # to look at a failing test in another way is no loop
+    if proves or _asks_around(row):  # to look at a failing test in another way is no loop
         return None
     alike = _while(row, lambda one: _of_a_kind(one, row[0]))
     if alike >= ALIKE:
         return _row("alike", row[:alike])
     return _row("mixed", row) if len(row) >= ANY else None
+
+
+def _asks_around(row: list[Group]) -> bool:
+    """Whether each turn asked another address: that all refuse may be what was to be shown."""
+    asked = [action for group in row for action in group.failing]
+    return all(action.family.startswith(REQUEST) for action in asked) and len({a.selectors for a in asked}) == len(row)
 
 
 def _row(form: str, row: list[Group]) -> Reading:

@@ -7,7 +7,7 @@ answer has not changed for very long is told as a wait in vain.
 from insula.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.step.senses.turns import Group, groups
-from insula.step.state import Reading, State
+from insula.step.state import Reading, State, Wait
 
 NAME = "vestibular"
 LABEL = "going round in circles"
@@ -15,6 +15,8 @@ CLIMBS = True
 
 REPEATS = 3
 """Turns with the same call and result, reads of the same unchanged file."""
+CHECKED = 4
+"""... of a check that goes well: to run a test thrice shows that it is not by chance."""
 POLL_SECONDS = 5.0
 SLOWER = 1.5
 """A call repeated after five seconds, and after longer than the agent's other calls, may be waiting for something."""
@@ -24,6 +26,8 @@ PERIODS = (2, 3, 4)
 ROUNDS = 2
 FRUITLESS = "nothing"
 """Begins the key of a search for the same name that finds nothing."""
+STRETCH = 10
+"""Minutes of waiting by which its ladder counts: one that goes on is not spoken of at each poll."""
 POLLS, MINUTES = 10, 20
 """Turns and minutes after which a poll that always answers the same is told of."""
 
@@ -32,7 +36,7 @@ def feel(state: State, action: Action) -> Reading | None:
     """Whether the agent goes round in circles."""
     turns = groups(state.window)
     if action.waits:
-        return _in_vain(turns, action)
+        return _in_vain(state.wait, action)
     if _blind(action):
         return None
     if action.sought:
@@ -57,7 +61,10 @@ def _trailing(turns: list[Group]) -> list[Group]:
 
 def _same_again(turns: list[Group]) -> Reading | None:
     row = _trailing(turns)
-    if len(row) < REPEATS or (_may_wait(row) and _waited(turns, len(row)) and len(row) < SLOW_REPEATS):
+    checks = all(action.proves for action in turns[-1].actions)
+    if len(row) < (CHECKED if checks else REPEATS):
+        return None
+    if len(row) < SLOW_REPEATS and _may_wait(row) and _waited(turns, len(row)):
         return None
     return _reading("same", len(row), f"same {row[-1].number}", turns[-1].actions[-1], row[-1].number)
 
@@ -129,17 +136,22 @@ def _fruitless(turns: list[Group], action: Action) -> Reading | None:
     return _reading("fruitless", len(row), f"{FRUITLESS} {row[-1].number}", action, row[-1].number)
 
 
-def _in_vain(turns: list[Group], action: Action) -> Reading | None:
-    row = [group for group in turns if any(_equal(one, action) for one in group.actions)]
-    minutes = int((action.at - row[0].actions[0].at) / 60)
-    if len(row) < POLLS or minutes < MINUTES:
+def _in_vain(wait: Wait | None, action: Action) -> Reading | None:
+    minutes = int((action.at - wait.at) / 60) if wait else 0
+    if wait is None or wait.turns < POLLS or minutes < MINUTES:
         return None
-    reading = _reading("wait", len(row), f"wait {action.call}", action, row[0].number)
+    reading = _reading("wait", minutes // STRETCH, f"wait {action.call}", action, wait.first)
     return reading.replace(minutes=minutes)
 
 
-def _equal(one: Action, other: Action) -> bool:
-    return (one.call, one.result) == (other.call, other.result)
+def followed(wait: Wait | None, action: Action) -> Wait | None:
+    """The poll that is followed, after an action: another answer, or another question, begins anew."""
+    if not action.waits:
+        return wait
+    answer = f"{action.call} {action.result}"
+    if wait is None or wait.answer != answer:
+        return Wait(answer=answer, at=action.at, first=action.nth, last=action.nth)
+    return wait.replace(turns=wait.turns + (wait.last != action.nth), last=action.nth)
 
 
 def _reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
@@ -160,7 +172,7 @@ def fact(reading: Reading) -> str:
         return f"A search for the same name has found nothing in {reading.count} turns."
     if reading.form == "wait":
         asked = what or "The same question"
-        return f"{asked} has given the same answer {reading.count} times in {reading.minutes} minutes."
+        return f"{asked} has given the same answer for {reading.minutes} minutes."
     return f"The last {reading.count} turns made the same call{f', {what},' if what else ''} and got the same result."
 
 

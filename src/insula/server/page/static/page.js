@@ -14,6 +14,7 @@ for (const kind of ["load", "hashchange"]) {
   addEventListener(kind, () => {
     const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details[hx-get]");
     if (meant) meant.open = true;
+    for (const one of document.querySelectorAll("details[open][hx-get]")) htmx.trigger(one, "toggle"); // opened too early
   });
 }
 addEventListener("click", (event) => {

@@ -9,6 +9,7 @@ from insula.replay.visible import visible
 from insula.server.page.views.learned import Bar, bar
 from insula.sleep.cycle import SleepReport
 from insula.sleep.telling import Names, Told, journalled, ordered, told
+from insula.value import is_list, is_object
 
 NAMED = 120
 """Characters of what an effect is of."""
@@ -64,8 +65,9 @@ def of_report(report: SleepReport, names: Names) -> Night:
 
 
 def insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
-    """The insights that reports name."""
-    return [one["id"] for report in reports for one in report.get("insights") or () if isinstance(one, dict)]
+    """The insights whose effects reports name."""
+    named = (one for report in reports if is_list(found := report.get("insights")) for one in found if is_object(one))
+    return [one["id"] for one in named if isinstance(one.get("id"), int)]
 
 
 def _phases(phases: Iterable[Told]) -> tuple[Phase, ...]:
@@ -75,7 +77,7 @@ def _phases(phases: Iterable[Told]) -> tuple[Phase, ...]:
 def _phase(one: Told) -> Phase:
     plots = tuple(
         Plot(
-            what=visible(each.what, NAMED),
+            what=visible(each.what, NAMED).rstrip("."),
             verdict=each.verdict,
             said=each.figures(),
             bar=bar(each.low, each.estimate, each.high),
