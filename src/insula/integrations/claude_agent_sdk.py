@@ -35,10 +35,8 @@ NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"  # which the SDK runs: its callbacks get what the hooks of that get
 EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
 TURN_EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
-THREADS = 8
-"""Events that are answered at the same time, in threads that are not taken from the agent's."""
-MOST_RUNNING = 2 * THREADS
-"""From so many on, most of them left behind on a disk that hangs, no more goes near it."""
+THREADS = 8  # in which events are answered at the same time; none of them is taken from the agent's
+MOST_RUNNING = 2 * THREADS  # from so many on, most of them left behind on a disk that hangs, no more goes near it
 
 Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[dict[str, Any]]]
 
