@@ -176,13 +176,13 @@ def coding(*, hooked: bool = True) -> list[Line]:
         return list(Agent(Path(folder), hooked=hooked).work())
 
 
-FACT = "My sister Ana moved to Lisbon in May."
+FACT = "My sister Ana lives in Lisbon."
 QUESTION = "Where does my sister Ana live?"
 
 
 def answers(asked: str) -> str:
     """What the scripted model says: something else than it was told, until it hears of it."""
-    return "In Lisbon, since May." if "Lisbon" in asked else "Ana lives in Porto."
+    return "She lives in Lisbon." if "Lisbon" in asked else "Ana lives in Porto."
 
 
 def judged(result: TurnResult) -> str:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import release
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,6 +38,10 @@ def test_every_public_name_resolves() -> None:
         assert getattr(insula, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = insula.nothing  # pyright: ignore
+
+
+def test_no_message_tells_to_install_a_name_that_is_not_ours() -> None:
+    assert release.named() == []
 
 
 def example(*words: str) -> str:

@@ -71,3 +71,23 @@ def test_with_json_even_a_word_that_is_no_option_is_told_as_json(
 ) -> None:
     code, out, err = run(capsys, monkeypatch, *words)
     assert (code, out, json.loads(err)["error"]["kind"]) == (2, "", "UsageError")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("replay", "nowhere"), ("memory", "show", "9"), ("soul", "undo"), ("rules", "mute", "x"), ("rules", "show", "x")],
+)
+def test_with_json_each_command_tells_of_what_fails_in_the_same_way(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    code, out, err = run(capsys, monkeypatch, *words, "--json")
+    assert (code, out, json.loads(err)["error"]["kind"]) == (1, "", "InputError")
+
+
+def test_with_json_a_command_that_speaks_says_it_as_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = run(capsys, monkeypatch, "rules", "pin", "reread", "--json")
+    assert code == 0
+    assert json.loads(out)["said"][0].startswith("'reread' will be told in every session")
+    assert json.loads(run(capsys, monkeypatch, "rules", "show", "reread", "--json")[1])["state"] == "pinned"

@@ -100,6 +100,18 @@ def memory_list(context: typer.Context, user: User = "me", everything: All = Fal
         raise typer.Exit(listing(user, everything, json))
 
 
+@memory.command("list")
+def memory_listed(
+    user: User = "me",
+    everything: Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")] = False,
+    json: Json = False,
+) -> None:
+    """The latest memories, newest first."""
+    from insula.cli.memory import listing
+
+    raise typer.Exit(listing(user, everything, json))
+
+
 @memory.command("show")
 def memory_show(number: Number, user: User = "me", json: Json = False) -> None:
     """One memory, where it is from and what became of it."""
@@ -116,8 +128,9 @@ def memory_restore(number: Number, user: User = "me") -> None:
     raise typer.Exit(restore(user, number))
 
 
-@memory.command("correct")
-def memory_correct(
+@memory.command("edit")
+@memory.command("correct", hidden=True)
+def memory_edit(
     number: Number, text: Annotated[str, typer.Argument(help="What it should say.")], user: User = "me"
 ) -> None:
     """Let a memory say something else; `undo` brings the old words back."""
@@ -134,12 +147,28 @@ def memory_pin(number: Number, user: User = "me") -> None:
     raise typer.Exit(amend(user, number, "pin"))
 
 
+@memory.command("unpin")
+def memory_unpin(number: Number, user: User = "me") -> None:
+    """Undo `pin`."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "unpin"))
+
+
 @memory.command("mute")
 def memory_mute(number: Number, user: User = "me") -> None:
     """Put a memory before no model any more."""
     from insula.cli.memory import amend
 
     raise typer.Exit(amend(user, number, "mute"))
+
+
+@memory.command("unmute")
+def memory_unmute(number: Number, user: User = "me") -> None:
+    """Undo `mute`."""
+    from insula.cli.memory import amend
+
+    raise typer.Exit(amend(user, number, "unmute"))
 
 
 @memory.command("undo")

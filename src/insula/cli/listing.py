@@ -73,6 +73,11 @@ def as_json(everything: bool) -> dict[str, Any]:
     }
 
 
+def one(name: str) -> dict[str, Any]:
+    """Every figure of one rule."""
+    return {"v": 1, **next(_row(rule) for rule in rules() if rule.id == name)}
+
+
 def _row(rule: Rule) -> dict[str, Any]:
     tally, effect = rule.life.tally, _effect(rule)
     return {
@@ -141,6 +146,11 @@ def print_all(everything: bool) -> None:
     _print(*_disclosure())
     if everything:
         _print(*(f"{_day(word['at'])}  {word['do']} {word['rule']} {_where(word['scope'])}" for word in _history()))
+
+
+def print_one(name: str) -> None:
+    """Print one rule."""
+    _print(*next(_record(rule) for rule in rules() if rule.id == name))
 
 
 def _print(*texts: str) -> None:

@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from insula.cli import benches
+from insula.cli import as_json, benches
 from insula.cli.address import HOST, PORT, PROXY_PORT
 from insula.cli.config import app as config
 from insula.cli.kept import memory, soul
@@ -346,41 +346,15 @@ def main() -> None:
     """Run the command; an error of ours is one sentence on standard error, and with --json an object there."""
     from insula.errors import InsulaError
 
-    json = "--json" in sys.argv
+    json = as_json.OPTION in sys.argv
     prepare(json=json)
     try:
-        sys.exit(_as_json() if json else app())
+        sys.exit(as_json.run(app) if json else app())
     except InsulaError as error:
-        _failed(type(error).__name__, str(error), json)
+        as_json.failed(type(error).__name__, str(error), json)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-
-
-_USAGE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""Typer has a Click of its own, and does not export this."""
-
-
-def _as_json() -> int:
-    """Run the command so that even what cannot be read of its words is told as JSON; returns the exit code."""
-    try:
-        code = app(standalone_mode=False)
-    except typer.Abort:
-        return 1
-    except Exception as error:
-        if not isinstance(error, _USAGE):
-            raise
-        unreadable: Any = error
-        _failed("UsageError", unreadable.format_message(), json=True)
-        return int(unreadable.exit_code)
-    return code if isinstance(code, int) else 0
-
-
-def _failed(kind: str, message: str, json: bool) -> None:
-    from json import dumps
-
-    told = dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False) if json else f"insula: {message}"
-    print(told, file=sys.stderr)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from insula.cli import replay_text
 from insula.cli.terminal import say, tell
-from insula.errors import InputError, InsulaError
+from insula.errors import InputError
 from insula.hosts import places
 from insula.replay import learn as learning
 from insula.replay.find import Found, find, folders, foreign, unread
@@ -39,7 +39,7 @@ def run(
 
     Args:
         paths: transcripts, or folders of them; none for those of this user's agents.
-        json: whether to print the figures as JSON; then an error is a part of them.
+        json: whether to print the figures as JSON.
         html: where to write the page.
         learn: whether to found rules on the sessions.
         yes: whether to do so without asking.
@@ -49,16 +49,6 @@ def run(
     Raises:
         InputError: there is nothing to look at, nobody can be asked, or the page may not be written there.
     """
-    try:
-        return _run(paths, json, html, learn, yes, trust, force)
-    except InsulaError as error:
-        if not json:
-            raise
-        say(jsonlib.dumps({"v": 1, "error": str(error)}, indent=2) + "\n")
-        return NOTHING_READ
-
-
-def _run(paths: Sequence[str], json: bool, html: Path | None, learn: bool, yes: bool, trust: bool, force: bool) -> int:
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
     found = _found(paths)

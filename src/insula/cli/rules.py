@@ -76,6 +76,17 @@ def listed(
     _list(json, everything)
 
 
+@app.command("show")
+def one(rule: Name, json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False) -> None:
+    """One rule: how it stands, where it is from, and what it was worth."""
+    _catch_up()
+    _known(rule)
+    if json:
+        print(jsonlib.dumps(listing.one(rule), indent=2))
+    else:
+        listing.print_one(rule)
+
+
 @app.command()
 def review() -> None:
     """Go through what you asked agents for once, one key at a time: to be told from now on, never, or later."""

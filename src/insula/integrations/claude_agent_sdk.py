@@ -6,9 +6,8 @@
 With a mind, each message of the user's is a turn: what is told of it goes behind the message, and the last words of the
 agent are assessed. They have been shown by then, and stay. Without one, `hooks()`, there are the senses alone.
 
-The SDK has no callback for the start of a session, so learned rules are not told there: they are with the hooks that
-`insula install claude-code` puts into the settings, where `setting_sources` names those. With both, each call still
-counts and is answered once.
+The SDK tells of no start of a session, so learned rules come with the hooks that `insula install claude-code` puts into
+the settings, where `setting_sources` names those. With both, each call still counts and is answered once.
 """
 
 import json
@@ -28,20 +27,16 @@ from insula.integrations.guest import TALKS, USER, Guest, Told, talking
 from insula.metacognition import Blocking, Metacognition
 
 if TYPE_CHECKING:
-    HookMatcher = Any
-    """Of the SDK, which need not be installed."""
+    HookMatcher = Any  # of the SDK, which need not be installed
 
 __all__ = ["hooks", "talking"]
 
 NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
-HOST = "claude-code"
-"""The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
+HOST = "claude-code"  # which the SDK runs: its callbacks get what the hooks of that get
 EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop")
 TURN_EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
-THREADS = 8
-"""Events that are answered at the same time, in threads that are not taken from the agent's."""
-MOST_RUNNING = 2 * THREADS
-"""From so many on, most of them left behind on a disk that hangs, no more goes near it."""
+THREADS = 8  # in which events are answered at the same time; none of them is taken from the agent's
+MOST_RUNNING = 2 * THREADS  # from so many on, most of them left behind on a disk that hangs, no more goes near it
 
 Callback = Callable[[Mapping[str, Any], str | None, Any], Awaitable[dict[str, Any]]]
 
@@ -99,8 +94,7 @@ class Turns:
         elif name == "Stop":
             await self._guest.awaited(self._guest.answer(before, text(payload, "last_assistant_message")))
         elif said := text(payload, "prompt").strip():
-            told = await self._guest.awaited(self._guest.heard(said, session=session or None))
-            self._told[session] = told
+            told = self._told[session] = await self._guest.awaited(self._guest.heard(said, session=session or None))
             self._told.move_to_end(session)
             if len(self._told) > TALKS:
                 self._told.popitem(last=False)

@@ -283,7 +283,7 @@ def parse(url: str) -> sa.URL:
         return sa.make_url(url).set(drivername="postgresql+psycopg")
     except ImportError as error:
         raise SettingsError(
-            "A memory on PostgreSQL needs a driver that is not installed; install it with: pip install 'insula[scale]'"
+            "A memory on PostgreSQL needs a driver that is not installed; run: pip install 'psycopg[binary]>=3.3'"
         ) from error
     except (ArgumentError, ValueError) as error:
         raise SettingsError(

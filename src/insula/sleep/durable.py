@@ -32,7 +32,7 @@ try:
 except ImportError as missing:
     raise SettingsError(
         "Nights on many machines need a durable engine that is not installed; install it with: "
-        "pip install 'insula[scale]'"
+        "pip install 'dbos>=3.4,<4' 'psycopg[binary]>=3.3'"
     ) from missing
 
 if TYPE_CHECKING:
