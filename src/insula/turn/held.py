@@ -116,6 +116,11 @@ class Question:
         said = self.piece
         return bool(said) and said in bare(one.text) and said not in bare(self.message)
 
+    def shares_character(self, one: Line) -> bool:
+        """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""
+        own = frozenset("".join(self.values(one))) - frozenset(self.message) if self.language in UNSPACED else ()
+        return any(character in self.reply.text for character in own)
+
     @cached_property
     def piece(self) -> str:
         """The response without its punctuation, where it is as short as a piece of a line; else empty."""

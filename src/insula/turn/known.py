@@ -179,24 +179,28 @@ class _Judged(Question):
             return self._other_number(first)
         if self.ask.kind in _NAMED and (mine := names(first.text, first.language)):
             told = bool(mine) and (bool(self.names) or self.reply.size > BRIEF or not self.to_user())
-            return Fault(flag="ignored_memory", about=first.raw) if told else None
+            return Fault(flag="ignored_memory", about=first.raw, certain=self.is_about(first)) if told else None
         certain = not self.to_user() and len(self.reply.text) >= (SHORT // 3 if self.language in UNSPACED else SHORT)
-        return Fault(flag="ignored_memory", about=first.raw, certain=certain) if certain or self.covers(first) else None
+        if self.shares_character(first) or not (certain or self.covers(first)):
+            return None
+        return Fault(flag="ignored_memory", about=first.raw, certain=certain and self.is_about(first))
 
     def _is_on(self, one: Line) -> bool:
         """Whether a line is on what is asked of nobody in particular; one word in common ("going") does not say so."""
         return self.covers(one) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)
 
     def _other_number(self, first: Line) -> Fault | None:
-        held = first.numbers
-        if not held:
-            return None if self.numbers or self.to_user() else Fault(flag="ignored_memory", about=first.raw)
-        if may_follow(self.reply.text, first.text, self.message, self.language):
+        certain = self.is_about(first)
+        if not first.numbers:
+            told = self.numbers or self.to_user()
+            return None if told else Fault(flag="ignored_memory", about=first.raw, certain=certain)
+        follows = may_follow(self.reply.text, first.text, self.message, self.language)
+        if follows and not generalises(self.reply.text, self.language):
             return None
         said = self.numbers - numbers(self.message, self.language)
         vague = not said and carries(self.ask.kind, self.reply.text, self.language) and self.reply.size <= TERSE
-        worked_out = bool(said) and not self.is_about(first) and self.ask.kind == "number"
-        return None if vague or worked_out else Fault(flag="ignored_memory", about=first.raw)
+        worked_out = bool(said) and not certain and self.ask.kind == "number"
+        return None if vague or worked_out else Fault(flag="ignored_memory", about=first.raw, certain=certain)
 
     def _contradicted(self) -> Fault | None:
         """Another value than the one that a line plainly holds, at any level."""
@@ -233,6 +237,7 @@ class _Judged(Question):
         mine = names(self.own[0].text, self.language) - frozenset(map(fold, self.whole))
         said = capitals(self.reply.text, self.language)
         rivals = bool(mine and self.names) and mine.isdisjoint(said) and not self._quotes(self.own[0])
+        rivals = rivals and not any(map(self.says_word, mine))  # "Fußmatte" for "Matte"
         return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False) if rivals else None
 
     def _rival(self) -> Fault | None:
@@ -244,12 +249,11 @@ class _Judged(Question):
         personal = bool(self.owners) or near != first.text or own_verb(self.ask.text, self.language)
         if not personal and not counted_alike(self.ask.text, first.text, self.language):
             return None
-        if may_follow(self.reply.text, near, self.message, self.language):
-            return None
         others = [self.message, *(one.text for one in (*self.own[1:], *self.others))]
         others += [first.text] if near == first.text else []
         kind = self.ask.kind
         rivals = differs(self.reply.text, near, others, self.language, dated=kind == "time", counted=kind == "number")
+        rivals = rivals and not may_follow(self.reply.text, near, self.message, self.language)
         return Fault(flag="ignored_memory", about=first.raw, certain=False) if rivals else None
 
     def _other_being(self) -> Fault | None:

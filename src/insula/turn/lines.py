@@ -24,6 +24,7 @@ _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _START_CHARS = 40
 """So much before a word tells whether a sentence begins with it."""
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _WHOLE = re.compile(r"\.0+$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
@@ -106,18 +107,27 @@ def _language_of(text: str, likely: str) -> str:
 @lru_cache(maxsize=2_048)
 def numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them."""
-    found = {each.rstrip(".,:").replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
+    found = {_plain(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
     if language in LANGUAGES:
         found |= {str(value) for value in number_words(text, language)}
-    found |= {hour for each in found if ":" in each for hour in _hours(each.partition(":")[0])}
+    found |= {hour for each in found if ":" in each for hour in _hours(each, language)}
     return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
 
 
-def _hours(hour: str) -> Iterable[str]:
-    """An hour as it may be told: "half past six" for 18:30."""
+def _plain(number: str) -> str:
+    """A number without the marks between its thousands, and a point before its fraction."""
+    if _THOUSANDS.fullmatch(number):
+        return re.sub("[.,]", "", number)
+    return number.replace(",", ".")
+
+
+def _hours(clock: str, language: str) -> Iterable[str]:
+    """An hour as it may be told: "half past six" for 18:30, which in German is "halb sieben"."""
+    hour, _, minutes = clock.partition(":")
     yield hour
-    if hour.isdigit() and NOON < int(hour) < 2 * NOON:
-        yield str(int(hour) - NOON)
+    if hour.isdigit():
+        told = [int(hour), int(hour) + 1] if language == "de" and minutes == "30" else [int(hour)]
+        yield from (str(one - NOON if one > NOON else one) for one in told)
 
 
 def names(text: str, language: str) -> frozenset[str]:
