@@ -16,6 +16,7 @@ from insula.turn.aim import is_of_user, wants_advice
 from insula.turn.lines import Line, bare, by_person, capitals, exact, line, may_be_of, names, numbers, units
 from insula.types import Level
 
+_HEAD_CHARS = 300
 PIECE_CHARS = 60
 """A response of so few characters may be a piece of the line."""
 
@@ -132,6 +133,12 @@ class Question:
             return self.reply.has(word)
         term = term_of(word, self.language) or word
         return self.reply.has(term) or self.reply.has_related(fold(term))
+
+    @cached_property
+    def spoken_of(self) -> frozenset[str]:
+        """Whom the response speaks of, as the user would put it."""
+        said = whose(self.reply.text[:_HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
+        return frozenset(path.replace(ASSISTANT, USER) for path in said)
 
     @cached_property
     def numbers(self) -> frozenset[str]:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.subject import fits, people, whose
-from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
+from insula.text.analysis import LANGUAGES, content_words, detect, fold, term_of, words_of
 from insula.text.answers import numbers_in
 from insula.text.constraint_phrases import number_words
+from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
 
 LINE_CHARS = 400
@@ -29,6 +30,7 @@ _WHOLE = re.compile(r"\.0+$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
+_QUOTED = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』\n]{4,200})[\"“”»」』]")
 _JOINED = re.compile(r"[\s:,.]+")
 
 
@@ -151,6 +153,26 @@ def capitals(text: str, language: str) -> frozenset[str]:
     function = words_of("function", language)
     found = (match.group().lower() for match in _CAPITAL.finditer(text))
     return frozenset(fold(word) for word in found if word not in function)
+
+
+def people_of(one: Line) -> frozenset[str]:
+    """The people whom a line is about, each word of "my sister's son"."""
+    return frozenset(part for path in one.subjects for part in path.split("/"))
+
+
+def shared(asked: frozenset[str], one: Line, language: str) -> int:
+    """How many of some words stand in a line, in whatever form."""
+    held = {term_of(word, language) or word for word in one.words}
+    return sum(1 for word in asked if (term_of(word, language) or word) in held)
+
+
+def beside_quotations(reply: Reply, lines: Iterable[Line]) -> Reply | None:
+    """What a response says beside the lines that it quotes; None where it quotes none."""
+    quoted = [bare(text) for text in _QUOTED.findall(reply.text)]
+    held = [bare(one.text) for one in lines] if any(quoted) else []
+    if not any(text and text in one for text in quoted for one in held):
+        return None
+    return Reply(_QUOTED.sub(" ", reply.text), reply.language)
 
 
 def bare(text: str) -> str:
