@@ -85,6 +85,7 @@ _ASKS_WITHIN = 100
 _EDGE = " \t\n,;:.!?…，、；：。！？–—-"
 _MARK = re.compile(r"[?？]")
 _BOUNDARY = re.compile(r"[,;:，、；：–—]")
+_CLAUSE = re.compile(r"[,;:.!?…–—\n]")
 _SENTENCE = re.compile(r"\s*(?P<said>\S.*?(?:[.!?…]+(?=[\s)]|$)|[。！？]+|$))", re.MULTILINE)
 _NOT_SAID = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*|https?://\S+|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]"
@@ -268,17 +269,29 @@ def _manner(heard: _Heard, previous: str, response: str) -> dict[str, float]:
     """How strong the cues are that no single sentence holds."""
     if not response.strip() and not previous.strip():
         return {}
-    patterns, failed = heard.table.patterns, _failed(response, heard.table)
+    failed = _failed(response, heard.table)
     alike = _rephrased(heard.text, previous, failed)
     found = {
         "failed": float(failed),
         "similar": alike,
         "retried": float(failed and alike > 0),
-        "thanks": float(bool(patterns["thanks"].search(heard.plain[:_COMPARED]))),
+        "thanks": float(_thanks(heard.plain[:_COMPARED], heard.table)),
         "emphasis": float(bool(_LOUD.search(heard.plain[:_COMPARED]))),
         "negated": float(_negated(heard)),
     }
     return {name: strength for name, strength in found.items() if strength}
+
+
+def _thanks(said: str, table: Phrases) -> bool:
+    """Whether a clause thanks or praises, and does not only hold such a word ("say: have a wonderful morning")."""
+    found = table.patterns["thanks"].finditer(said)
+    return any(table.unspaced or _is_clause(said, *match.span()) for match in found)
+
+
+def _is_clause(said: str, start: int, end: int) -> bool:
+    """Whether words begin a clause, but for one before them, or end it."""
+    before = _CLAUSE.split(said[:start])[-1].split()
+    return len(before) <= 1 or not _CLAUSE.split(said[end:])[0].strip()
 
 
 def _negated(heard: _Heard) -> bool:

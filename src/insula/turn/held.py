@@ -16,6 +16,7 @@ from insula.turn.aim import is_of_user, wants_advice
 from insula.turn.lines import Line, bare, by_person, capitals, exact, line, may_be_of, names, numbers, units
 from insula.types import Level
 
+_HEAD_CHARS = 300
 PIECE_CHARS = 60
 """A response of so few characters may be a piece of the line."""
 
@@ -116,6 +117,11 @@ class Question:
         said = self.piece
         return bool(said) and said in bare(one.text) and said not in bare(self.message)
 
+    def shares_character(self, one: Line) -> bool:
+        """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""
+        own = frozenset("".join(self.values(one))) - frozenset(self.message) if self.language in UNSPACED else ()
+        return any(character in self.reply.text for character in own)
+
     @cached_property
     def piece(self) -> str:
         """The response without its punctuation, where it is as short as a piece of a line; else empty."""
@@ -127,6 +133,12 @@ class Question:
             return self.reply.has(word)
         term = term_of(word, self.language) or word
         return self.reply.has(term) or self.reply.has_related(fold(term))
+
+    @cached_property
+    def spoken_of(self) -> frozenset[str]:
+        """Whom the response speaks of, as the user would put it."""
+        said = whose(self.reply.text[:_HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
+        return frozenset(path.replace(ASSISTANT, USER) for path in said)
 
     @cached_property
     def numbers(self) -> frozenset[str]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.subject import people, whose
-from insula.text.analysis import LANGUAGES, fold, term_of, words_of
+from insula.memory.subject import people
+from insula.text.analysis import LANGUAGES, fold, words_of
 from insula.text.answers import AskKind, carries, says_yes
 from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
@@ -27,7 +27,7 @@ from insula.text.manner import (
 from insula.text.questions import Ask, is_casual
 from insula.turn.aim import wants_advice
 from insula.turn.held import Question, about_user
-from insula.turn.lines import TERSE, Line, capitals, line, names, numbers
+from insula.turn.lines import TERSE, Line, beside_quotations, capitals, line, names, numbers, people_of, shared
 from insula.turn.measures import may_follow
 from insula.turn.rivals import beside, counted_alike, differs, own_verb
 from insula.turn.values import Values, opposites, parted, says, side
@@ -75,6 +75,8 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
     asked = [ask for ask in asks if not is_casual(ask, reply.language) or (lines and about_user(ask, reply.language))]
     questions = [_Judged(ask, message, reply, lines, level) for ask in asked]
     fault = next((fault for one in questions if (fault := one.fault()) is not None), None)
+    if fault is None and (beside := beside_quotations(reply, lines)) is not None:
+        fault = next(filter(None, (_Judged(ask, message, beside, lines, level).unlike_quoted() for ask in asked)), None)
     return Use(fault, fault is None and any(one.uses_own for one in questions))
 
 
@@ -124,6 +126,14 @@ class _Judged(Question):
             return self._unsupported()
         return self._contradicted()
 
+    def unlike_quoted(self) -> Fault | None:
+        """What a response says beside a line that it quotes, where that is another value ("… but you live in Rome")."""
+        fault = self.fault()
+        again = self.ask.kind in {"number", "time"} or all(map(self.reply.has, self.ask.terms))
+        if fault is None or fault.flag != "ignored_memory" or not again or not (self.numbers or self.names):
+            return None
+        return Fault(flag=fault.flag, about=fault.about, certain=False)
+
     def _others_value(self) -> Fault | None:
         """The value of somebody else's line, said of those who were asked about."""
         if self.declined and not self._asserts():
@@ -141,14 +151,12 @@ class _Judged(Question):
         if told & self.numbers:
             return True
         beings = people(self.language).beings
-        values = {word for word in self.values(one) - held if beings.get(fold(word), word) not in _people_of(one)}
+        values = {word for word in self.values(one) - held if beings.get(fold(word), word) not in people_of(one)}
         return any(self.says_word(word) for word in values)
 
     def _speaks_of(self, one: Line) -> bool:
         """Whether the response says whose it is: "your mother lives in Leeds" where the father was asked about."""
-        about = whose(self.reply.text[:300].translate(_STRAIGHT), self.language, ASSISTANT, USER).mentions
-        of = {path.replace(ASSISTANT, USER) for path in about}
-        return any(subject in of for subject in one.subjects if subject not in {USER, *self.owners})
+        return any(subject in self.spoken_of for subject in one.subjects if subject not in {USER, *self.owners})
 
     def _asserts(self) -> bool:
         return bool((self.names or self.numbers) and not untold(self.reply.text, self.language))
@@ -179,24 +187,28 @@ class _Judged(Question):
             return self._other_number(first)
         if self.ask.kind in _NAMED and (mine := names(first.text, first.language)):
             told = bool(mine) and (bool(self.names) or self.reply.size > BRIEF or not self.to_user())
-            return Fault(flag="ignored_memory", about=first.raw) if told else None
+            return Fault(flag="ignored_memory", about=first.raw, certain=self.is_about(first)) if told else None
         certain = not self.to_user() and len(self.reply.text) >= (SHORT // 3 if self.language in UNSPACED else SHORT)
-        return Fault(flag="ignored_memory", about=first.raw, certain=certain) if certain or self.covers(first) else None
+        if self.shares_character(first) or not (certain or self.covers(first)):
+            return None
+        return Fault(flag="ignored_memory", about=first.raw, certain=certain and self.is_about(first))
 
     def _is_on(self, one: Line) -> bool:
         """Whether a line is on what is asked of nobody in particular; one word in common ("going") does not say so."""
         return self.covers(one) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)
 
     def _other_number(self, first: Line) -> Fault | None:
-        held = first.numbers
-        if not held:
-            return None if self.numbers or self.to_user() else Fault(flag="ignored_memory", about=first.raw)
-        if may_follow(self.reply.text, first.text, self.message, self.language):
+        certain = self.is_about(first)
+        if not first.numbers:
+            told = self.numbers or self.to_user()
+            return None if told else Fault(flag="ignored_memory", about=first.raw, certain=certain)
+        follows = may_follow(self.reply.text, first.text, self.message, self.language)
+        if follows and not generalises(self.reply.text, self.language):
             return None
         said = self.numbers - numbers(self.message, self.language)
         vague = not said and carries(self.ask.kind, self.reply.text, self.language) and self.reply.size <= TERSE
-        worked_out = bool(said) and not self.is_about(first) and self.ask.kind == "number"
-        return None if vague or worked_out else Fault(flag="ignored_memory", about=first.raw)
+        follows = bool(said) and not certain and self.ask.kind == "number"
+        return None if vague or follows else Fault(flag="ignored_memory", about=first.raw, certain=certain)
 
     def _contradicted(self) -> Fault | None:
         """Another value than the one that a line plainly holds, at any level."""
@@ -218,8 +230,8 @@ class _Judged(Question):
         if self.carried(self.own[0]):
             return None
         newer, older = self.own[0], next(each for each in self.own if self.carried(each))
-        same = _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language) > 0
-        if not (same or says("now", self.ask.text, self.language)) or _share(self.asked, older, self.language) == 0:
+        same = shared(self.asked, newer, self.language) >= shared(self.asked, older, self.language) > 0
+        if not (same or says("now", self.ask.text, self.language)) or shared(self.asked, older, self.language) == 0:
             return None
         mine = names(newer.text, newer.language) - frozenset(map(fold, self.whole))
         told = newer.numbers - numbers(self.message, self.language)
@@ -233,6 +245,7 @@ class _Judged(Question):
         mine = names(self.own[0].text, self.language) - frozenset(map(fold, self.whole))
         said = capitals(self.reply.text, self.language)
         rivals = bool(mine and self.names) and mine.isdisjoint(said) and not self._quotes(self.own[0])
+        rivals = rivals and not any(map(self.says_word, mine))  # "Fußmatte" for "Matte"
         return Fault(flag="ignored_memory", about=self.own[0].raw, certain=False) if rivals else None
 
     def _rival(self) -> Fault | None:
@@ -244,12 +257,11 @@ class _Judged(Question):
         personal = bool(self.owners) or near != first.text or own_verb(self.ask.text, self.language)
         if not personal and not counted_alike(self.ask.text, first.text, self.language):
             return None
-        if may_follow(self.reply.text, near, self.message, self.language):
-            return None
         others = [self.message, *(one.text for one in (*self.own[1:], *self.others))]
         others += [first.text] if near == first.text else []
         kind = self.ask.kind
         rivals = differs(self.reply.text, near, others, self.language, dated=kind == "time", counted=kind == "number")
+        rivals = rivals and not may_follow(self.reply.text, near, self.message, self.language)
         return Fault(flag="ignored_memory", about=first.raw, certain=False) if rivals else None
 
     def _other_being(self) -> Fault | None:
@@ -257,8 +269,7 @@ class _Judged(Question):
         if self.ask.kind != "person" or not self.own or self.own[0] is not self.first or self.level != "high":
             return None
         first = self.own[0]
-        said = whose(self.reply.text[:300].translate(_STRAIGHT), self.language, ASSISTANT, USER).mentions
-        named = {path.replace(ASSISTANT, USER) for path in said}
+        named = self.spoken_of
         held = frozenset[str]().union(*first.clauses)
         strange = bool(named) and named.isdisjoint(held) and all(path.startswith(f"{USER}/") for path in named)
         told = first.subjects and self.covers(first) and not self.names & capitals(first.text, first.language)
@@ -294,7 +305,7 @@ class _Judged(Question):
         mine, other = Values.of(newer.text, newer.language), Values.of(older.text, older.language)
         if not (said.is_of(other) and said.rivals(mine)):
             return False
-        return _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
+        return shared(self.asked, newer, self.language) >= shared(self.asked, older, self.language)
 
     def _other_value(self) -> Fault | None:
         """Another measure or day than the first line's, of the same kind ("platform 4" for "platform 14")."""
@@ -382,15 +393,3 @@ class _Judged(Question):
             valued = bool(news) or (self.reply.size <= BRIEF and carries(self.ask.kind, self.reply.text, self.language))
             return valued and (self.to_user() or self.reply.size <= BRIEF or bool(self.names))
         return (bool(news) and self.to_user()) or (self.reply.size <= BRIEF and self.to_user())
-
-
-_STRAIGHT = str.maketrans("’", "'")
-
-
-def _people_of(one: Line) -> frozenset[str]:
-    return frozenset(part for path in one.subjects for part in path.split("/"))
-
-
-def _share(asked: frozenset[str], one: Line, language: str) -> int:
-    held = {term_of(word, language) or word for word in one.words}
-    return sum(1 for word in asked if (term_of(word, language) or word) in held)

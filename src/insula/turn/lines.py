@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.subject import fits, people, whose
-from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
+from insula.text.analysis import LANGUAGES, content_words, detect, fold, term_of, words_of
 from insula.text.answers import numbers_in
 from insula.text.constraint_phrases import number_words
+from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
 
 LINE_CHARS = 400
@@ -24,10 +25,12 @@ _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _START_CHARS = 40
 """So much before a word tells whether a sentence begins with it."""
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _WHOLE = re.compile(r"\.0+$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
+_QUOTED = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』\n]{4,200})[\"“”»」』]")
 _JOINED = re.compile(r"[\s:,.]+")
 
 
@@ -106,18 +109,27 @@ def _language_of(text: str, likely: str) -> str:
 @lru_cache(maxsize=2_048)
 def numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them."""
-    found = {each.rstrip(".,:").replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
+    found = {_plain(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
     if language in LANGUAGES:
         found |= {str(value) for value in number_words(text, language)}
-    found |= {hour for each in found if ":" in each for hour in _hours(each.partition(":")[0])}
+    found |= {hour for each in found if ":" in each for hour in _hours(each, language)}
     return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
 
 
-def _hours(hour: str) -> Iterable[str]:
-    """An hour as it may be told: "half past six" for 18:30."""
+def _plain(number: str) -> str:
+    """A number without the marks between its thousands, and a point before its fraction."""
+    if _THOUSANDS.fullmatch(number):
+        return re.sub("[.,]", "", number)
+    return number.replace(",", ".")
+
+
+def _hours(clock: str, language: str) -> Iterable[str]:
+    """An hour as it may be told: "half past six" for 18:30, which in German is "halb sieben"."""
+    hour, _, minutes = clock.partition(":")
     yield hour
-    if hour.isdigit() and NOON < int(hour) < 2 * NOON:
-        yield str(int(hour) - NOON)
+    if hour.isdigit():
+        told = [int(hour), int(hour) + 1] if language == "de" and minutes == "30" else [int(hour)]
+        yield from (str(one - NOON if one > NOON else one) for one in told)
 
 
 def names(text: str, language: str) -> frozenset[str]:
@@ -141,6 +153,26 @@ def capitals(text: str, language: str) -> frozenset[str]:
     function = words_of("function", language)
     found = (match.group().lower() for match in _CAPITAL.finditer(text))
     return frozenset(fold(word) for word in found if word not in function)
+
+
+def people_of(one: Line) -> frozenset[str]:
+    """The people whom a line is about, each word of "my sister's son"."""
+    return frozenset(part for path in one.subjects for part in path.split("/"))
+
+
+def shared(asked: frozenset[str], one: Line, language: str) -> int:
+    """How many of some words stand in a line, in whatever form."""
+    held = {term_of(word, language) or word for word in one.words}
+    return sum(1 for word in asked if (term_of(word, language) or word) in held)
+
+
+def beside_quotations(reply: Reply, lines: Iterable[Line]) -> Reply | None:
+    """What a response says beside the lines that it quotes; None where it quotes none."""
+    quoted = [bare(text) for text in _QUOTED.findall(reply.text)]
+    held = [bare(one.text) for one in lines] if any(quoted) else []
+    if not any(text and text in one for text in quoted for one in held):
+        return None
+    return Reply(_QUOTED.sub(" ", reply.text), reply.language)
 
 
 def bare(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED
 from insula.turn.lines import numbers
-from insula.turn.values import says
+from insula.turn.values import kinds_of, says
 
 CHARS = 400
 """So much of a text is read."""
@@ -39,8 +39,8 @@ def may_follow(said: str, held: str, asked: str, language: str) -> bool:
     told, known, wanted = (_units(text[:CHARS], language) for text in (said, held, asked))
     if any(_is_another(one, known) for one in told | wanted):
         return True
-    since = any(map(_YEAR.fullmatch, numbers(held, language)))
-    return (since and any(one.kind == _TIME for one in told)) or _is_older(said, held, asked, language)
+    dated = any(map(_YEAR.fullmatch, numbers(held, language))) or any(kinds_of(each, held, language) for each in _DATES)
+    return (dated and any(one.kind == _TIME for one in told)) or _is_older(said, held, asked, language)
 
 
 def _is_another(one: Unit, known: Iterable[Unit]) -> bool:
@@ -58,6 +58,7 @@ def _is_older(said: str, held: str, asked: str, language: str) -> bool:
 
 
 _TIME = 0
+_DATES = ("days", "months")
 
 
 @lru_cache(maxsize=1_024)
