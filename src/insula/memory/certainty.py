@@ -76,7 +76,7 @@ def _lacks_measure(question: Question, statement: Statement) -> bool:
 _MEASURES = ("age", "duration", "side", "name")
 _SINGLE = frozenset({"place", "time", "number", "name"})
 """Kinds of questions that have one answer; who likes tea may like coffee."""
-_SETTLED: frozenset[Mark] = UPDATES - {"negated"} | {"before", "still"}
+_SETTLED: frozenset[Mark] = frozenset({"ended", "corrects", "changes", "before", "still"})
 """Marks of a statement that says itself how it stands to the other."""
 
 
