@@ -30,15 +30,18 @@ postgres: $(VENV)/test.stamp ## start Debian's PostgreSQL on loopback for the te
 chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the database restarts and the model fails
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
 
+ON_POSTGRES := tests/memory tests/sleep tests/server/test_many_servers.py tests/chaos/test_two_servers.py
+IN_POSTGRES := postgres or databases or outage or isolation or durable or pooler or many_servers or two_servers
+
 # Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.
 test test-postgres: export OPENBLAS_NUM_THREADS = 1
 
-test: $(VENV)/test.stamp browser ## lint, types, import contracts and tests: what CI runs
+test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2
 
-test-postgres: postgres ## the suites of the store and the night on PostgreSQL
-	@$(BIN)/python -m pytest -n 2 tests/memory tests/sleep -k postgres
+test-postgres: postgres ## the suites of the store, the night and the servers on PostgreSQL, and behind PgBouncer
+	@$(BIN)/python -m pytest -n 2 -m "at_length or not at_length" $(ON_POSTGRES) -k "$(IN_POSTGRES)"
 
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
@@ -64,7 +67,7 @@ format: $(VENV)/test.stamp ## put the code in shape
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
 # Each framework in an environment of its own, at the newest versions of its range and at the oldest.
-INTEGRATIONS := langchain pydantic-ai openai-agents clients
+INTEGRATIONS := langchain pydantic-ai openai-agents claude-agent-sdk clients
 test-integrations: $(VENV)/test.stamp ## run real agents of each framework with Insula against a fake model (package registry)
 	@for one in $(INTEGRATIONS); do for end in highest lowest-direct; do \
 		sh tests/e2e/integrations/run.sh $$one $$end || exit; done; done
@@ -84,8 +87,8 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedded one's replies (about five minutes)
 	@$(BIN)/insula bench help gate --out docs/benchmarks/help
 
-load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about five minutes, Linux)
-	@$(BIN)/insula bench load
+load: $(VENV)/run.stamp ## measure the server with 200 sessions and 500 listeners (about five minutes, Linux): STORE=postgresql://…
+	@$(BIN)/insula bench load $(if $(STORE),--store "$(STORE)")
 
 audit: $(VENV)/test.stamp ## look at what we rest on: hashes, licences, advisories; writes a bill of materials
 	@$(BIN)/python locks/audit.py

@@ -34,13 +34,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-ON_BOTH = {"memory", "sleep"}
-"""Folders of tests whose store is tried on each database."""
+ON_BOTH = {"memory": (), "sleep": (pytest.mark.at_length,)}
+"""Folders of tests whose store is tried on each database, and how those on PostgreSQL are marked."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "store" in metafunc.fixturenames and metafunc.definition.path.parent.name in ON_BOTH:
-        metafunc.parametrize("store", ["sqlite", "postgres"], indirect=True)
+    folder = metafunc.definition.path.parent.name
+    if "store" in metafunc.fixturenames and folder in ON_BOTH:
+        both = ["sqlite", pytest.param("postgres", marks=ON_BOTH[folder])]
+        metafunc.parametrize("store", both, indirect=True)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@
 What is started is for tests alone: it does not wait for the disk.
 """
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -13,9 +14,13 @@ import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pooler
+
+ROLE = "insula_tests"
+"""Who owns the databases of the tests: no superuser, whom row-level security would not hold."""
 HOUSE = Path(__file__).parent.parent / ".venv"
 NOTE = HOUSE / "postgres.url"
 """Where the URL of the server that was started stands."""
@@ -53,11 +58,13 @@ def database(url: str, template: str = "template0", more: str = "ENCODING 'UTF8'
     """A database of its own, as a URL; gone when the block ends."""
     import psycopg
 
-    name = f"insula_{secrets.token_hex(8)}"
+    name, word = f"insula_{secrets.token_hex(8)}", hashlib.sha256(url.encode()).hexdigest()[:16]
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {more}'.encode())
+        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{word}'".encode())
+        connection.execute(f'CREATE DATABASE "{name}" OWNER {ROLE} TEMPLATE "{template}" {more}'.encode())
     try:
-        yield f"{url.rpartition('/')[0]}/{name}"
+        yield f"postgresql://{ROLE}:{word}@{url.rpartition('@')[2].rpartition('/')[0]}/{name}"
     finally:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
@@ -71,12 +78,12 @@ def _programs() -> Path | None:
 
 
 def _install() -> None:
-    """Take Debian's, where that may be done."""
+    """Take Debian's, and its pooler, where that may be done."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        print("insula: installing PostgreSQL for the tests", file=sys.stderr)
+        print("insula: installing PostgreSQL and PgBouncer for the tests", file=sys.stderr)
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=quiet)
-        wanted = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "postgresql"]
+        wanted = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "postgresql", "pgbouncer"]
         subprocess.run(wanted, check=False, env=quiet, stdout=subprocess.DEVNULL)
 
 
@@ -87,15 +94,16 @@ def _run(*command: str | Path) -> None:
 
 
 def _folder() -> Path:
-    """Where the data lies: where the server's own user may write."""
-    return Path("/var/lib/postgresql/insula-tests") if os.geteuid() == 0 else HOUSE / "postgres"
+    """Where the data lies: where the server's own user may write, for each checkout its own."""
+    mine = hashlib.sha256(str(HOUSE.resolve()).encode()).hexdigest()[:8]
+    return Path(f"/var/lib/postgresql/insula-tests-{mine}") if os.geteuid() == 0 else HOUSE / "postgres"
 
 
 def start() -> bool:
     """Start the server, made if there is none; False where it cannot be had."""
     if server():
         return True
-    if _programs() is None:
+    if _programs() is None or not pooler.program():
         _install()
     if (programs := _programs()) is None:
         return False

@@ -308,7 +308,7 @@ async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
             "performance": {"degraded": False},
             "recent_consolidation_selectivity": 0.1,
             "promotion_age_p95_seconds": 0.0,
-            "stm_utilization": 0.3333333333333333,
+            "stm_utilization": 0.36363636363636365,
             "stm_capacity": 32,
             "last_user_turn_status": "stored",
         }

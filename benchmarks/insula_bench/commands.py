@@ -31,6 +31,17 @@ def bench_hook(
     raise typer.Exit(run(rounds, json))
 
 
+@app.command("guest")
+def bench_guest(
+    turns: Annotated[int, typer.Option(help="Turns of the agent, each with three calls of tools.", min=1)] = 300,
+    json: Json = False,
+) -> None:
+    """What an integration adds to an agent of another framework: each model call, the answer, a tool call."""
+    from insula_bench.guest import run
+
+    raise typer.Exit(run(turns, json))
+
+
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
@@ -45,7 +56,7 @@ def bench_stuck(
 
 @app.command("answers")
 def bench_answers(
-    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines) instead of all of ours.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
     embedding: Annotated[
         bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
@@ -108,12 +119,13 @@ def bench_corrections(
 def bench_load(
     sessions: Annotated[int, typer.Option(help="Sessions that talk, each every 8 to 12 s.", min=1)] = 200,
     seconds: Annotated[float, typer.Option(help="How long, and as long again with listeners.", min=1)] = 60.0,
+    store: Annotated[str, typer.Option(help="An empty database of PostgreSQL, as a URL; by default a new file.")] = "",
     json: Json = False,
 ) -> None:
     """What the server holds: sessions and listeners at once, the highest rate, and how fast it says how it stands."""
     from insula_bench.load import run
 
-    raise typer.Exit(run(sessions, seconds, json))
+    raise typer.Exit(run(sessions, seconds, json, store))
 
 
 @app.command("gsm8k")
@@ -271,6 +283,18 @@ def bench_wishes(
     from insula_bench.wishes import run
 
     raise typer.Exit(run(fit, model, json))
+
+
+@app.command("session")
+def bench_session(
+    data: Annotated[str | None, typer.Option(help="A folder that holds locomo/; else our own talks.")] = None,
+    limit: Annotated[int, typer.Option(help="Conversations of LoCoMo.", min=1)] = 5,
+    json: Json = False,
+) -> None:
+    """Real conversations as one long session each: what changes in the requests once working memory is full."""
+    from insula_bench.session import run
+
+    raise typer.Exit(run(data, limit, json))
 
 
 @app.command("matters")

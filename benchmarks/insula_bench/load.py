@@ -33,15 +33,15 @@ TICK_SECONDS = 0.5
 T = TypeVar("T")
 
 
-def run(sessions: int, seconds: float, json: bool) -> int:
+def run(sessions: int, seconds: float, json: bool, store: str = "") -> int:
     """Measure, print, and return the exit code: 1 where a turn failed, or a turn or a signal was lost."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         home = Path(folder)
-        asyncio.run(load_years.talked(home / DATABASE))
+        asyncio.run(load_years.talked(store or home / DATABASE))
         model = stack.enter_context(running([HERE, "model"], home))
-        server = stack.enter_context(serving(home, model.port))
+        server = stack.enter_context(serving(home, model.port, store))
         bare = stack.enter_context(running([HERE, "bare"], home))
-        stage = Stage(server, model, home, people(server.port, sessions), seconds)
+        stage = Stage(server, model, home, people(server.port, sessions), seconds, store)
         figures = asyncio.run(measure(stage, bare))
     print(jsonlib.dumps(figures, indent=2)) if json else show(figures)
     heard = figures["listeners"]

@@ -59,6 +59,13 @@ class Stage(NamedTuple):
     home: Path
     sessions: Sequence[Session]
     seconds: float
+    store: str = ""
+    """The URL of a store on PostgreSQL; by default it is a file in the home."""
+
+    @property
+    def memory(self) -> str | Path:
+        """What `Store` opens."""
+        return self.store or self.home / DATABASE
 
     @property
     def rate(self) -> float:
@@ -84,7 +91,7 @@ async def common(stage: Stage) -> Figures:
         for share in (None, *list(taken) * COMMON_ROUNDS):
             for one in sessions:
                 one.common = share or 0.0
-            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 2)
+            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 10)
             failed += sum(bool(turn.failure) for turn in turns)
             if share is not None:  # the first while is not counted
                 taken[share] += [turn.ms - 1000 * MODEL_SECONDS for turn in turns if not turn.failure]
@@ -104,7 +111,7 @@ async def listen(stage: Stage) -> Figures:
     async with Listeners(stage.server.port, [users[k % len(users)] for k in range(number)]) as listeners:
         watching = asyncio.create_task(_watched(stage))
         figures = await _talked(stage, stage.seconds, stage.rate)
-        ledger = await _ledger(stage.home / DATABASE, users)
+        ledger = await _ledger(stage.memory, users)
         late = await listeners.late(ledger, SETTLE_SECONDS)
         watching.cancel()
         memory = await watching
@@ -203,7 +210,7 @@ async def _watched(stage: Stage) -> list[tuple[float, float]]:
         return seen
 
 
-async def _ledger(path: Path, users: Sequence[str]) -> dict[str, list[int]]:
+async def _ledger(path: str | Path, users: Sequence[str]) -> dict[str, list[int]]:
     """User -> the places of all their signals, read from the file."""
     found: dict[str, list[int]] = {}
     async with await Store.open(path) as store:

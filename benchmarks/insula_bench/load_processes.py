@@ -78,10 +78,10 @@ class Running:
 
 
 @contextmanager
-def serving(home: Path, model_port: int) -> Generator[Running]:
-    """`insula serve` with the model at a port, and all that it keeps in `home`."""
+def serving(home: Path, model_port: int, store: str = "") -> Generator[Running]:
+    """`insula serve` with the model at a port, and all that it keeps in `home`, or in a `store` on PostgreSQL."""
     noon = f"Etc/GMT{datetime.now(UTC).hour - 12:+d}"  # where it is noon, nobody's night begins meanwhile
-    settings = {"INSULA_HOME": str(home), "INSULA_TIME_ZONE": noon}
+    settings = {"INSULA_HOME": str(home), "INSULA_TIME_ZONE": noon} | ({"INSULA_STORE": store} if store else {})
     address = f"http://127.0.0.1:{model_port}/v1#fake"
     with running(["insula.cli", "serve", "--port", "0", "--model", address], home, settings) as server:
         yield server

@@ -63,12 +63,13 @@ class Session:
         name: of the session; it begins with the user's.
         turns: what was said, oldest first.
         common: the share of its messages that ask with common words alone.
+        settled: whether each of its kin has one name.
     """
 
     def __init__(self, port: int, user: str, number: int) -> None:
         self.user, self.name = user, f"{user}.s{number}"
         self.turns: list[Turn] = []
-        self.common = 0.0
+        self.common, self.settled = 0.0, False
         self._chance = random.Random(f"{SEED} {self.name}")
         self._connection = Connection(port)
 
@@ -130,14 +131,14 @@ class Session:
     def _message(self) -> str:
         if self.common and self._chance.random() < self.common:
             return self._chance.choice(ASKED).format(word=self._chance.choice(COMMON))
-        return drawn(self._chance)[1]
+        return drawn(self._chance, settled=self.settled)[1]
 
 
-def drawn(chance: random.Random) -> tuple[str, str]:
-    """Something that people say: its shape, and the words."""
-    shape = chance.choice(SAID)
-    words = {"kin": chance.choice(KIN), "name": chance.choice(NAMES)}
-    return shape, shape.format(**words, city=chance.choice(CITIES), trade=chance.choice(TRADES))
+def drawn(chance: random.Random, *, settled: bool = False) -> tuple[str, str]:
+    """Something that people say: its shape, and the words; `settled` people have one name for each of their kin."""
+    shape, kin = chance.choice(SAID), chance.choice(KIN)
+    name = NAMES[KIN.index(kin)] if settled else chance.choice(NAMES)
+    return shape, shape.format(kin=kin, name=name, city=chance.choice(CITIES), trade=chance.choice(TRADES))
 
 
 def people(port: int, sessions: int) -> list[Session]:

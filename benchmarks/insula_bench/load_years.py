@@ -24,7 +24,7 @@ DAY = 86_400.0
 _ALL = Controls(consolidation_threshold=0.0, stm_capacity=LINES)
 
 
-async def talked(path: Path) -> None:
+async def talked(path: str | Path) -> None:
     """Write what they said into a store."""
     async with await Store.open(path) as store:
         for number in range(USERS):
@@ -36,7 +36,10 @@ async def talked(path: Path) -> None:
 
 def people(port: int) -> list[Session]:
     """Their sessions of today."""
-    return [Session(port, _name(number % USERS), number) for number in range(SESSIONS)]
+    found = [Session(port, _name(number % USERS), number) for number in range(SESSIONS)]
+    for one in found:
+        one.settled = True
+    return found
 
 
 def _name(number: int) -> str:
@@ -46,7 +49,7 @@ def _name(number: int) -> str:
 def _lines(chance: random.Random) -> Iterator[tuple[int, NewItem]]:
     meaning = cache(_meaning)
     for number in range(LINES):
-        shape, text = drawn(chance)
+        shape, text = drawn(chance, settled=True)
         said = " ".join(f"There was the {word}." for word in COMMON if chance.random() < SHARE)
         analysis = analyse(f"{text} {said}")
         stated = [told._replace(vector=meaning(shape)) for told in assertion.statements(analysis, USER, ASSISTANT)]

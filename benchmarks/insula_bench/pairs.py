@@ -45,14 +45,16 @@ def read(name: str) -> list[Pair]:
 
 def _pair(row: Mapping[str, str | list[str]]) -> Pair:
     kinds = row["relation"] if isinstance(row["relation"], list) else [row["relation"]]
-    found = tuple(kind for kind in KINDS if kind in kinds)
+    found: tuple[Relation, ...] = tuple(kind for kind in KINDS if kinds.count(kind))
     return Pair(str(row["lang"]), str(row["old"]), str(row["new"]), found)
 
 
 def by_words(pair: Pair, meant: tuple[tuple[str, float], ...] = ()) -> Relation:
     """What the day makes of a pair."""
-    told = (relation(wish, pair.old) for wish in wishes(pair.new, pair.language, meant=meant))
-    return next((one for one in told if one != "unrelated"), "unrelated")
+    for wish in wishes(pair.new, pair.language, meant=meant):
+        if (found := relation(wish, pair.old)) != "unrelated":
+            return found
+    return "unrelated"
 
 
 def by_meaning(pair: Pair) -> Relation:
@@ -82,13 +84,14 @@ def report(model: str | None) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for name in TABLES:
         pairs = read(name)
-        words = [by_words(pair) for pair in pairs]
+        words: list[Relation] = [by_words(pair) for pair in pairs]
         found[f"{name}, words"] = measured(pairs, words)
-        found[f"{name}, with meaning"] = measured(pairs, [by_meaning(pair) for pair in pairs])
+        meant: list[Relation] = [by_meaning(pair) for pair in pairs]
+        found[f"{name}, with meaning"] = measured(pairs, meant)
         if model is not None:
             doubtful = [pair for pair in pairs if is_asked(pair)]
             answers = dict(zip(doubtful, asyncio.run(_answers(model, doubtful)), strict=True))
-            told = [answers.get(pair, one) for pair, one in zip(pairs, words, strict=True)]
+            told: list[Relation] = [answers.get(pair, one) for pair, one in zip(pairs, words, strict=True)]
             found[f"{name}, with {model}"] = {"asked": str(len(doubtful)), **measured(pairs, told)} | _asked(answers)
     return found
 

@@ -264,7 +264,7 @@ def test_the_agent_sdk_brings_the_question_from_its_own_process(tmp_path: Path, 
     assert [text.count(QUESTION) for text in model.texts()] == [0, 0, 0, 1, 1, 1]
     assert all(text.count("I live in Lisbon, near the river.") == 1 for text in model.texts()), "the turn's memory"
     assert "signal of turn 1: " in run.output, "the last words were assessed"
-    assert "PostToolUseFailure:Bash hook additional context: [insula] 4 similar" in model.texts()[4]
+    assert "PostToolUseFailure:Bash hook additional context: [insula] 3 turns in a row" in model.texts()[4]
     assert stage.actions() == (10 if installed else 5), "each tells each call; it counts once"
 
 

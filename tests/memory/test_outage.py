@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 import postgres as server_of_tests
 from insula.errors import SettingsError, StoreError, StoreFull
-from insula.memory import postgres
+from insula.memory import postgres, postgres_errors
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.postgres import Server
@@ -51,7 +51,7 @@ async def test_a_wrong_password_and_a_database_that_is_not_there_are_told_apart(
 
 
 async def test_an_old_server_is_named(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "OLDEST", 990_000)
+    monkeypatch.setattr(postgres_errors, "OLDEST", 990_000)
     assert "too old; upgrade it to 15" in await refused(database)
 
 
@@ -78,12 +78,13 @@ async def test_a_user_who_may_make_no_tables_is_told_what_to_grant(server: str) 
             connection.execute(f"DROP ROLE {role}".encode())
 
 
-KILL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> {}"
+KILL = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"""
 
 
 def kill(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as other:
-        other.execute(KILL.format("pg_backend_pid()").encode())
+        other.execute(KILL)
 
 
 async def test_a_connection_that_broke_between_two_turns_is_not_noticed(database: str) -> None:
@@ -141,19 +142,18 @@ def server_in(store: Store) -> Server:
     return found
 
 
-async def test_an_outage_in_the_middle_is_waited_out(database: str) -> None:
+async def test_an_outage_in_the_middle_is_waited_out(server: str, database: str) -> None:
     """The whole server is not stopped here, which other tests use: its database takes nobody in for a while."""
     name = database.rpartition("/")[2]
-    other = f"{database.rpartition('/')[0]}/postgres"
 
     def admit(allowed: bool) -> None:
-        with psycopg.connect(other, autocommit=True) as connection:
+        with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT {-1 if allowed else 0}'.encode())
             query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
             connection.execute(query, [name])
 
     role, word = f"insula_{secrets.token_hex(4)}", secrets.token_hex(8)
-    with psycopg.connect(other, autocommit=True) as connection:  # a superuser's connections have no limit
+    with psycopg.connect(server, autocommit=True) as connection:  # a superuser's connections have no limit
         connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{word}'".encode())
         connection.execute(f"GRANT pg_read_all_data, pg_write_all_data TO {role}".encode())
     with psycopg.connect(database, autocommit=True) as connection:
@@ -165,7 +165,7 @@ async def test_an_outage_in_the_middle_is_waited_out(database: str) -> None:
         assert not any(one.done() for one in waiting)
         await asyncio.to_thread(admit, True)
         assert len({place.session_id for place in await asyncio.gather(*waiting)}) == 5
-    with psycopg.connect(database, autocommit=True) as connection:
+    with psycopg.connect(f"{server.rpartition('/')[0]}/{name}", autocommit=True) as connection:
         connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}".encode())
 
 

@@ -95,7 +95,7 @@ async def weigh(running: Site) -> None:
         Lived(one.id, session, SHOWN if number % 2 else WITHHELD, number % (9 if number % 2 else 3) == 0)
         for number, session in enumerate(sessions)
     ]
-    effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 0.41}
+    effect = {"verdict": "not enough evidence", "estimate": 0.24, "low": 0.05, "high": 0.41}
     stands = {"id": one.id, "key": one.key, "state": "active", "effect": effect}
     report = {"sessions": 80, "counted": {"suppression": 36, "breach": 4, "absence": 26, "detection": 14}}
     await store.nights.record(user_id, "2026-01-02", "lessons", report | {"lessons": [stands], "up_to": 0}, lived)

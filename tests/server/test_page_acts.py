@@ -161,9 +161,12 @@ def _guidelines_and_nights(page: Page, user: str) -> None:
     page.locator("#history > li").last.get_by_role("button").click()
     expect(page.get_by_role("status").first).to_contain_text("as they were then")
     page.goto(f"/nights?user={user}")
+    expect(page.locator(".empty")).to_contain_text("It has not slept yet")
     page.get_by_role("button", name="Run the night now").click()
     expect(page.locator("#fresh")).to_contain_text("in short")
     expect(page.locator("#fresh")).not_to_contain_text("extractive")
+    page.reload()
+    expect(page.locator(".night")).to_have_count(1)
     assert not is_wide(page)
 
 

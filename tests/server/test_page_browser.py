@@ -182,33 +182,6 @@ def test_guidelines_are_taken_back_and_what_waits_is_decided(browser: Browser, r
         assert "Be brief." in path.read_text()
 
 
-def test_a_night_is_run_with_a_click_and_says_what_it_did(browser: Browser, running: Site) -> None:
-    running.say("me", "one", "From now on, answer in one sentence.", "Where does Ana live?", "You forgot the street.")
-    with tab(browser, running) as page:
-        page.goto("/nights")
-        expect(page.locator(".empty")).to_contain_text("It has not slept yet")
-        page.get_by_role("button", name="Run the night now").click()
-        expect(page.locator("#fresh")).to_contain_text("Summed up")
-        expect(page.locator("#fresh")).to_contain_text("1 conversation")
-        page.goto("/nights")
-        expect(page.locator(".night")).to_have_count(1)
-        page.goto("/learned")
-        expect(page.locator("#lessons")).to_contain_text("answer in one sentence")
-        page.locator("#lessons summary").first.click()
-        expect(page.locator("#lessons .quotes").first).to_be_visible()
-
-
-def test_memories_say_where_they_are_from(browser: Browser, running: Site) -> None:
-    running.say("me", "one", "My sister Ana moved to Lisbon in May.")
-    with tab(browser, running) as page:
-        page.goto("/memories")
-        row = page.locator("#memories tbody tr").last
-        row.locator("summary").click()
-        expect(row.locator("details").first).to_contain_text("this conversation; ")
-        row.get_by_role("link", name="this conversation").click()
-        expect(page.locator("#turn-1 .agent")).to_contain_text("Noted")
-
-
 def test_sessions_of_coding_agents_are_listed_each_with_its_timeline(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page:
         page.goto("/agents")

@@ -54,7 +54,7 @@ def test_a_snapshot_as_json() -> None:
             "performance": {"latency_p95_ms": 812.5, "degraded": False},
             "recent_consolidation_selectivity": 0.25,
             "promotion_age_p95_seconds": 8.0,
-            "stm_utilization": 0.6666666666666666,
+            "stm_utilization": 0.7272727272727273,
             "stm_capacity": 32,
             "last_user_turn_status": "stored",
         }

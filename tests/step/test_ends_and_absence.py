@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
 
-from insula.step.bans import guesses
+from insula.step.bans import admits, guesses
 
 ONE = "/home/dev/project/price.py"
 GREEN = runs("pytest -q", "4 passed in 0.1s")
@@ -194,3 +194,44 @@ def test_a_guess_is_told_from_what_is_known(words: str) -> None:
 @pytest.mark.parametrize("words", PLAIN)
 def test_what_was_shown_or_recommended_is_no_guess(words: str) -> None:
     assert not guesses(words)
+
+
+ADMITS = (
+    "I changed the timeout, but I have not re-run the test.",
+    "I couldn't run the suite here; the fix is untested.",
+    "This is unverified: the tests need a database.",
+    "Ich habe das Timeout geändert; die Tests habe ich nicht erneut laufen lassen.",
+    "Die Änderung ist ungetestet.",
+    "J'ai corrigé le total, je n'ai pas relancé les tests.",
+    "He cambiado el valor; no he vuelto a ejecutar las pruebas.",
+    "Mudei o valor; não executei os testes.",
+    "Ho cambiato il valore, non ho eseguito i test.",
+    "已修改，但没有运行测试。",
+    "修正しましたが、テストは実行していません。",
+)
+CLAIMS = (
+    "All tests pass now.",
+    "Fixed: the total is rounded, and the test no longer fails.",
+    "Behoben, alle Tests laufen.",
+    "Corrigé, tous les tests passent.",
+    "Arreglado; las pruebas pasan.",
+    "Corrigido, os testes passam.",
+    "Corretto, i test passano.",
+    "已修复，测试全部通过。",
+    "修正しました。テストはすべて通ります。",
+    "The cache was not the cause; the index was.",
+)
+
+
+@pytest.mark.parametrize("words", ADMITS)
+def test_an_end_that_says_itself_what_was_not_run_needs_no_word(session: Session, words: str) -> None:
+    assert admits(words)
+    session.follow([fails("pytest -q", "FAILED a.py::b - assert\n1 failed"), edits(ONE)])
+    assert session.stop(words) == ""
+
+
+@pytest.mark.parametrize("words", CLAIMS)
+def test_a_claim_is_told_from_an_admission(session: Session, words: str) -> None:
+    assert not admits(words)
+    session.follow([fails("pytest -q", "FAILED a.py::b - assert\n1 failed"), edits(ONE)])
+    assert "has not been run since" in session.stop(words)

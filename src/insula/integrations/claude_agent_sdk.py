@@ -36,7 +36,7 @@ __all__ = ["hooks", "talking"]
 NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"
 """The SDK runs Claude Code, and its callbacks get what the hooks of that get."""
-EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop")
+EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop")
 TURN_EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
 THREADS = 8
 """Events that are answered at the same time, in threads that are not taken from the agent's."""

@@ -10,13 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
-from insula.memory.matter import by_chance, matters_told, nearness
+from insula.memory.matter import by_chance, common, nearness
 from insula.memory.modality import UPDATES
 from insula.memory.near import Near, nearnesses
 from insula.memory.slots import filled
@@ -320,6 +318,4 @@ def _alike(old: Statement, new: Statement) -> float:
     if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
         both = old.terms | new.terms
         return len(old.terms & new.terms) / len(both) if both else 0.0
-    tells = matters_told(np.stack([old.vector, new.vector]))
-    common = float(tells[0] @ tells[1]) if tells is not None else None
-    return nearness(float(old.vector @ new.vector), common, 0.0)
+    return nearness(float(old.vector @ new.vector), common(old.vector, new.vector), 0.0)

@@ -1,8 +1,8 @@
 """Whether a statement surely answers a question, or only seems to: a thing may be told without the detail asked for.
 
 "My doctor is called Iturralde" is near to "where is my doctor's surgery?", and does not say it. Sure is what holds the
-value asked for, every word of the question, or the very matter; all else is medium, however near. The words of eight
-languages stand in `certainty.json`.
+value asked for, every word of the question, or the very matter, told by nearness or by its own words (where one
+lives); all else is medium, however near. The words of eight languages stand in `certainty.json`.
 """
 
 import json
@@ -43,7 +43,7 @@ def is_sure(question: Question, statement: Statement, common: float) -> bool:
     if question.ask.kind == "place" and not placed(question, statement):
         return False
     every = bool(asked) and held == asked and statement.terms > asked
-    return tells(question, statement) or every or same
+    return tells(question, statement) or every or same or _is_of_it(question, statement)
 
 
 def contradict(question: Question, one: Statement, other: Statement) -> bool:
@@ -65,15 +65,26 @@ def _asked(question: Question) -> frozenset[str]:
 
 def _lacks_measure(question: Question, statement: Statement) -> bool:
     """Whether an age, a duration, a side or a name is asked for, and another value or none is told."""
-    for what in _MEASURES:
-        asked = _pattern(what, "asked", question.language)
-        if asked and asked.search(question.text.replace("’", "'")):
-            told = _pattern(what, "told", statement.language)
-            return told is None or not told.search(statement.text.replace("’", "'"))
-    return False
+    return any(_asks(what, question) and not _tells(what, statement) for what in _MEASURES)
+
+
+def _is_of_it(question: Question, statement: Statement) -> bool:
+    """Whether where somebody lives or what they work as is asked for, and the words of just that are told."""
+    return any(_asks(what, question) and _tells(what, statement) for what in _MATTERS)
+
+
+def _asks(what: str, question: Question) -> bool:
+    asked = _pattern(what, "asked", question.language)
+    return asked is not None and asked.search(question.text.replace("’", "'")) is not None
+
+
+def _tells(what: str, statement: Statement) -> bool:
+    told = _pattern(what, "told", statement.language)
+    return told is not None and told.search(statement.text.replace("’", "'")) is not None
 
 
 _MEASURES = ("age", "duration", "side", "name")
+_MATTERS = ("home", "work")
 _SINGLE = frozenset({"place", "time", "number", "name"})
 """Kinds of questions that have one answer; who likes tea may like coffee."""
 _SETTLED: frozenset[Mark] = frozenset({"ended", "corrects", "changes", "before", "still"})

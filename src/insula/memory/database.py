@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -33,6 +34,7 @@ class Database:
 
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
         self.now = now
+        self.closed = False
         self.neighbourhoods = Neighbourhoods()
         self._backend = backend.at(str(path), self.forget)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
@@ -66,6 +68,7 @@ class Database:
 
     async def close(self) -> None:
         """Finish what is being written and let go of the database."""
+        self.closed = True
         await asyncio.to_thread(self._readers.shutdown)
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._backend.close)
@@ -89,7 +92,7 @@ class Database:
                 self.forget()  # a user may have been erased by another process
                 raise
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, unit)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, unit)
 
     async def read(self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **options: P.kwargs) -> T:
         """Run one unit of work that only reads, beside whoever writes and beside other readers.

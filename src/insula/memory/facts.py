@@ -17,6 +17,9 @@ from insula.memory.vectors import Vector, packed, unpacked
 
 LATEST = 48
 """Statements about each subject asked about that are looked at for what is asked, whatever their words."""
+LOOKED_AT = 240
+"""Memories that are looked at so for one message: of many subjects fewer of each. What they state is compared with each
+other, so that what more would cost grows faster than their number."""
 
 
 _BEFORE = memories.alias("before")
@@ -31,7 +34,7 @@ _ABOUT = (
     sa.select(statements.c.memory_id)
     .where(_MINE, statements.c.subject == sa.bindparam("subject"))
     .order_by(statements.c.id.desc())
-    .limit(LATEST)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _READ = tuple(
     statements.c[name]
@@ -74,9 +77,11 @@ def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[
 
 def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[int]:
     """The memories with the latest statements about some subjects, and about nobody in particular."""
+    wanted = [*subjects, ""]
     found: dict[int, None] = {}
-    for subject in (*subjects, ""):
-        found |= dict.fromkeys(connection.execute(_ABOUT, {"user": user_id, "subject": subject}).scalars())
+    for subject in wanted:
+        values = {"user": user_id, "subject": subject, "limit": max(1, min(LATEST, LOOKED_AT // len(wanted)))}
+        found |= dict.fromkeys(connection.execute(_ABOUT, values).scalars())
     return list(found)
 
 

@@ -6,7 +6,7 @@ one lives, what one does, a dog's name, …) the chance that a question asks for
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ def heads() -> Heads:
     """The shipped weights."""
     with (files("insula.memory") / "matters.npz").open("rb") as file:
         raw = np.load(file)
-        return Heads(raw["question"].astype(np.float32), raw["statement"].astype(np.float32))
+        return Heads(raw["question"], raw["statement"])
 
 
 def matters_asked(vector: Vector | None) -> npt.NDArray[np.float32] | None:
@@ -54,6 +54,21 @@ def matters_asked(vector: Vector | None) -> npt.NDArray[np.float32] | None:
 def matters_told(vectors: Array) -> npt.NDArray[np.float32] | None:
     """The chance that each statement tells each matter, a row for each."""
     return _softmax(vectors, heads().statement) if vectors.shape[1:] == (DIMENSIONS,) else None
+
+
+@lru_cache(maxsize=1_024)
+def _told(raw: bytes) -> npt.NDArray[np.float32]:
+    return _softmax(np.frombuffer(raw, np.float32)[None, :], heads().statement)[0]
+
+
+def common(one: Vector, other: Vector) -> float | None:
+    """The chance that two statements tell the same matter; None without vectors of the shipped embedding.
+
+    Each is compared with many others, so that its matters are worked out once.
+    """
+    if one.size != DIMENSIONS or other.size != DIMENSIONS:
+        return None
+    return float(_told(one.tobytes()) @ _told(other.tobytes()))
 
 
 def nearness(cosine: float | None, common: float | None, shared: float) -> float:

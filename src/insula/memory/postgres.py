@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: connections through a pool, patience with an outage, leases between machines, error codes.
+"""What is PostgreSQL's own: connections through a pool, patience with an outage, leases between machines, row security.
 
 Nothing of a session outlives a transaction (no prepared statements, no session locks, no settings), so that a pooler in
 transaction mode may stand between.
@@ -17,9 +17,11 @@ from uuid import uuid4
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from insula.errors import InsulaError, SettingsError, StoreError, StoreFull, StoreLocked
+from insula.errors import InsulaError, SettingsError
+from insula.memory.isolation import SETTING, WHOSE
+from insula.memory.postgres_errors import check, explain, passes
 from insula.memory.schema import memories, users
 from insula.memory.upgrade import upgrade
 
@@ -34,8 +36,6 @@ PATIENCE = 90.0
 """Seconds for which an outage is waited out before it is an error."""
 PAUSES = (0.05, 5.0)
 """Seconds before the second try, doubled from one to the next, and the most."""
-OLDEST = 150_000
-"""The oldest version that is supported: 15.0."""
 LEASE = 30.0
 """Seconds after which a night is anybody's whose holder has not said that it is still at it."""
 _UPGRADING = 7_227_001
@@ -149,6 +149,8 @@ class Server:
         with self._engine.connect() as connection:
             connection.info.update(writes=False, held=set[int]())
             transaction = connection.begin()
+            if user := WHOSE.get():
+                _speak_for(connection, user)
             result = work(connection)
             writes = connection.info["writes"]
             if writes:
@@ -192,7 +194,7 @@ class Server:
                 return
             try:
                 with self._engine.begin() as connection:
-                    _check(connection, self.name)
+                    check(connection, self.name)
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADING)))
                     upgrade(connection, self.name)
                     if not sa.inspect(connection).has_table(commits.name):
@@ -289,10 +291,15 @@ def parse(url: str) -> sa.URL:
         ) from error
 
 
+def _heard() -> sa.ColumnElement[bool]:
+    """Whether holders could have been heard for a whole lease: while the server was away nobody could renew one."""
+    return sa.func.pg_postmaster_start_time() < _ago(LEASE)
+
+
 def lease(connection: sa.Connection, name: str, holder: str) -> bool:
     """Take hold of a name for a while, or go on with it; False where somebody else does."""
     new = insert(leases).values(name=name, holder=holder, until=_ago(-LEASE))
-    mine = sa.or_(leases.c.until < sa.func.clock_timestamp(), leases.c.holder == holder)
+    mine = sa.or_(sa.and_(leases.c.until < sa.func.clock_timestamp(), _heard()), leases.c.holder == holder)
     taken = new.on_conflict_do_update(
         index_elements=["name"], set_={"holder": holder, "until": _ago(-LEASE)}, where=mine
     )
@@ -301,7 +308,8 @@ def lease(connection: sa.Connection, name: str, holder: str) -> bool:
 
 def holders(connection: sa.Connection, prefix: str) -> list[str]:
     """Who holds the names that begin so."""
-    held = sa.and_(leases.c.name.startswith(prefix, autoescape=True), leases.c.until >= sa.func.clock_timestamp())
+    there = sa.or_(leases.c.until >= sa.func.clock_timestamp(), sa.not_(_heard()))
+    held = sa.and_(leases.c.name.startswith(prefix, autoescape=True), there)
     return list(connection.execute(sa.select(leases.c.holder).where(held)).scalars())
 
 
@@ -334,6 +342,13 @@ def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> i
     return connection.execute(sa.select(taken)).scalar_one() - last
 
 
+def _speak_for(connection: sa.Connection, user: str) -> None:
+    """Let this transaction meet a user's rows alone. It is no query: what comes next may still choose what it sees."""
+    from psycopg.sql import Literal
+
+    connection.exec_driver_sql(f"SET LOCAL {SETTING} TO {Literal(user).as_string()}".replace("%", "%%"))
+
+
 def _note(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
     """Note whether a unit of work writes."""
     if not statement.lstrip().startswith(("SELECT", "WITH", "SET")):
@@ -342,82 +357,3 @@ def _note(connection: sa.Connection, _: object, statement: str, *__: object) -> 
 
 def _ago(seconds: float) -> sa.ColumnElement[Any]:
     return sa.func.clock_timestamp() - sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
-
-
-_FOUND = sa.text("""
-SELECT current_setting('server_version_num')::int, current_setting('server_version'),
-    current_setting('server_encoding'), current_setting('transaction_read_only') = 'on',
-    has_schema_privilege(current_schema(), 'CREATE')
-""")
-
-
-def _check(connection: sa.Connection, name: str) -> None:
-    """See whether a server will do.
-
-    Raises:
-        StoreError: it is too old, holds no Unicode, is read-only, or tables may not be made there.
-    """
-    number, version, encoding, read_only, may_create = connection.execute(_FOUND).one()
-    if number < OLDEST:
-        raise StoreError(
-            f"The server at {name!r} is PostgreSQL {version}, which is too old; upgrade it to 15 or newer."
-        )
-    if encoding != "UTF8":
-        raise StoreError(
-            f"The database at {name!r} has the encoding {encoding}, which cannot hold every text; make one with: "
-            "createdb --encoding=UTF8 --template=template0 NAME"
-        )
-    if read_only:
-        raise StoreFull(f"The database at {name!r} is read-only, perhaps a standby; give the URL of the primary.")
-    if not may_create and not sa.inspect(connection).has_table("alembic_version"):
-        raise StoreError(
-            f"The user of {name!r} may not make tables there; let them: GRANT CREATE, USAGE ON SCHEMA public TO …"
-        )
-
-
-_AWAY = ("08", "57P", "53300", "40001", "40P01", "55P03", "25P03")
-"""Beginnings of the states of errors that pass: a server that is away, stops or starts, is full of connections, and
-transactions that got in each other's way."""
-_FINAL = ("password authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
-
-
-def passes(error: DBAPIError) -> bool:
-    """Whether an error may be gone at the next try."""
-    state, said = _state(error), str(error.orig)
-    if state:
-        return state.startswith(_AWAY)
-    away = error.connection_invalidated or isinstance(error, OperationalError)
-    return away and not any(why in said for why in _FINAL)
-
-
-def _state(error: DBAPIError) -> str:
-    return getattr(error.orig, "sqlstate", None) or ""
-
-
-def _said(error: DBAPIError) -> str:
-    """What the server says of it, but for details, which quote the row."""
-    diagnosis = getattr(error.orig, "diag", None)
-    return " ".join((getattr(diagnosis, "message_primary", None) or str(error.orig)).split())
-
-
-def explain(error: DBAPIError, name: str) -> StoreError:
-    """The database's error as one of ours, with what to do about it."""
-    state, said = _state(error), _said(error)
-    if "password authentication failed" in said or "no password supplied" in said or state.startswith("28"):
-        return StoreError(f"The server at {name!r} does not let this user in; check the user and password of its URL.")
-    if state == "3D000" or ("database" in said and "does not exist" in said):
-        return StoreError(f"There is no database at {name!r}; make it with createdb, or correct the URL.")
-    if state == "42501":
-        return StoreError(f"The user of {name!r} may not do this ({said}); grant the right, or give another user.")
-    if state == "25006":
-        return StoreFull(f"The database at {name!r} is read-only, perhaps a standby; give the URL of the primary.")
-    if state in {"53100", "58030"}:
-        return StoreFull(
-            f"The disk of the server at {name!r} is full; free some space and say it again: what was said just now is "
-            "not kept."
-        )
-    if state in {"40001", "40P01", "55P03"}:
-        return StoreLocked(f"Others were writing the same at {name!r}; try again.")
-    if passes(error):
-        return StoreError(f"The server at {name!r} does not answer ({said[:160]}); see that it runs, and try again.")
-    return StoreError(f"The memory at {name!r} could not be used ({state}: {said[:300]}); see the log and try again.")

@@ -263,9 +263,11 @@ class Nights(_Repository):
         """Write what a phase changes and that it is done, in one transaction; False where it was done already."""
         return await self._database.run(journal.record, user_id, night, phase, report, changes, self._database.now())
 
-    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> None:
-        """Write down what a phase was answered, so that it need not ask again."""
-        await self._database.run(journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED)
+    async def note(self, user_id: int, night: str, name: str, answer: Mapping[str, Any]) -> bool:
+        """Write down what a phase was answered, so that it need not ask again; False where an answer stands already."""
+        return await self._database.run(
+            journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED
+        )
 
     async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
         """What a phase reported when it was last done; empty where it never was."""

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0008"
+VERSION = "0009"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(

@@ -5,7 +5,7 @@ lifted is retired with the reason and what took its place, and can be brought ba
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ MOSTLY = 0.8
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
 _FRAMED = re.compile(r"\AThe user always wants this: \"(.*)\"\Z", re.DOTALL)
-WHY: Mapping[Relation, str] = {
+WHY: dict[Relation, str] = {
     "contradicts": "the user said the opposite",
     "refines": "the user said it more precisely",
     "lifts": "the user took it back",

@@ -111,7 +111,8 @@ async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0
             await make_up(store, user_id, embed, rest)
         await state(store, user_id, embed, rest)
     except Exception:
-        log.exception("The vectors and statements of older memories could not be made.")
+        if not store.closed:  # else the next opening goes on with what is left
+            log.exception("The vectors and statements of older memories could not be made.")
 
 
 def _made(rows: Iterable[Unembedded], embed: Embed) -> list[tuple[Unembedded, bytes]]:

@@ -13,6 +13,7 @@ from insula.guidance import SHOWN
 from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.rows import Place, Said
 from insula.memory.store import Recollection
@@ -140,7 +141,7 @@ class Opening:
 
     async def look(self) -> None:
         """Recall, and compose what the model is told."""
-        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced:
+        with self.kept_from_host("recall"), span(telemetry.RECALL) as traced, on_behalf_of(self.user):
             await self._recall()
             traced.set(limit=self.controls.max_context_items, recalled=len(self.recalled))
 

@@ -11,6 +11,7 @@ from insula import telemetry
 from insula.content import Content, taken
 from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
@@ -85,7 +86,7 @@ class Turn(Opening):
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
         await self.look()
-        with self.kept_from_host("write"):
+        with self.kept_from_host("write"), on_behalf_of(self.user):
             await self._write()
         return self
 
@@ -105,7 +106,7 @@ class Turn(Opening):
         if self.over:
             return
         self.over = True
-        with self.kept_from_host("exit"):
+        with self.kept_from_host("exit"), on_behalf_of(self.user):
             await self._leave()
         with self.kept_from_host("snapshot"):
             await self._account()
@@ -288,7 +289,7 @@ class Turn(Opening):
         was = suspended.loaded(kept)
         turn = cls(owner, was.user, was.session, was.message, was.model)
         turn._begun = time.perf_counter()
-        with turn.kept_from_host("resume"):
+        with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn
 

@@ -8,6 +8,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from insula.errors import InputError
+from insula.memory.isolation import WHOSE
 from insula.memory.store import NAME_CHARS, check_names
 from insula.server.door.attempts import WINDOW_SECONDS, Attempts
 from insula.server.service import Service
@@ -98,6 +99,7 @@ def settled(caller: str | None, named: str | None, session: str = "any") -> str:
         check_names(user, session)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
+    WHOSE.set(user)  # whatever this request asks of the store from now on
     return user
 
 

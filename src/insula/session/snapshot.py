@@ -13,8 +13,9 @@ VERSION = 1
 """Of the schema below; a snapshot of another version is not read."""
 ONE_USE = 0.1
 """Salience that one use adds to an item: what it may lack and still be within reach of promotion (S0)."""
-FILLED = 3 / 8
-"""Share of working memory's items that long talks fill with what is within reach of promotion: 12 of 32 (measured)."""
+FILLED = 11 / 32
+"""Share of working memory's items that long talks fill with what is within reach of promotion: what the talks of a user
+with an assistant reach, and one of five conversations of LoCoMo (`insula bench session`)."""
 
 TurnStatus = Literal["stored", "skipped"]
 """Whether the last user turn was written to memory (seed 003)."""

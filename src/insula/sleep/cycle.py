@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 from insula.errors import InsulaError
 from insula.llm.budget import Account
 from insula.memory.changes import Changes
+from insula.memory.isolation import on_behalf_of
 from insula.memory.nights import MIN_MESSAGES, UP_TO
 from insula.memory.store import Store
 from insula.memory.vectors import Embed
@@ -87,11 +88,17 @@ class Night:
 
         For what costs: a call of a model is made once, and at most the one in flight is repeated.
         """
-        if "result" in self.done.get(name, {}):
-            return cast(T, self.done[name]["result"])
+        known = self.done.get(name) or await self._noted(name)
+        if "result" in known:
+            return cast(T, known["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
-        await self.store.nights.note(self.user_id, self.date, name, {"result": result})
-        return result
+        if await self.store.nights.note(self.user_id, self.date, name, {"result": result}):
+            return result
+        return cast(T, (await self._noted(name)).get("result", result))
+
+    async def _noted(self, name: str) -> Json:
+        """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
+        return (await self.store.nights.journal(self.user_id, self.date)).get(name, {})
 
 
 Phase = Callable[[Night], Awaitable[Result]]
@@ -168,33 +175,34 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
     async with store.nights.alone(user_id) as alone:
-        name = date or await _name(store, user_id, zone)
-        done = await store.nights.journal(user_id, name)
-        _check(done)
-        why = "" if force else await _gate(store, user_id, done)
-        why = why if alone else "Another process is at this night now."
-        if why:
-            return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
-        last = await store.nights.slept(user_id, END)
-        night = Night(
-            store=store,
-            user=user,
-            user_id=user_id,
-            date=name,
-            now=store.now(),
-            since=last[1] if last else 0.0,
-            identity=identity or Identity(),
-            calibration=calibration,
-            model=model,
-            account=account or Account(),
-            soul=soul,
-            embed=embed,
-            done=done,
-        )
-        with span(NIGHT) as traced:
-            report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
-            traced.set(state="failed" if report.failed else "done")
-        return report
+        with on_behalf_of(user):
+            name = date or await _name(store, user_id, zone)
+            done = await store.nights.journal(user_id, name)
+            _check(done)
+            why = "" if force else await _gate(store, user_id, done)
+            why = why if alone else "Another process is at this night now."
+            if why:
+                return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
+            last = await store.nights.slept(user_id, END)
+            night = Night(
+                store=store,
+                user=user,
+                user_id=user_id,
+                date=name,
+                now=store.now(),
+                since=last[1] if last else 0.0,
+                identity=identity or Identity(),
+                calibration=calibration,
+                model=model,
+                account=account or Account(),
+                soul=soul,
+                embed=embed,
+                done=done,
+            )
+            with span(NIGHT) as traced:
+                report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
+                traced.set(state="failed" if report.failed else "done")
+            return report
 
 
 def _check(done: Mapping[str, Json]) -> None:

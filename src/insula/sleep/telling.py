@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
+from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.effects import Weighed
 from insula.sleep.names import PhaseName
@@ -216,7 +217,8 @@ def _measured(phase: PhaseReport, names: Names) -> Iterator[Measured]:
         report = cast(lessons.Report, phase.found)
         for lesson in report.get("lessons", ()):
             if not isinstance(lesson["effect"], str):
-                yield _effect(names.get(f"lesson {lesson['id']}", f"lesson {lesson['id']}"), lesson["effect"])
+                name = name_of(lesson["key"], "")
+                yield _effect(names.get(name, f"lesson {name}"), lesson["effect"])
         for insight in report.get("insights", ()):
             yield _effect(names.get(f"insight {insight['id']}", f"insight {insight['id']}"), insight)
     if phase.name == PhaseName.TRENDS:

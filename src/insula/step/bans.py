@@ -61,6 +61,11 @@ def read(words: str) -> tuple[tuple[Ban, ...], frozenset[str]]:
     return tuple(dict.fromkeys(forbidden)), frozenset(allowed - {ban.act for ban in forbidden})
 
 
+def admits(words: str) -> bool:
+    """Whether an agent's last words say themselves that something was not run or shown."""
+    return bool(words) and re.search(_table()["admits"], words[-4_000:].lower()) is not None
+
+
 def guesses(words: str) -> bool:
     """Whether an agent's last words explain something by a guess; code, tables and citations are none of its words."""
     if not words:
@@ -123,8 +128,10 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
 
 
 def _table() -> "Table":
-    with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
-        return json.loads(file.read())
+    if not _READ:  # once in a process: an agent with the senses in it hears many messages
+        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+            _READ.update(json.loads(file.read()))
+    return _READ
 
 
 TYPE_CHECKING = False
@@ -132,3 +139,4 @@ if TYPE_CHECKING:
     from typing import Any
 
     Table = dict[str, Any]
+_READ: "Table" = {}

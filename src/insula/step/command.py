@@ -345,9 +345,7 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
     if first == "reset":
         return RESETS if rest & {"--hard", "--merge", "--keep"} else ""
     if first == "clean":
-        dry = rest & {"-n", "--dry-run"} or any(
-            word.startswith("-") and "n" in word[1:3] and "f" not in word for word in rest
-        )
+        dry = "--dry-run" in rest or any(word[0] == "-" and word[1:2] != "-" and "n" in word for word in rest)
         return "" if dry else CLEANS
     if first == "restore":
         return "" if "--staged" in rest and "--worktree" not in rest else DISCARDS

@@ -37,11 +37,9 @@ class Who:
 
 async def visitor(request: Request, caller: Caller, user: Named = None) -> Who:
     """The user of a page: whom the token says, else whom the address names."""
+    known = await service_of(request).chat.metacognition.store.nights.users() if caller is None else []
     name = request.state.user = settled(caller, user if caller is not None else user or NOBODY)
-    if caller is not None:
-        return Who(name, "")
-    known = await service_of(request).chat.metacognition.store.nights.users()
-    return Who(name, name, tuple(sorted({*known, name})))
+    return Who(name, "") if caller is not None else Who(name, name, tuple(sorted({*known, name})))
 
 
 Visitor = Annotated[Who, Depends(visitor)]

@@ -43,8 +43,8 @@ def _felt(state: State, least: int) -> Reading | None:
 
 
 def _told(state: State) -> bool:
-    """Whether vestibular has said as much since the user spoke."""
-    since = state.carry.user_turn
+    """Whether vestibular has said as much just now."""
+    since = state.turn.number - EMPTY
     return any(step.key.startswith(vestibular.FRUITLESS) and step.turn > since for step in state.steps)
 
 

@@ -58,9 +58,14 @@ def _endangers(act: str, state: State, action: Action) -> bool:
 
 
 def _is_a_slip(edits: list[Edit], state: State, action: Action) -> bool:
-    """Whether the agent takes back one fresh change of its own to one file: it knows what it does."""
-    own = [one for one in edits if any(one.target.endswith(path.removeprefix("./")) for path in action.touches)]
+    """Whether the agent takes back one fresh change of its own to one file, or a folder with one new one."""
+    paths = [path.removeprefix("./").rstrip("/") for path in action.touches]
+    own = [one for one in edits if any(one.target.endswith(path) or _is_new_in(one, path) for path in paths)]
     return len(own) == 1 and own[0].turn > state.carry.user_turn and len(action.touches) == 1
+
+
+def _is_new_in(one: Edit, folder: str) -> bool:
+    return not one.before and f"/{folder}/" in one.target
 
 
 def _loses(path: str, unsaved: list[str]) -> bool:

@@ -6,6 +6,7 @@ was run as a whole shows it as well.
 """
 
 from insula.step.goal import Goal
+from insula.step.programs import BUILD, COMPILERS, RUN, TEST, TYPES
 from insula.step.state import Reading, State
 
 NAME = "unproven"
@@ -20,15 +21,21 @@ def feel_end(state: State, said: str) -> Reading | None:
         state: when the agent stops.
         said: its last words.
     """
-    return _of_check(state, said) or _of_script(state)
+    found = _of_check(state) or _of_script(state)
+    if found is None:
+        return None
+    from insula.step.bans import admits
+
+    return None if admits(said) else found
 
 
-def _of_check(state: State, said: str) -> Reading | None:
+def _of_check(state: State) -> Reading | None:
     carry = state.carry
     if carry.changed <= carry.user_turn:  # nothing was changed for this request
         return None
     goal = next(
-        (goal for goal in reversed(state.goals) if goal.proves and goal.changed and goal.last > carry.user_turn), None
+        (goal for goal in reversed(state.goals) if _is_checked(goal) and goal.changed and goal.last > carry.user_turn),
+        None,
     )
     if goal is not None and not _shown(state, goal):
         return Reading(sense=NAME, count=1, key=f"end {goal.id}", form="failing", label=goal.label)
@@ -37,13 +44,21 @@ def _of_check(state: State, said: str) -> Reading | None:
     return None
 
 
+def _is_checked(goal: Goal) -> bool:
+    """Whether to run it again would show something: a check, or a file of a program's that ended with an exception."""
+    return goal.proves or bool(goal.family.startswith(RUN) and goal.selectors and goal.failure.thrown)
+
+
 def _shown(state: State, goal: Goal) -> bool:
-    """Whether a check of the same kind has gone well as a whole since the last change."""
-    kind = goal.family.split(" ", 1)[0]
+    """Whether a check of the same kind has gone well as a whole since the last change; to test compiles as well."""
+    kinds = [goal.family.split(" ", 1)[0]]
+    program = goal.family.removeprefix(BUILD).removeprefix(TYPES).split(" ")[1:2]
+    if goal.family.startswith((BUILD, TYPES)) and not goal.selectors and COMPILERS.intersection(program):
+        kinds.append(f"{TEST} {program[0]} ")
     return any(
         action.ok and action.proves and not action.selectors and action.nth > state.carry.changed
         for action in state.window
-        if action.family.startswith(kind)
+        if action.family.startswith(tuple(kinds))
     )
 
 
