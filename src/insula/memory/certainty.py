@@ -87,7 +87,7 @@ _MEASURES = ("age", "duration", "side", "name")
 _MATTERS = ("home", "work")
 _SINGLE = frozenset({"place", "time", "number", "name"})
 """Kinds of questions that have one answer; who likes tea may like coffee."""
-_SETTLED: frozenset[Mark] = UPDATES - {"negated"} | {"before", "still"}
+_SETTLED: frozenset[Mark] = frozenset({"ended", "corrects", "changes", "before", "still"})
 """Marks of a statement that says itself how it stands to the other."""
 
 

@@ -158,7 +158,7 @@ async def _answer(night: Night, batch: Sequence[Unstated]) -> dict[str, Any]:
 
 
 def _quoted(number: int, line: Unstated) -> dict[str, object]:
-    said = {"line": number, "user": line.content}
+    said: dict[str, object] = {"line": number, "user": line.content}
     who = "user" if line.before_speaker == line.speaker else "assistant"
     return {"line": number, f"before ({who})": line.before, "user": line.content} if line.before else said
 
