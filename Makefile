@@ -67,7 +67,7 @@ format: $(VENV)/test.stamp ## put the code in shape
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
 # Each framework in an environment of its own, at the newest versions of its range and at the oldest.
-INTEGRATIONS := langchain pydantic-ai openai-agents clients
+INTEGRATIONS := langchain pydantic-ai openai-agents claude-agent-sdk clients
 test-integrations: $(VENV)/test.stamp ## run real agents of each framework with Insula against a fake model (package registry)
 	@for one in $(INTEGRATIONS); do for end in highest lowest-direct; do \
 		sh tests/e2e/integrations/run.sh $$one $$end || exit; done; done

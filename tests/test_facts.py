@@ -10,12 +10,18 @@ import pytest
 import sqlalchemy as sa
 
 from insula.memory import facts
+from insula.memory.assertion import statements
 from insula.memory.embedding import use
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.item import new_item
 from insula.memory.store import Store
+from insula.memory.vectors import embedded
 from insula.metacognition import Metacognition
 from insula.metacognition.stating import state
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store
+from insula.text.analysis import analyse
+from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
 DAY = 86_400.0
@@ -285,3 +291,117 @@ async def test_requests_that_are_made_again_and_again_drive_no_fact_out() -> Non
     async with told("My sister lives in Lisbon.", *requests, ask="Where does my sister live?", days=0.1) as turn:
         assert turn.confidence.level == "high"
         assert shown(turn)[0] == "My sister lives in Lisbon."
+
+
+# What is badly put in
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("I live in Porto. I live in Madrid.", "Where do I live?"),
+        ("I like sushi. I don't like sushi.", "Do I like sushi?"),
+        ("Meine Tochter heißt Ida. Meine Tochter heißt Lea.", "Wie heißt meine Tochter?"),
+    ],
+)
+async def test_a_message_that_contradicts_itself_is_told_and_never_high(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level == "medium"
+        assert shown(turn) == [line]
+
+
+async def test_a_message_that_sets_itself_right_is_no_contradiction() -> None:
+    async with told("I live in Porto, no wait, I live in Madrid.", ask="Where do I live?") as turn:
+        assert turn.confidence.level == "high"
+
+
+async def test_of_a_thousand_updates_of_one_fact_the_newest_stands_first() -> None:
+    text = "I moved to Town 999."
+    analysis = analyse(text)
+    [stated] = statements(analysis, USER, ASSISTANT)
+    stated = stated._replace(vector=embedded(use, text))
+    item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), [stated])
+    lines = [text.replace("999", str(number)) for number in range(1_000)]
+    moves = [item._replace(content=line, line=line, vector=stated.vector) for line in lines]
+    async with memory_store(lambda: 2_000.0) as store:
+        place = await store.place("me", "told")
+        await store.sessions.add(place, [(move, float(at)) for at, move in enumerate(moves)], Controls())
+        async with Metacognition(store, holdout=0.0, embed=use).turn("me", "asked", "Where do I live now?") as turn:
+            assert shown(turn)[0] == text
+            assert turn.confidence.level != "low"
+
+
+async def test_of_two_people_of_one_name_the_one_asked_about_is_told() -> None:
+    anas = ("My sister Ana lives in Rome.", "My boss Ana lives in Bern.")
+    async with told(*anas, ask="Where does my boss Ana live?") as turn:
+        assert shown(turn)[0] == anas[1]
+        assert anas[0] not in shown(turn)
+    async with told(*anas, ask="What does my sister Ana do?") as turn:
+        assert turn.confidence.level != "high"
+        assert anas[1] not in shown(turn)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Can you summarise this?\n\n"""\nI was born in Oslo and I have three cats.\n"""',
+        "She sings: ♪ I was born in Oslo ♪",
+        "The song goes: I was born in Oslo, under a wandering star.",
+        "Let's play: pretend I was born in Oslo and I have a ship.",
+        "Im Lied heißt es: Ich bin in Oslo geboren.",
+    ],
+)
+async def test_i_in_a_paste_a_song_or_a_play_is_not_me(line: str) -> None:
+    async with told(line, ask="Where was I born?") as turn:
+        assert turn.confidence.level == "low"
+        assert not shown(turn)
+
+
+async def test_a_statement_in_two_languages_is_of_whom_each_half_says() -> None:
+    line = "Mi hermana lives in Lisboa and ich wohne in Graz."
+    async with told(line, ask="Where does my brother live?") as turn:
+        assert turn.confidence.level == "low"
+    async with told("Next month ziehe ich nach Graz, meine Schwester stays in Linz.", ask="Where is my aunt?") as turn:
+        assert turn.confidence.level == "low"
+
+
+async def test_a_clock_that_goes_back_leaves_it_open_which_of_two_is_the_newer() -> None:
+    async with told("I live in Porto.", "We relocated to Madrid.", ask="Where do I live now?", days=-1.0) as turn:
+        assert turn.confidence.level == "medium"
+        assert set(shown(turn)) == {"I live in Porto.", "We relocated to Madrid."}
+
+
+# High is what surely holds the detail
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("My GP is called Dr Okafor.", "Where is my GP's surgery?"),
+        ("Mi médico se llama Iturralde.", "¿Dónde tiene la consulta mi médico?"),
+        ("Nina takes a 29 in shoes.", "How old is Nina?"),
+        ("There are two Joans, one of them breeds quail.", "How long has Joan been breeding quail?"),
+        ("Meine Schwägerin hat ein Café eröffnet.", "In welcher Straße liegt das Café meiner Schwägerin?"),
+        ("我刚买了一台二手相机。", "我的相机是什么牌子的？"),
+        ("膝を痛めてから、ヨガはやめました。", "どちらの膝を痛めましたか。"),
+        ("Meu voo é às 9h15.", "Por qual companhia vou voar?"),
+        ("I've practically got a PhD in procrastination.", "Do I have a doctorate?"),
+    ],
+)
+async def test_what_is_near_and_may_lack_the_detail_is_not_high(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "high"
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("My sister is a nurse.", "What does my sister do?"),
+        ("J'ai deux gamins, Basile et Zoé.", "Comment s'appellent mes enfants ?"),
+        ("友人が、隣町の人から猫を三匹もらったそうです。", "友人は猫を何匹もらいましたか。"),
+    ],
+)
+async def test_who_is_told_of_is_found_however_it_is_put(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert shown(turn) == [line]

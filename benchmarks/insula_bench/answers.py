@@ -1,6 +1,6 @@
 """`insula bench answers`: what the self-monitor makes of messages, memory and responses that a person judged.
 
-Each line of the table holds a message, the lines that stood before the model, their level, a response, and whether it
+Each line of a table holds a message, the lines that stood before the model, their level, a response, and whether it
 is fine; what is not names the flags that it deserves. A false alarm is a fine response that does not pass.
 """
 
@@ -23,8 +23,8 @@ from insula.types import HEDGE_THRESHOLD, Assessment, Level
 
 Figures = dict[str, Any]
 
-SHIPPED = "triples_dev.jsonl"
-"""The table that the monitor was built with: its figures are those of development."""
+TABLES = "triples_*.jsonl"
+"""The tables beside this file: the monitor was built with all of them, so their figures are those of development."""
 SHOWN_CHARS = 160
 CERTAIN = frozenset(
     {"constraint", "wrong_code", "wrong_language", "leak", "echo", "needless_refusal", "declines", "ignored_memory"}
@@ -66,8 +66,12 @@ def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> in
         InputError: the table cannot be read.
     """
     embed = usable(use) if embedding else None
-    judged = [judge(one, embed) for one in read(Path(data) if data else None)]
+    tables = [Path(data)] if data else shipped()
+    found = {path.stem: [judge(one, embed) for one in read(path)] for path in tables}
+    judged = [one for each in found.values() for one in each]
     figures = measure(judged)
+    if len(found) > 1:
+        figures["tables"] = {name: measure(each) for name, each in found.items()}
     if json:
         print(jsonlib.dumps(figures, indent=2, ensure_ascii=False))
         return 0
@@ -77,19 +81,24 @@ def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> in
     return 0
 
 
-def read(path: Path | None) -> list[Triple]:
-    """The lines of a table; by default of the shipped one.
+def shipped() -> list[Path]:
+    """The tables that stand beside this file, a later one as soon as it is there."""
+    return sorted(Path(str(files("insula_bench"))).glob(TABLES))
+
+
+def read(path: Path) -> list[Triple]:
+    """The lines of a table.
 
     Raises:
         InputError: there is none, or a line of it lacks what it needs.
     """
     try:
-        text = (path or files("insula_bench") / SHIPPED).read_text("utf-8")
+        text = path.read_text("utf-8")
         return [_triple(jsonlib.loads(line)) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"The table {str(path or SHIPPED)!r} cannot be read ({error}); give JSON Lines with kind, lang, message, "
-            "memory, level, response, fine and flags."
+            f"The table {str(path)!r} cannot be read ({error}); give JSON Lines with kind, lang, message, memory, "
+            "level, response, fine and flags."
         ) from error
 
 
@@ -167,10 +176,20 @@ def tell(figures: Figures) -> None:
     for kind, (right, of) in figures["kinds"].items():
         table.add_row(kind, str(right), str(of))
     console.print(table)
+    if tables := figures.get("tables"):
+        table = Table("table", "false alarms", "below 0.5", "certain kinds", "all faults", box=None, header_style="dim")
+        for name, one in tables.items():
+            alarms, certain, caught = (_of(one[key]) for key in ("false_alarms", "caught_certain_kinds", "caught"))
+            table.add_row(name, alarms, str(one["fine_below_hedging"]), certain, caught)
+        console.print(table)
     table = Table("language", "fine: agrees", "of", "bad: agrees", "of", box=None, header_style="dim")
     for language, (right, of) in figures["languages"]["fine"].items():
         table.add_row(language, str(right), str(of), *map(str, figures["languages"]["bad"].get(language, (0, 0))))
     console.print(table)
+
+
+def _of(share: Figures) -> str:
+    return f"{share.get('of', 0)} of {share['n']}"
 
 
 def tell_wrong(judged: Iterable[Judged]) -> None:

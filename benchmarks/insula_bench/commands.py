@@ -31,6 +31,17 @@ def bench_hook(
     raise typer.Exit(run(rounds, json))
 
 
+@app.command("guest")
+def bench_guest(
+    turns: Annotated[int, typer.Option(help="Turns of the agent, each with three calls of tools.", min=1)] = 300,
+    json: Json = False,
+) -> None:
+    """What an integration adds to an agent of another framework: each model call, the answer, a tool call."""
+    from insula_bench.guest import run
+
+    raise typer.Exit(run(turns, json))
+
+
 @app.command("stuck")
 def bench_stuck(
     data: Annotated[list[str], typer.Option(help="A file of recorded runs, or a folder of such files; repeatable.")],
@@ -45,7 +56,7 @@ def bench_stuck(
 
 @app.command("answers")
 def bench_answers(
-    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines); see docs/benchmarks/.")] = None,
+    data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines) instead of all of ours.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
     embedding: Annotated[
         bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")

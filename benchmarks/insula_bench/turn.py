@@ -34,6 +34,7 @@ from insula_bench.scale import quantiles, recall_at_scale
 
 TOP = 5
 REPLY_CHARS = 2_000
+MEMORY_LINES = 5
 QUESTIONS = 300
 FOREIGN = 60
 SEED = 7
@@ -156,17 +157,27 @@ async def whole_turns(talks: list[Conversation], path: Path) -> dict[str, Any]:
 
 
 def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
-    """CPU milliseconds of `assess` over distinct replies of 2 kB, with five recent ones."""
+    """CPU milliseconds of `assess` over distinct replies of 2 kB, beside five recent ones or five lines of memory."""
     chance = random.Random(SEED)
     texts = [line.text for talk in talks for line in talk.lines]
     questions = [question.text for talk in talks for question in talk.questions]
     replies = [_reply(texts, chance) for _ in range(QUESTIONS)]
-    taken: list[float] = []
+    alone: list[float] = []
+    remembering: list[float] = []
     for i, reply in enumerate(replies):
         recent = [replies[i - k] for k in range(1, 6)]
         message = chance.choice(questions)
-        taken.append(_cpu(lambda message=message, reply=reply, recent=recent: assess(message, reply, recent)))
-    return {"replies": len(taken), "assess_cpu_ms": quantiles(taken)}
+        alone.append(_cpu(lambda message=message, reply=reply, recent=recent: assess(message, reply, recent)))
+        message, other = chance.choice(questions), _reply(texts, chance)
+        lines = [f"- {text}" for text in chance.sample(texts, MEMORY_LINES)]
+        remembering.append(
+            _cpu(lambda message=message, other=other, lines=lines: assess(message, other, memory=lines, level="high"))
+        )
+    return {
+        "replies": len(alone),
+        "assess_cpu_ms": quantiles(alone),
+        "assess_with_memory_cpu_ms": quantiles(remembering),
+    }
 
 
 def _reply(texts: Sequence[str], chance: random.Random) -> str:
@@ -209,6 +220,7 @@ def _show(figures: dict[str, Any]) -> None:
         ),
         ("confidence after it, CPU ms", figures["scale"]["confidence_cpu_ms"]),
         ("assess a reply of 2 kB, CPU ms", figures["monitor"]["assess_cpu_ms"]),
+        ("the same with five lines of memory", figures["monitor"]["assess_with_memory_cpu_ms"]),
     ):
         table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")))
     console = Console()

@@ -14,9 +14,10 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 Level = Literal["high", "medium", "low"]
 Bearing = Literal["answers", "history", "bears", "other"]
 """What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
-Reason = Literal["", "subject", "supposed", "detail", "present", "changed", "unsure"]
+Reason = Literal["", "subject", "supposed", "detail", "present", "changed", "unsure", "contradicts"]
 """Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past,
-followed by something that may have changed it; of one that answers, that the very detail may be lacking."""
+followed by something that may have changed it; of one that answers, that the very detail may be lacking,
+or that it says two things."""
 Outcome = Literal["passed", "doubtful", "unclear"]
 """What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
 which tells too little to doubt it."""

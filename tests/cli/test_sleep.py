@@ -122,10 +122,15 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
 
 def test_an_effect_is_told_in_words() -> None:
     effect = {"verdict": "helps", "estimate": 0.4, "low": 0.1, "high": 0.6}
-    found: dict[str, object] = {"counted": {}, "lessons": [{"id": 3, "state": "active", "effect": effect}]}
+    found: dict[str, object] = {
+        "counted": {},
+        "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}],
+    }
     one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found))
     assert one.said == "1 lesson (1 told). No conversation had a say."
-    assert [each.said() for each in one.measured] == ["lesson 3: helps, +40 points, between +10 and +60 (95 %)"]
+    assert [each.said() for each in one.measured] == [
+        "lesson fd930986b4: helps, +40 points, between +10 and +60 (95 %)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -266,10 +266,10 @@ def test_signals_are_told_in_words() -> None:
 
 def test_effects_are_drawn_with_their_intervals_and_named_by_what_they_say() -> None:
     effect = {"verdict": "works", "estimate": 0.24, "low": 0.05, "high": 1.41}
-    report = {"counted": {}, "lessons": [{"id": 3, "state": "active", "effect": effect}]}
+    report = {"counted": {}, "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}]}
     reports = [Done(1, "2026-01-05", "lessons", report, NOW), Done(2, "2026-01-05", "reflection", {"insights": 4}, NOW)]
     assert nights.insights([one.report for one in reports]) == []
-    (night,) = nights.nights(reports, {"lesson 3": "Name the platform."})
+    (night,) = nights.nights(reports, {"fd930986b4": "Name the platform."})
     (plot,) = next(one.plots for one in night.phases if one.plots)
     assert (plot.what, plot.verdict) == ("Name the platform", "works")
     assert (plot.bar.low, plot.bar.middle, plot.bar.high) == (52, 62, 100)

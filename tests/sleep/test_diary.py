@@ -1,6 +1,13 @@
-"""Ten days of three people: after every night the whole guidance as the model reads it, true, short, no opposites."""
+"""Ten days of three people: after every night the whole guidance as the model reads it, true, short, no opposites.
 
-from collections.abc import Sequence
+Without a model, and with a strong one that words what several days show, says again what stands, and takes back what
+the days refute.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pytest
 from inline_snapshot import snapshot
@@ -8,9 +15,11 @@ from inline_snapshot import snapshot
 from insula.agent.chat import Chat
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.sleep import prompts
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.phases import PHASES
-from insula.testing import ScriptedModel
+from insula.sleep.phases.wishes import KNOWN
+from insula.testing import Reply, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +106,50 @@ async def _read(store: Store) -> list[str]:
     always = [one.text for one in known.advice if not one.trigger]
     lines = [*known.guidelines.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
     return [line for line in lines if line]
+
+
+class Thought(NamedTuple):
+    """What a strong model makes of the days so far."""
+
+    principles: Sequence[tuple[str, str, Sequence[int]]] = ()
+    """Section, words, and the sessions that show it, by their number."""
+    retired: Sequence[str] = ()
+    """Guidelines that stand and that the days refute."""
+
+
+def strong(thoughts: Mapping[int, Thought]) -> ScriptedModel:
+    """A model that says so much after the session of a number, tells known pairs of wishes apart, and leaves others."""
+    known = {prompts.pair(old, new).prompt: {"relation": what} for old, new, what in KNOWN}
+
+    def answer(request: Request) -> Reply:
+        fields = (request.schema or {}).get("properties", {})
+        if "relation" in fields:
+            return known.get(request.prompt, {"relation": "unrelated"})
+        if "summary" in fields:
+            said = [line["user"] for line in _json(request.prompt) if "user" in line]
+            return {"summary": f"The user said: {' '.join(said)}"[:300], "topics": said[0].split()[-3:]}
+        if "principles" not in fields:
+            return ""  # the words of the principles stand
+        lines = _json(request.prompt)
+        sessions = sorted({line["session"] for line in lines if "session" in line})
+        ids = {line["text"]: line["id"] for line in lines if "id" in line}
+        return _reflection(thoughts.get(len(sessions), Thought()), ids, sessions)
+
+    return ScriptedModel(answer)
+
+
+def _json(prompt: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in re.findall(r"^\{.*\}$", prompt, re.MULTILINE)]
+
+
+def _reflection(thought: Thought, ids: Mapping[str, str], sessions: Sequence[int]) -> dict[str, Any]:
+    lists: dict[str, Any] = {"explanation": [], "procedures": [], "advice": []}
+    found = [
+        {"text": text, "section": section, "sessions": [sessions[number - 1] for number in numbers]}
+        for section, text, numbers in thought.principles
+    ]
+    gone = [{"do": "retire", "ids": [ids[text]], "text": "", "sessions": [sessions[-1]]} for text in thought.retired]
+    return lists | {"principles": found, "operations": gone}
 
 
 async def test_an_english_diary() -> None:
@@ -223,6 +276,198 @@ async def test_a_german_diary() -> None:
                 "Mit kurz meine ich höchstens zwei Sätze.",
             ],
             10: [
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+                "Schreib mir ab heute immer Rust statt Python.",
+            ],
+        }
+    )
+
+
+async def test_an_english_diary_with_a_strong_model() -> None:
+    """What two days show enters; a paraphrase gains support alone; what a wish ends, and what is refuted, leaves."""
+    fjords = "Tell how deep and how long a fjord is, and which is the longest fjord."
+    model = strong(
+        {
+            2: Thought([("interaction", "Give Celsius, since Fahrenheit means nothing.", (2,))]),
+            3: Thought([("patterns", "Tell what it is like in Bergen: cold, and what people eat.", (2, 3))]),
+            4: Thought([("patterns", "Tell what is like in Bergen, the cold, and what people eat.", (2, 3))]),
+            5: Thought([("patterns", fjords, (4, 5)), ("interaction", "Always use bullet points.", (1, 5))]),
+            6: Thought([("interaction", "Call the user Marta when you answer.", (3, 6))]),
+            8: Thought((), [fjords]),
+        }
+    )
+    assert await kept(ENGLISH, model) == snapshot(
+        {
+            1: ["I prefer bullet points, please use them in every answer."],
+            2: [
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+            ],
+            3: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+            ],
+            4: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+            ],
+            5: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "- Tell how deep and how long a fjord is, and which is the longest fjord.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+                "Stop giving me lists. I want normal paragraphs.",
+            ],
+            7: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "- Tell how deep and how long a fjord is, and which is the longest fjord.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Stop giving me lists. I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+            ],
+            8: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Stop giving me lists. I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+                "Never use emojis.",
+                "Keep your answers under four sentences, always.",
+            ],
+            10: [
+                "### Known patterns",
+                "- Tell what it is like in Bergen: cold, and what people eat.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Stop giving me lists. I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+                "Never use emojis.",
+            ],
+        }
+    )
+
+
+async def test_a_spanish_diary_with_a_strong_model() -> None:
+    model = strong(
+        {
+            3: Thought([("patterns", "Propón qué ceno hoy, tortilla o bizcocho.", (1, 2, 3))]),
+            5: Thought([("interaction", "Habla siempre de usted.", (1, 5))]),
+            8: Thought([("patterns", "Propón una receta: qué ceno, tortilla o bizcocho.", (1, 2, 3))]),
+        }
+    )
+    assert await kept(SPANISH, model) == snapshot(
+        {
+            1: ["Háblame siempre de usted, por favor."],
+            2: ["Háblame siempre de usted, por favor.", "Dame las cantidades en gramos, siempre."],
+            3: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Háblame siempre de usted, por favor.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+            ],
+            4: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Háblame siempre de usted, por favor.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "Sin emojis, por favor.",
+            ],
+            5: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "Sin emojis, por favor.",
+                "tutéame siempre.",
+            ],
+            6: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "Sin emojis, por favor.",
+                "tutéame siempre.",
+            ],
+            8: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "Sin emojis, por favor.",
+                "tutéame siempre.",
+                "Acaba siempre con una pregunta.",
+            ],
+            10: [
+                "### Known patterns",
+                "- Propón qué ceno hoy, tortilla o bizcocho.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "Sin emojis, por favor.",
+                "tutéame siempre.",
+                "Prefiero respuestas cortas.",
+            ],
+        }
+    )
+
+
+async def test_a_german_diary_with_a_strong_model() -> None:
+    pandas = "Schreib den Code in Python und verwende nie pandas."
+    model = strong(
+        {
+            2: Thought([("interaction", pandas, (1, 2))]),
+            4: Thought([("interaction", "Antworte immer als Tabelle.", (4,))]),
+            6: Thought([("patterns", "Erkläre, was Klasse, Modul und Paket ist.", (3, 5, 6))]),
+            7: Thought((), [pandas]),
+        }
+    )
+    assert await kept(GERMAN, model) == snapshot(
+        {
+            1: ["Schreib den Code ab jetzt immer in Python."],
+            2: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas."],
+            3: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas.", "Siez mich bitte."],
+            4: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+            ],
+            5: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Antworte in Zukunft kurz.",
+            ],
+            6: [
+                "### Known patterns",
+                "- Erkläre, was Klasse, Modul und Paket ist.",
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+            ],
+            8: [
+                "### Known patterns",
+                "- Erkläre, was Klasse, Modul und Paket ist.",
+                "Schreib den Code ab jetzt immer in Python.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+            ],
+            10: [
+                "### Known patterns",
+                "- Erkläre, was Klasse, Modul und Paket ist.",
                 "Nenn mich Frau Hill, wenn du antwortest.",
                 "Mit kurz meine ich höchstens zwei Sätze.",
                 "Schreib mir ab heute immer Rust statt Python.",

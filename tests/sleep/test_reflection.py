@@ -141,9 +141,10 @@ again and again), "growth" (what the assistant must get better at).
 - operations: what becomes of the guidance that stands (below, each with its id and how many sessions back it), as far
 as the records ask for it: "keep" what held, "merge" two or more that say the same into one "text", "reword" one into a
 clearer "text" of the same sense, "retire" one that the user's later words contradict or that no record bears out any
-more. "ids" holds their ids; never merge what contradicts each other. New guidance goes under principles, never what
-stands already. What the user corrected is given word for word; it outweighs every summary. Questions that were left
-open, and whether answers have been getting better, say where the assistant has to improve.
+more (at most 1 in one night). "ids" holds their ids, each id in one operation alone; never merge what contradicts
+each other. New guidance goes under principles, never what stands already. What the user corrected is given word for
+word; it outweighs every summary. Questions that were left open, and whether answers have been getting better, say where
+the assistant has to improve.
 
 Each entry is one or two sentences in the words of the records that it rests on, and "sessions" holds the numbers of
 those records, of no others. What would fit any user on any day is worth nothing: rather leave a list empty.\

@@ -1,5 +1,6 @@
 """Wishes that words leave in doubt: a model is asked what the newer makes of the older, and its answer is judged."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +11,11 @@ from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.memory.wishes import entry, words
 from insula.metacognition import Metacognition
-from insula.sleep import desk
+from insula.sleep import desk, prompts
 from insula.sleep.cycle import SleepReport, sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.pairs import MOST, Later, Pair, doubtful, settled
-from insula.sleep.phases.wishes import settle
+from insula.sleep.phases.wishes import KNOWN, settle
 from insula.testing import Reply, Request, ScriptedModel
 from insula.text.relations import Relation
 from insula.text.slots import slots
@@ -52,11 +53,20 @@ async def slept(store: Store, model: ScriptedModel | None, date: str = "d") -> S
     return await sleep_cycle(store, "ana", [(PhaseName.WISHES, settle)], date=date, model=model, force=True)
 
 
-def answering(relation: str) -> ScriptedModel:
-    def answer(_: Request) -> Reply:
-        return {"relation": relation}
+def knowing(answer: Callable[[Request], Reply]) -> ScriptedModel:
+    """A model that tells the known pairs apart, and answers to others by a script."""
+    known = {prompts.pair(old, new).prompt: {"relation": what} for old, new, what in KNOWN}
+    return ScriptedModel(lambda request: known.get(request.prompt) or answer(request))
 
-    return ScriptedModel(answer)
+
+def answering(relation: str) -> ScriptedModel:
+    return knowing(lambda _: {"relation": relation})
+
+
+def asked(model: ScriptedModel) -> list[str]:
+    """What it was asked beside the known pairs."""
+    known = {prompts.pair(old, new).prompt for old, new, _ in KNOWN}
+    return [one.prompt for one in model.requests if one.prompt not in known]
 
 
 async def test_what_a_model_reads_as_taken_back_is_told_no_more_until_it_is_undone(store: Store) -> None:
@@ -65,7 +75,7 @@ async def test_what_a_model_reads_as_taken_back_is_told_no_more_until_it_is_undo
     model = answering("lifts")
     (report,) = (await slept(store, model)).phases
     assert (report.state, report.found["asked"]) == ("done", 1)
-    assert f'{{"wish": "{OLD}", "later": "{NEW}"}}' in model.requests[0].prompt
+    assert f'{{"wish": "{OLD}", "later": "{NEW}"}}' in asked(model)[0]
     assert OLD not in await said(store, "wednesday", "What is new?")
     (piece,) = await desk.pieces(store, "ana")
     assert piece.retired == "the user took it back, as the model reads it"
@@ -90,11 +100,12 @@ async def test_without_a_model_nothing_is_asked_and_both_stand(store: Store) -> 
 
 async def test_a_pair_is_asked_about_once_whatever_is_stopped_when(store: Store) -> None:
     await said(store, "monday", NAGS, "How are you?", NO_NAGS, OLD, NEW)
-    first = ScriptedModel([{"relation": "unrelated"}, ModelUnavailable("The server is down.")])
+    replies = iter([{"relation": "unrelated"}, ModelUnavailable("The server is down.")])
+    first = knowing(lambda _: next(replies))
     assert [one.state for one in (await slept(store, first)).phases] == ["failed"]
     second = answering("unrelated")
     assert [one.state for one in (await slept(store, second)).phases] == ["done"]
-    assert first.requests[0].prompt not in [one.prompt for one in second.requests]
+    assert asked(first)[0] not in asked(second)
     third = answering("unrelated")
     assert [one.state for one in (await slept(store, third, "next")).phases] == ["skipped"]
     assert third.requests == []
@@ -103,8 +114,17 @@ async def test_a_pair_is_asked_about_once_whatever_is_stopped_when(store: Store)
 @pytest.mark.parametrize("reply", ["Das widerspricht sich.", {"relation": "widerspricht"}, "{}"])
 async def test_an_answer_that_cannot_be_read_changes_nothing(store: Store, reply: Reply) -> None:
     await said(store, "monday", NAGS, "How are you?", NO_NAGS)
-    (report,) = (await slept(store, ScriptedModel(lambda _: reply))).phases
+    (report,) = (await slept(store, knowing(lambda _: reply))).phases
     assert (report.state, report.found["unread"], report.found["done"]) == ("done", 1, [])
+
+
+async def test_a_model_that_takes_all_for_contradictions_is_not_asked(store: Store) -> None:
+    await said(store, "monday", NAGS, "How are you?", NO_NAGS)
+    model = ScriptedModel(lambda _: {"relation": "contradicts"})
+    (report,) = (await slept(store, model)).phases
+    assert (report.state, len(model.requests)) == ("skipped", 1)
+    assert "did not tell known pairs apart" in report.why
+    assert NAGS in await said(store, "tuesday", "What is new?")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +141,7 @@ async def test_only_the_users_own_plain_words_are_asked_about(store: Store, text
     await said(store, "monday", OLD, "How are you?", text)
     model = answering("lifts")
     await slept(store, model)
-    assert len(model.requests) == wanted
+    assert len(asked(model)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The monitor against tables that people wrote: fine responses pass, certain faults are caught, in eight languages."""
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -8,16 +7,21 @@ import pytest
 from insula.errors import InputError
 from insula.text.analysis import LANGUAGES
 from insula.turn.monitor import assess
-from insula_bench.answers import Judged, judge, measure, read, run
+from insula_bench.answers import Judged, judge, measure, read, run, shipped
 
 OWN = Path(__file__).parent / "triples_own.jsonl"
-FRESH = Path(__file__).parent / "triples_fresh.jsonl"
-HELD = Path(str(files("insula_bench"))) / "triples_held.jsonl"
+TABLES = (*shipped(), *sorted(Path(__file__).parent.glob("triples_*.jsonl")))
+"""All there are: a table that is added is read by the next run."""
 
 
 @pytest.fixture(scope="module")
-def judged() -> list[Judged]:
-    return [judge(one) for one in (*read(None), *read(OWN), *read(HELD), *read(FRESH))]
+def tables() -> dict[str, list[Judged]]:
+    return {path.stem: [judge(one) for one in read(path)] for path in TABLES}
+
+
+@pytest.fixture(scope="module")
+def judged(tables: dict[str, list[Judged]]) -> list[Judged]:
+    return [one for each in tables.values() for one in each]
 
 
 def test_the_tables_are_large_and_half_of_them_is_fine(judged: list[Judged]) -> None:
@@ -38,6 +42,26 @@ def test_certain_faults_are_caught(judged: list[Judged]) -> None:
     assert figures["caught_certain_kinds"]["share"] >= 0.85
     right, of = figures["kinds"]["off_topic"]
     assert right >= 0.6 * of
+
+
+CAUGHT = 0.6
+"""The least of each kind of fault that is caught, certain or not."""
+
+
+def test_no_kind_of_fault_is_mostly_missed_and_no_kind_of_fine_response_doubted(judged: list[Judged]) -> None:
+    faults = {one.triple.kind for one in judged if not one.triple.fine}
+    kinds = measure(judged)["kinds"]
+    assert len(TABLES) >= 6
+    assert not {kind: share for kind in faults if (share := kinds[kind])[0] < CAUGHT * share[1]}
+    assert not {kind: share for kind, share in kinds.items() if kind not in faults and share[0] < 0.95 * share[1]}
+
+
+def test_each_table_alone_keeps_within_the_goals(tables: dict[str, list[Judged]]) -> None:
+    for name, each in tables.items():
+        figures = measure(each)
+        assert figures["false_alarms"]["share"] <= 0.03, name
+        assert figures["fine_below_hedging"] == 0, name
+        assert figures["caught_certain_kinds"]["share"] >= 0.85, name
 
 
 def test_what_was_passed_over_is_named_with_the_line_that_should_have_been_used(judged: list[Judged]) -> None:

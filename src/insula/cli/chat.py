@@ -271,6 +271,7 @@ async def _night(talk: Conversation) -> SleepReport:
         model=talk.chat.model if understands(talk.model) else None,
         account=talk.chat.account,
         soul=soul_of(talk.user),
+        embed=metacognition.embed,
         force=True,
         on_phase=show,
     )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from insula.cli.options import Json, User, numbered
+from insula.cli.options import All, Json, User, numbered
 
 soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
 Revision = Annotated[
@@ -92,13 +92,8 @@ Number = Annotated[
 
 
 @memory.callback(invoke_without_command=True)
-def memory_list(
-    context: typer.Context,
-    user: User = "me",
-    everything: Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")] = False,
-    json: Json = False,
-) -> None:
-    """The latest memories, newest first."""
+def memory_list(context: typer.Context, user: User = "me", everything: All = False, json: Json = False) -> None:
+    """The latest 50 memories, newest first; with --all every one."""
     if context.invoked_subcommand is None:
         from insula.cli.memory import listing
 

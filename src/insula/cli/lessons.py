@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from insula.cli.options import Json, User
+from insula.cli.options import All, Json, User
 
 if TYPE_CHECKING:
     from insula.memory.ledger import Do
@@ -26,23 +26,14 @@ LINE = 100
 
 
 @app.callback(invoke_without_command=True)
-def listing(
-    context: typer.Context,
-    user: User = "me",
-    everything: Annotated[bool, typer.Option("--all", help="Also what is told no more.")] = False,
-    json: Json = False,
-) -> None:
+def listing(context: typer.Context, user: User = "me", everything: All = False, json: Json = False) -> None:
     """All that stands; with --all also what was retired, and why."""
     if context.invoked_subcommand is None:
         _list(user, everything, json)
 
 
 @app.command("list")
-def listed(
-    user: User = "me",
-    everything: Annotated[bool, typer.Option("--all", help="Also what is told no more.")] = False,
-    json: Json = False,
-) -> None:
+def listed(user: User = "me", everything: All = False, json: Json = False) -> None:
     """All that stands; with --all also what was retired, and why."""
     _list(user, everything, json)
 
@@ -63,7 +54,7 @@ def show(name: Name, user: User = "me", json: Json = False) -> None:
     for said in found.origins:
         print(f"  {_day(said.at)}, {said.session}: “{said.content[:200]}” (insula memory show {said.memory})")
     for past in found.past:
-        print(f"  {_day(past.at)}  {past.author}: {past.evidence.get('why', '')}")
+        print(f"  {_day(past.at)}  {desk.event(past)}")
 
 
 def _reasons(found: Any) -> dict[str, Any]:
@@ -156,7 +147,8 @@ def _list(user: str, everything: bool, json: bool) -> None:
         return
     for one, state in found:
         said = one.advice if len(one.advice) <= LINE else one.advice[: LINE - 1] + "…"
-        print(f"{one.name:<12} {state:<12} {said}")
+        how, _, why = state.partition(": ")
+        print(f"{one.name:<12} {how:<12} {said}{f' ({why})' if why else ''}")
     if not found:
         print(EMPTY)
 

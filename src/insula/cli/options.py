@@ -21,6 +21,7 @@ def _is_typed(source: Enum | None) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+All = Annotated[bool, typer.Option("--all", help="Also what is left out otherwise.")]
 User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", callback=_whose)]
 
 

@@ -68,6 +68,7 @@ async def _nights(
                     model=llm,
                     account=account_of(settings),
                     soul=soul_of(each),
+                    embed=embed,
                     force=force,
                     on_phase=show,
                 )

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
-from insula import foreign
+from insula import foreign, windows
 from insula.errors import SettingsError
 
 LOCK = "lock"
@@ -114,8 +114,9 @@ def alone(folder: Path) -> Generator[None]:
     """Wait until no other process of ours changes what the folder holds."""
     try:
         import fcntl
-    except ImportError:  # Windows: best effort, without a lock
-        yield
+    except ImportError:
+        with windows.held(private_folder(folder) / LOCK, wait=True):
+            yield
         return
     while True:
         try:

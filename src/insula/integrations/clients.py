@@ -4,9 +4,11 @@
     client.chat.completions.create(model=..., messages=[...])
 
 Of OpenAI's, `chat.completions.create`; of Anthropic's, `messages.create`; both of either kind, blocking and awaited.
-What is streamed is passed through as it comes: it gets its instructions, and is not assessed.
+What is streamed is passed through as it comes, and assessed when it has ended.
 """
 
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -49,17 +51,50 @@ def _around(resource: Any, guest: Guest, put: Any) -> None:
     def blocking(*given: Any, **asked: Any) -> Any:
         told = guest.wait(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
         response = create(*given, **put(asked, told))
-        text = None if asked.get("stream") else guest.wait(guest.answer(told, response))
-        return _hedged(response, text)
+        if asked.get("stream"):
+            return _around_stream(response, partial(_listening, guest, told))
+        return _hedged(response, guest.wait(guest.answer(told, response)))
 
     async def awaited(*given: Any, **asked: Any) -> Any:
         told = await guest.awaited(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
         response = await create(*given, **put(asked, told))
-        text = None if asked.get("stream") else await guest.awaited(guest.answer(told, response))
-        return _hedged(response, text)
+        if asked.get("stream"):
+            return _around_stream(response, partial(_alistening, guest, told))
+        return _hedged(response, await guest.awaited(guest.answer(told, response)))
 
     is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
     resource.create = awaited if is_async else blocking
+
+
+def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
+    """The stream, listened to where the client's is of the kind that is known; in place, as it is used in many ways."""
+    if (read := getattr(stream, "_iterator", None)) is not None:
+        stream._iterator = listen(read)
+    return stream
+
+
+def _listening(guest: Guest, told: Told, read: Iterator[Any]) -> Iterator[Any]:
+    heard: list[Any] = []
+    for piece in read:
+        heard.append(piece)
+        yield piece
+    guest.wait(guest.answer(told, _whole(heard)))
+
+
+async def _alistening(guest: Guest, told: Told, read: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    heard: list[Any] = []
+    async for piece in read:
+        heard.append(piece)
+        yield piece
+    await guest.awaited(guest.answer(told, _whole(heard)))
+
+
+def _whole(pieces: list[Any]) -> Any:
+    """The message that the pieces of a stream make together; None where a tool is called."""
+    deltas = [field(choice, "delta") for piece in pieces for choice in field(piece, "choices") or ()]
+    deltas += [field(piece, "delta") for piece in pieces if field(piece, "type") == "content_block_delta"]
+    called = any(field(one, "tool_calls") or field(one, "partial_json") is not None for one in deltas)
+    return None if called else "".join(field(one, "content") or field(one, "text") or "" for one in deltas)
 
 
 def to_openai(asked: dict[str, Any], told: Told) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from insula import content
 from insula.errors import InputError
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
-from insula.senses.messages import Returned, Said, events
+from insula.senses.messages import Returned, Said, events, said
 from insula.step.wording import SIGN
 
 if TYPE_CHECKING:
@@ -192,17 +192,16 @@ class Guest:
 
     async def _turn(self, talk: Talk, who: tuple[str, str], messages: Sequence[object], model: str) -> "Turn | None":
         """The turn of the user's last message, begun where it is new; those before it are left."""
-        told = (one for place, each in enumerate(messages) for one in events(each, place))
-        said = [one.words for one in told if isinstance(one, Said) and not one.words.startswith(SIGN)]
-        if not said:
+        heard = [words for words in said(messages) if not words.startswith(SIGN)]
+        if not heard:
             return None
-        key = len(said), said[-1]
+        key = len(heard), heard[-1]
         if key not in talk.turns:
             for cut in [one for one, turn in talk.turns.items() if one[1] == key[1] and not turn.over]:
                 return talk.turns[cut]  # the history was shortened within the run
             for old in [one for one in talk.turns if one[0] < key[0]]:
                 await talk.turns.pop(old).leave()
-            talk.turns[key] = await self.mind.begin(*who, said[-1], model=model)
+            talk.turns[key] = await self.mind.begin(*who, heard[-1], model=model)
         return talk.turns[key]
 
     def _failed(self, where: str) -> None:

@@ -15,13 +15,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
+from insula import windows
 from insula.errors import ModelUnavailable
 from insula.llm.failures import quoted
 from insula.llm.local import Weights, verify
 
 try:
     import fcntl
-except ImportError:  # Windows, best effort: two installations at once end in a file that is refused
+except ImportError:
     fcntl = None
 
 PARTS_FILE = "weights.toml"
@@ -92,15 +93,24 @@ def install(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) 
 @contextmanager
 def _unfinished(path: Path) -> "Generator[tuple[Path, BinaryIO]]":
     """The file as far as it has come, which one process at a time goes on with."""
-    with path.open("a+b") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ModelUnavailable(
-                    f"Another process is installing into {str(path.parent)!r}; wait until it is done."
-                ) from None
+    with path.open("a+b") as file, _held(path, file) as is_ours:
+        if not is_ours:
+            raise ModelUnavailable(f"Another process is installing into {str(path.parent)!r}; wait until it is done.")
         yield path, file
+
+
+@contextmanager
+def _held(path: Path, file: BinaryIO) -> "Generator[bool]":
+    if fcntl is None:
+        with windows.held(path.with_suffix(".lock")) as is_ours:
+            yield is_ours
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        yield False
+    else:
+        yield True
 
 
 def _fill(file: BinaryIO, parts: tuple[Part, ...], folder: Path, on_bytes: OnBytes) -> None:

@@ -5,23 +5,22 @@ kind asked for. A newer statement on the same matter, of the same one, that says
 wrong, stands in the place of the older, which is history with its dates.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
 from insula.memory.assertion import Question, Statement
-from insula.memory.certainty import is_sure
+from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
 from insula.memory.matter import by_chance, matters_told, nearness
 from insula.memory.modality import UPDATES
-from insula.memory.near import Near, nearnesses, who_terms
-from insula.memory.slots import counts, filled
-from insula.memory.subject import NOBODY, fits, names_of, people, same
-from insula.text.analysis import fold
-from insula.text.grammar import UNSPACED
+from insula.memory.near import Near, nearnesses
+from insula.memory.slots import filled
+from insula.memory.subject import NOBODY
 from insula.types import Bearing, Reason
 
 NEAR, FAR = 0.2, -0.05
@@ -35,8 +34,6 @@ SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 MARKED = 0.1
 """The share of lines that tell of a change, a correction or an end."""
-MOST = 0.5
-"""The share of a question's words above which a statement tells what it asks."""
 LIKELY = 0.5
 """Lines as near by chance from which nearness alone tells no succession."""
 
@@ -108,22 +105,10 @@ def judged(asked: Sequence[Question], told: Sequence[Told], memories: int = 0) -
     return best
 
 
-def aliases(told: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Who else a name or a path may mean, by the subjects of statements: "my sister Ana" makes them one."""
-    found: dict[str, set[str]] = {}
-    for subjects in {one for one in told if len(one) > 1}:
-        names = {path for path in subjects if path and "/" not in path}
-        paths = {path for path in subjects if "/" in path}
-        if len(names) == 1 and len(paths) == 1 and "user" not in names:
-            for path in (*names, *paths):
-                found.setdefault(path, set()).update(names | paths)
-    return {path: frozenset(others) for path, others in found.items()}
-
-
 def _of(
     question: Question, told: Sequence[Told], named: Mapping[str, frozenset[str]], memories: int
 ) -> dict[int, Judged]:
-    about = _meant(question.subjects, named)
+    about = meant(question.subjects, named)
     asked = question._replace(subjects=about)
     near = nearnesses(asked, [one.statement for one in told])
     asked = asked._replace(vector=None)  # from here on it is a key, too
@@ -133,11 +118,26 @@ def _of(
         known = best.get(match.told.memory)
         if known is None or match.order < known.order:
             best[match.told.memory] = match
+    split = _contradicted(asked, matches)
     for one in matches:
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    return _succeeded(asked, best, matches, memories)
+    found = _succeeded(asked, best, matches, memories)
+    return {
+        memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
+        for memory, one in found.items()
+    }
+
+
+def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:
+    """The memories that tell what is asked in two ways."""
+    answering = [one.told for one in matches if one.bearing == "answers"]
+    return frozenset(
+        one.memory
+        for one, other in pairwise(answering)
+        if one.memory == other.memory and contradict(question, one.statement, other.statement)
+    )
 
 
 def _completes(question: Question, match: _Match, other: _Match) -> bool:
@@ -148,21 +148,12 @@ def _completes(question: Question, match: _Match, other: _Match) -> bool:
     return held is True or (held is None and match.fit >= NEAR and bool(other.told.statement.terms - question.terms))
 
 
-def _meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Those asked about under all their names; who is asked about by name is nobody of another name."""
-    others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
-    if not names_of(subjects):
-        return subjects | others
-    known = any("/" in path for path in subjects)  # "my son Pablo" is not my boss Pablo
-    return subjects if known else subjects | frozenset(path for path in others if "/" in path)
-
-
 def _match(question: Question, told: Told, near: Near) -> _Match:
     statement, fit = told.statement, near.fit
     if fit < FAR:
         return _Match(told, "other", fit, "")
-    if not _is_about(question, statement.subjects) and not (near.common >= SAME and _of_owner(question, statement)):
-        of_it = _is_beside(question, statement) or _is_such(question, statement)
+    if not is_about(question, statement.subjects) and not (near.common >= SAME and of_owner(question, statement)):
+        of_it = is_beside(question, statement) or is_such(question, statement)
         beside = fit >= FOLLOWS and statement.modality == "fact" and of_it
         return _Match(told, "bears", fit, "") if beside else _Match(told, "other", fit, "subject")
     if statement.modality in SUPPOSED and not _is_meant(question, statement):
@@ -190,75 +181,6 @@ def _is_meant(question: Question, statement: Statement) -> bool:
         return how in {"wish", "plan", "hypothetical"}
     asked_all = len(question.terms) > 1 and question.terms <= statement.terms
     return how == "fiction" and asked_all  # "whom do I play in the play?"
-
-
-def _of_owner(question: Question, statement: Statement) -> bool:
-    """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
-    owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
-    return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
-
-
-def _is_beside(question: Question, statement: Statement) -> bool:
-    """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
-    asked = question.subjects - {USER, NOBODY}
-    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
-    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
-
-
-def _is_such(question: Question, statement: Statement) -> bool:
-    """Whether a question asks of some being without saying whose, and a statement tells most of it of one such.
-
-    "Whose cat had kittens?" and "which dog bit the postman?" ask of any cat and dog; "my son" is my own.
-    """
-    if question.ask.kind != "person" and _says_own(question):
-        return False
-    asked = question.terms - who_terms(question)
-    kinds = {path.rpartition("/")[2] for path in question.subjects if "/" in path}
-    of_kind = kinds & {path.rpartition("/")[2] for path in statement.subjects if "/" in path}
-    return bool(of_kind) and len(asked & statement.terms) > MOST * len(asked)
-
-
-def _says_own(question: Question) -> bool:
-    """Whether a question says "my"."""
-    words = people(question.language).words
-    if question.language in UNSPACED:
-        return any(word in question.text for word in words["first"])
-    return not words["first_own"].isdisjoint(fold(word) for word in re.findall(r"\w+", question.text.lower()))
-
-
-def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement is about one of theirs, and a question asks who of them: "who of us keeps bees?"."""
-    return question.ask.kind == "person" and any(
-        path.startswith(f"{one}/") for path in subjects for one in question.subjects
-    )
-
-
-@lru_cache(maxsize=4_096)
-def _is_about(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
-    said = subjects - {""}
-    if fits(question.subjects, said) or _of_theirs(question, subjects):
-        return True
-    if question.subjects == frozenset({USER}) and _of_kind_asked(question, subjects):
-        return True
-    things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
-    owner = frozenset(path.rpartition("/")[0] for path in things)
-    counted = question.ask.kind == "list" or (question.ask.kind == "number" and counts(question))
-    return bool(things) and counted and fits(owner, said)
-
-
-@lru_cache(maxsize=64)  # it is asked of each statement
-def _kinds_named(text: str, language: str) -> frozenset[str]:
-    """The kinds of the user's people that a question names."""
-    known = people(language)
-    words = re.findall(r"\w+", fold(text.lower()))
-    return frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
-
-
-def _of_kind_asked(question: Question, subjects: frozenset[str]) -> bool:
-    """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
-    kinds = _kinds_named(question.text, question.language)
-    return bool(kinds) and any(same(kind, path) for kind in kinds for path in subjects)
 
 
 def _succeeded(
@@ -321,12 +243,14 @@ class _Later:
     def may_change(self, old: _Match) -> bool:
         """Whether it may have changed an older one, by what the two have in common."""
         before, after = old.told.statement, self._said
-        if self.told.memory <= old.told.memory or self.told.said_at < old.told.said_at:
+        if self.told.memory <= old.told.memory:
+            return False
+        if self.told.said_at < old.told.said_at and not self._updates:  # told later of a time before: neither is sure
             return False
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
         if not self._updates:
             return named and self._tells
-        meant = named or (_is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
+        meant = named or (is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
         return meant and _is_near(old, self._match, self._memories)
 
     @cached_property
@@ -334,7 +258,7 @@ class _Later:
         """Whether it may be what is asked for."""
         near = by_chance(self._match.fit, self._memories) <= LIKELY
         return (
-            near and _is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
+            near and is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
         )
 
 
@@ -368,7 +292,7 @@ def _is_update(question: Question, new: _Match) -> bool:
         and not ("still" in said.marks and "corrects" not in said.marks)
         and said.modality == "fact"
         and new.reason != "subject"
-        and _is_about(question, said.subjects)
+        and is_about(question, said.subjects)
     )
 
 

@@ -11,13 +11,15 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from insula.memory.assertion import Question, Statement
-from insula.memory.modality import UPDATES, says
+from insula.memory.modality import UPDATES, Mark, says
 from insula.memory.near import who_terms
-from insula.memory.slots import filled, placed
+from insula.memory.slots import placed, tells
 from insula.text.grammar import UNSPACED
 
 SURELY = 0.4
 """The chance of a matter in common from which nothing else is asked."""
+CHOSEN = 0.75
+"""The same where one of a kind is asked for: "which airline" is of flights, as their hours are."""
 HALF = 0.5
 """The share of the words of a question for yes or no that a statement of it holds."""
 
@@ -32,15 +34,27 @@ def is_sure(question: Question, statement: Statement, common: float) -> bool:
     """
     if says("figurative", statement.text, statement.language) or _lacks_measure(question, statement):
         return False
+    same = common >= (CHOSEN if question.ask.kind == "choice" else SURELY)
     asked = _asked(question)
     held = asked & statement.terms
     if question.ask.kind == "yes_no":
         changed = bool(held) and not UPDATES.isdisjoint(statement.marks)
-        return changed or common >= SURELY or len(held) >= HALF * max(len(asked), 1)
+        return changed or same or len(held) >= HALF * max(len(asked), 1)
     if question.ask.kind == "place" and not placed(question, statement):
         return False
     every = bool(asked) and held == asked and statement.terms > asked
-    return filled(question, statement) is True or every or common >= SURELY
+    return tells(question, statement) or every or same
+
+
+def contradict(question: Question, one: Statement, other: Statement) -> bool:
+    """Whether two statements of one text tell what is asked in two ways, and neither sets the other right."""
+    if not _SETTLED.isdisjoint(one.marks | other.marks) or one.subjects != other.subjects:
+        return False
+    both = one.terms & other.terms
+    if ("negated" in one.marks) != ("negated" in other.marks):
+        return len(both) >= HALF * max(len(one.terms), len(other.terms), 1)
+    apart = len(one.terms - both) == len(other.terms - both) == 1  # "I live in Porto. I live in Madrid."
+    return bool(both) and apart and question.ask.kind in _SINGLE
 
 
 @lru_cache(maxsize=64)
@@ -60,6 +74,10 @@ def _lacks_measure(question: Question, statement: Statement) -> bool:
 
 
 _MEASURES = ("age", "duration", "side")
+_SINGLE = frozenset({"place", "time", "number", "name"})
+"""Kinds of questions that have one answer; who likes tea may like coffee."""
+_SETTLED: frozenset[Mark] = UPDATES - {"negated"} | {"before", "still"}
+"""Marks of a statement that says itself how it stands to the other."""
 
 
 @cache

@@ -7,11 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.memory.about import aliases
 from insula.memory.assertion import Question, Statement
-from insula.memory.bearing import Told, aliases
+from insula.memory.bearing import Told
 from insula.memory.rows import Unstated
 from insula.memory.schema import UNSTATED, is_of, memories, statements
-from insula.memory.subject import meant_by
+from insula.memory.subject import NOBODY, SOMEBODY, meant_by
 from insula.memory.vectors import Vector, packed, unpacked
 
 LATEST = 48
@@ -127,6 +128,27 @@ def state(connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated
     for one, found in rows:
         add(connection, user_id, one.id, found)
     return len(rows)
+
+
+def incomplete(connection: sa.Connection, user_id: int, after: int, limit: int) -> list[Unstated]:
+    """The next memories that a user told after an id and that leave open whom they are about."""
+    open_ = sa.or_(statements.c.subject == NOBODY, statements.c.subject.startswith(SOMEBODY, autoescape=True))
+    stands = sa.exists().where(statements.c.user_id == user_id, statements.c.memory_id == memories.c.id)
+    asserted = sa.and_(memories.c.provenance == "user", memories.c.kind == "semantic", memories.c.retired_at.is_(None))
+    found = connection.execute(
+        _TEXTS.where(memories.c.user_id == user_id, memories.c.id > after, asserted, memories.c.withheld == "")
+        .where(memories.c.stated.is_not(None), sa.or_(stands.where(open_), ~stands))
+        .order_by(memories.c.id)
+        .limit(limit)
+    )
+    return [Unstated(*row) for row in found]
+
+
+def complete(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+    """Write statements beside those that a memory has; of one that was erased or retired meanwhile, none."""
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
+    if connection.execute(sa.select(memories.c.id).where(mine)).scalar() is not None:
+        add(connection, user_id, memory_id, made)
 
 
 def unsay(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:

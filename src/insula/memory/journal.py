@@ -11,9 +11,10 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import index
+from insula.memory import facts, index
 from insula.memory.changes import (
     Changes,
+    Completed,
     Forget,
     Insight,
     Lesson,
@@ -188,6 +189,11 @@ def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None
     for other in change.others:
         _relate(connection, user_id, change.kept, other, MERGES, 1.0, at)
         _retire(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
+
+
+@apply.register
+def _(change: Completed, connection: sa.Connection, user_id: int, at: float) -> None:
+    facts.complete(connection, user_id, change.memory_id, change.statements)
 
 
 @apply.register

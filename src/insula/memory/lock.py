@@ -6,15 +6,21 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from insula import windows
+
 try:
     import fcntl
-except ImportError:  # Windows, best effort: each phase is still written once, as it is where no file can be made
+except ImportError:
     fcntl = None
 
 
 @contextmanager
 def held(path: Path) -> Generator[bool]:
     """Hold the lock at `path` while the block runs; with False where somebody else does."""
+    if fcntl is None:
+        with windows.held(path) as is_ours:
+            yield is_ours
+        return
     handle = _taken(path)
     try:
         yield handle is not None
@@ -26,7 +32,7 @@ def held(path: Path) -> Generator[bool]:
 
 
 def _taken(path: Path) -> int | None:
-    """The open file, locked and still the one at `path`: whoever let go of it has removed it. 0 without locks."""
+    """The open file, locked and still the one at `path`: whoever let go has removed it. 0 where none can be made."""
     while fcntl is not None:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)

@@ -43,6 +43,12 @@ def filled(question: Question, statement: Statement) -> bool | None:
     return all(told) if told else None
 
 
+def tells(question: Question, statement: Statement) -> bool:
+    """Whether a statement surely holds it: every German noun has a capital, so that none of them tells a name."""
+    unsure = statement.language == "de" and "which" in _slots(question.text, question.language)
+    return filled(question, statement) is True and not unsure
+
+
 def _is_nothing_new(question: Question, statement: Statement) -> bool:
     """Whether a statement holds no content word that the question does not: "I bought a novel" names none."""
     if statement.language in UNSPACED or statement.language != question.language or not statement.terms:
@@ -93,7 +99,8 @@ def _is_elsewhere(question: Question, statement: Statement) -> bool:
     words = _WORD.findall(statement.text.lower())
     terms = ((at, term_of(word, statement.language)) for at, word in enumerate(words) if word not in asked)
     new = [at for at, term in terms if term and term not in known]
-    return bool(new) and all(_PLACED.intersection(words[max(0, at - 2) : at]) - asked for at in new)
+    before = _PLACED.get(statement.language, frozenset[str]())
+    return bool(new) and all(before.intersection(words[max(0, at - 2) : at]) - asked for at in new)
 
 
 def placed(question: Question, statement: Statement) -> bool:
@@ -108,7 +115,7 @@ def placed(question: Question, statement: Statement) -> bool:
     asked = _words(question.text) if statement.language == question.language else frozenset[str]()
     if len(words) <= BRIEF:
         return True
-    known, before = months(statement.language) | WEEKDAYS, _WHERE.get(statement.language, _PLACED)
+    known, before = months(statement.language) | WEEKDAYS, _WHERE.get(statement.language, frozenset[str]())
     return any(
         bool(before.intersection(words[max(0, at - 3) : at]))
         for at, word in enumerate(words)
@@ -188,8 +195,18 @@ def _saying(slot: str) -> Callable[[Question, Statement], bool]:
 
 _TIMES: tuple[AskKind, ...] = ("time", "number")
 _IS = frozenset({"is", "was", "est", "es", "era", "é", "è"})
-_PLACED = frozenset({"in", "at", "en", "em", "à", "a", "nach", "bei", "im", "no", "na", "to"})
-"""Words before a place."""
+_PLACED = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "in at to",
+        "es": "en a",
+        "pt": "em no na nos nas a",
+        "it": "in a al nel nella",
+        "fr": "à en au",
+        "de": "in im nach bei",
+    }.items()
+}
+"""Words before a place; the English "a" is none."""
 _COMMON_WHERE = "in near"
 _WHERE = {
     language: frozenset(f"{words} {_COMMON_WHERE}".split())

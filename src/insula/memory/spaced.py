@@ -138,8 +138,12 @@ def _is_being(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool
 
 def _is_had(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     """Whether a word names beings that somebody has: "I have two kids"."""
-    has = known.words["has"]
-    return known.being(tokens[at][0]) in _KIN and any(low in has for low, _ in tokens[max(0, at - _REACH) : at])
+    has, governed = known.words["has"], at > 0 and _governed(tokens, at - 1, known.words)  # "he montado a caballo"
+    return (
+        not governed
+        and known.being(tokens[at][0]) in _KIN
+        and any(low in has for low, _ in tokens[max(0, at - _REACH) : at])
+    )
 
 
 def _article(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> bool:

@@ -268,6 +268,7 @@ class Metacognition(Mind):
             calibration=self.calibration,
             model=model,
             soul=soul,
+            embed=self.embed,
             force=force,
         )
 

@@ -1,6 +1,6 @@
 """Messages of the libraries that people use, as what they tell: calls, their results, the user's words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from insula.content import field, items, plain, taken
@@ -33,6 +33,8 @@ class Said(NamedTuple):
 Event = Called | Returned | Said
 
 _USERS, _TOOLS = frozenset(("user", "human")), frozenset(("tool", "function"))
+_OTHERS = _TOOLS | {"assistant", "ai", "response", "system", "developer", "function_call", "function_call_output"}
+"""Who speaks and is not the user."""
 _CALLS = frozenset(("function_call", "custom_tool_call", "mcp_call", "tool_use", "tool-call", "tool_call", "function"))
 
 
@@ -51,8 +53,20 @@ def calls(message: object, place: int) -> list[Called]:
     return [one for one in _events(message, place) if isinstance(one, Called)]
 
 
+def said(messages: Sequence[object]) -> Iterator[str]:
+    """What the user said in a conversation, oldest first."""
+    for place, message in enumerate(messages):
+        role = _role(message)
+        if isinstance(role, str) and role not in _OTHERS:  # most messages of an agent are not the user's
+            yield from (one.words for one in _events(message, place) if isinstance(one, Said))
+
+
+def _role(message: object) -> object:
+    return field(message, "role") or field(message, "type") or field(message, "kind")
+
+
 def _events(message: object, place: int) -> Iterator[Event]:
-    role = field(message, "role") or field(message, "type") or field(message, "kind")
+    role = _role(message)
     if not isinstance(role, str):
         return
     if role in _TOOLS and (field(message, "tool_call_id") or field(message, "name")):

@@ -147,6 +147,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         model=chat.model if service.understands else None,
         account=chat.account,
         soul=service.soul_of(user),
+        embed=chat.metacognition.embed,
         force=force,
     )
     return replace(report, phases=tuple(replace(one, why=service.told(one.why)) for one in report.phases))

@@ -19,6 +19,7 @@ from insula.memory.changes import Changes
 from insula.memory.isolation import on_behalf_of
 from insula.memory.nights import MIN_MESSAGES, UP_TO
 from insula.memory.store import Store
+from insula.memory.vectors import Embed
 from insula.sleep.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Calibration, Identity
@@ -69,6 +70,8 @@ class Night:
     account: Account = field(default_factory=Account)
     soul: Path | None = None
     """The user's SOUL.md; None where it is kept in the store alone."""
+    embed: Embed | None = None
+    """Makes the vectors of statements; None leaves them to their words."""
     done: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Reports of what is journalled already."""
     last: Json = field(default_factory=dict[str, Any])
@@ -143,6 +146,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     model: "Model | None" = None,
     account: Account | None = None,
     soul: Path | None = None,
+    embed: Embed | None = None,
     force: bool = False,
     on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
@@ -159,6 +163,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         model: writes summaries and reflections; without one they are made without.
         account: caps on what it may spend.
         soul: the user's SOUL.md; None keeps it in the store alone.
+        embed: makes the vectors of what the night adds to memory.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         on_phase: called with each phase as it ends.
 
@@ -191,6 +196,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
                 model=model,
                 account=account or Account(),
                 soul=soul,
+                embed=embed,
                 done=done,
             )
             with span(NIGHT) as traced:

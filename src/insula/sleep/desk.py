@@ -3,7 +3,7 @@
 The same for the command, the API and the page; SOUL.md shows each decision at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,22 @@ DONE: dict[Do, str] = {
 }
 
 
+_WHO: Mapping[str, str] = {"user": "you, in a chat", "person": "you", "night": "the night"}
+_DID: Mapping[str, str] = {
+    "said": "said it",
+    "said again": "said it again",
+    "accept": "accepted it",
+    "mute": "muted it",
+    "unmute": "unmuted it",
+    "pin": "pinned it",
+    "unpin": "unpinned it",
+    "edit": "gave it other words",
+    "undone": "took the last decision back",
+    "forgotten by you": "forgot it",
+    "taken out of SOUL.md": "took it out of SOUL.md",
+}
+
+
 class Shown(NamedTuple):
     """A piece of guidance with all that is known of it."""
 
@@ -50,7 +66,7 @@ def state(piece: Piece, now: float) -> str:
     """Where it stands, in a word or two."""
     one = piece.kept
     if piece.retired:
-        return f"retired: {piece.retired}"
+        return f"retired: {_to_user(piece.retired)}"
     if one.mode:
         return one.mode
     if is_wish(one):
@@ -59,6 +75,17 @@ def state(piece: Piece, now: float) -> str:
         return "accepted"
     held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in one.evidence)
     return "guideline" if one.section else live(held, now).state
+
+
+def event(one: Revised) -> str:
+    """What became of a piece once, and who did it, in words."""
+    why = str(one.evidence.get("why", ""))
+    return f"{_WHO.get(one.author, one.author)}: {_DID.get(why, _to_user(why))}"
+
+
+def _to_user(why: str) -> str:
+    """A reason as it is told to the very person that it speaks of."""
+    return why.replace("the user", "you")
 
 
 async def pieces(store: Store, user: str) -> list[Piece]:
@@ -121,7 +148,7 @@ async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, 
 def _refused(one: Piece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if one.retired and do != "undo":
-        return f"it was retired ({one.retired}); `insula lessons undo {one.kept.name}` brings it back."
+        return f"it was retired ({_to_user(one.retired)}); `insula lessons undo {one.kept.name}` brings it back."
     if do == "edit":
         return _unfit(text)
     return ""

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
 from insula.memory.rows import Line, Noticed
-from insula.memory.wishes import wished
+from insula.memory.wishes import is_all, wished
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text.analysis import LANGUAGES, Analysis, analyse, detect
@@ -229,11 +229,19 @@ def _noticed(lines: Sequence[Line], signals: Iterable[Noticed], rarity: Mapping[
         if line is None or signal.kind not in (CONFIDENCE_LOW, IMPASSE):
             continue
         own = own_words(line.content)
+        if _is_only_a_wish(own):
+            continue
         category = _seen(flags.get(signal.turn, ()), "misread")
         topic = _topic(analyse(own), rarity)
         origin: Origin = "stuck" if signal.kind == IMPASSE else "flagged"
         refused = "" if own else PASTED
         yield Mistake(origin, category, tuple(topic), topic, "", (line.id,), refused)
+
+
+def _is_only_a_wish(own: str) -> bool:
+    """Whether a message asks for nothing but to be answered otherwise: no answer to it is a mistake on a topic."""
+    said = wished(own, detect(own, "en")) if own else ()
+    return is_all(said, own) or any(one.force == "pointing" for one in said)
 
 
 # Words.

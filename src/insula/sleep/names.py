@@ -10,6 +10,7 @@ class PhaseName(StrEnum):
 
     SUMMARIES = "summaries"
     CONSOLIDATION = "consolidation"
+    STATEMENTS = "statements"
     MISTAKES = "mistakes"
     WISHES = "wishes"
     REFLECTION = "reflection"

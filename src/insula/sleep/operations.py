@@ -20,7 +20,10 @@ MOST = 12
 """Operations that are read of one reflection."""
 RETIRED = 0.3
 """Share of the guidance that one night may retire, as for the document; one piece always."""
-TEXT = 300
+TEXT, FEWEST = 300, 8
+"""Characters of a text, at most and at least."""
+MERGED, CITED = 8, 100
+"""Pieces of one operation, and sessions that it cites, at most."""
 NIGHT = "night"
 
 Id = Annotated[str, Field(max_length=40)]
@@ -30,9 +33,42 @@ class Operation(BaseModel):
     """What becomes of some guidance."""
 
     do: Literal["keep", "merge", "reword", "retire"]
-    ids: Annotated[list[Id], Field(max_length=8)]
+    ids: Annotated[list[Id], Field(max_length=MERGED)]
     text: Annotated[str, Field(max_length=TEXT)] = ""
-    sessions: Annotated[list[int], Field(max_length=100)] = []
+    sessions: Annotated[list[int], Field(max_length=CITED)] = []
+
+
+def room(known: int) -> int:
+    """How many of so many pieces one night may retire."""
+    return max(1, int(RETIRED * known))
+
+
+def forms(ids: Sequence[str], sessions: Sequence[int]) -> list[dict[str, Any]]:
+    """Each kind of operation as a schema in JSON, with what it can be done with and may cite."""
+    named, cited = {"type": "string", "enum": [*ids]}, {"type": "integer", "enum": [*sessions]}
+    text = {"type": "string", "minLength": FEWEST, "maxLength": TEXT}
+    return [
+        _form("keep", named, (1, len(ids)), cited),
+        _form("retire", named, (1, room(len(ids))), cited),
+        _form("reword", named, (1, 1), cited, text),
+        *([_form("merge", named, (2, min(MERGED, len(ids))), cited, text)] if len(ids) > 1 else []),
+    ]
+
+
+def _form(
+    do: str,
+    named: Mapping[str, Any],
+    some: tuple[int, int],
+    cited: Mapping[str, Any],
+    text: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    fields = {
+        "do": {"const": do},
+        "ids": {"type": "array", "items": named, "minItems": some[0], "maxItems": some[1]},
+        **({"text": text} if text else {}),
+        "sessions": {"type": "array", "items": cited, "minItems": 1, "maxItems": CITED},
+    }
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
 class Judged(NamedTuple):
@@ -50,19 +86,19 @@ def judged(asked: Sequence[Operation], known: Sequence[Kept], held: Mapping[int,
         known: the guidance that stands.
         held: what each session holds.
     """
-    of, room = {one.name: one for one in known}, max(1, int(RETIRED * len(known)))
+    of, left = {one.name: one for one in known}, room(len(known))
     fit: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
     touched: set[str] = set()
     for one in asked[:MOST]:
         gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
         why = _flaw(one, of, held) or ("touched already" if touched & {*one.ids} else "")
-        why = why or ("more than one night may retire" if gone > room else "")
+        why = why or ("more than one night may retire" if gone > left else "")
         if why:
             refused.append({"do": one.do, "why": why})
             continue
         touched |= {*one.ids}
-        room -= gone
+        left -= gone
         if one.do != "keep":
             fit.append(one.model_dump(mode="json"))
     return Judged(fit, refused)

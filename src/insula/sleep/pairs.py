@@ -9,7 +9,7 @@ from insula.memory.changes import Change, Retired
 from insula.memory.rows import Kept
 from insula.memory.wishes import WHY, backed, entry, is_of_one_matter, is_wish, stands, words
 from insula.sleep.agreement import opposite
-from insula.sleep.operations import NIGHT, RETIRED
+from insula.sleep.operations import NIGHT, room
 from insula.text.relations import Relation, doubt, relation
 from insula.text.wishing import Wish
 
@@ -66,18 +66,18 @@ def doubtful(later: Iterable[Later], kept: Iterable[Kept], retired: Iterable[Kep
 def settled(pairs: Sequence[Pair], answers: Sequence[Relation], kept: Iterable[Kept], now: float) -> Settled:
     """What a model's answers on some pairs change."""
     standing = {one.key: one for one in kept if is_wish(one)}
-    room = max(1, int(RETIRED * len(standing)))
+    left = room(len(standing))
     found = Settled([], [], [])
     for pair, answer in zip(pairs, answers, strict=True):
         if answer == "unrelated":
             continue
-        why = _flaw(pair, answer, standing, room)
+        why = _flaw(pair, answer, standing, left)
         if why:
             found.refused.append((pair, why))
             continue
         changes = _changes(pair, answer, now)
         gone = [one.key for one in changes if isinstance(one, Retired)]
-        room -= len(gone)
+        left -= len(gone)
         for key in gone:
             standing.pop(key, None)
         found.changes.extend(changes)
@@ -85,7 +85,7 @@ def settled(pairs: Sequence[Pair], answers: Sequence[Relation], kept: Iterable[K
     return found
 
 
-def _flaw(pair: Pair, answer: Relation, standing: Mapping[str, Kept], room: int) -> str:
+def _flaw(pair: Pair, answer: Relation, standing: Mapping[str, Kept], left: int) -> str:
     """Why an answer changes nothing; empty where it may."""
     old, new = pair
     if old.key not in standing or (new.kept and new.kept.key not in standing):
@@ -96,7 +96,7 @@ def _flaw(pair: Pair, answer: Relation, standing: Mapping[str, Kept], room: int)
         return "says the opposite" if opposite(new.wish.words, words(old)) else ""
     if answer != "lifts" and new.kept and not stands(new.kept):
         return "wished for once"
-    return "more than one night may retire" if room < 1 else ""
+    return "more than one night may retire" if left < 1 else ""
 
 
 def _changes(pair: Pair, answer: Relation, now: float) -> list[Change]:

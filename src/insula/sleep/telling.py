@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
+from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.effects import Weighed
 from insula.sleep.names import PhaseName
@@ -15,6 +16,7 @@ from insula.sleep.phases import (
     mistakes,
     reflection,
     soul,
+    statements,
     summaries,
     trends,
     wishes,
@@ -23,6 +25,7 @@ from insula.sleep.phases import (
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
+    PhaseName.STATEMENTS: "Completed facts",
     PhaseName.MISTAKES: "Looked for mistakes",
     PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
@@ -140,6 +143,13 @@ def _consolidation(found: Json) -> Iterator[str]:
     yield f"Of {_many(report['looked_at'], 'memory')}: {said}."
 
 
+def _statements(found: Json) -> Iterator[str]:
+    report = cast(statements.Report, found)
+    refused = sum(report["refused"].values())
+    more = f", {refused} refused" if refused else ""
+    yield f"{len(report['completed'])} of {_many(report['lines'], 'line')} completed{more}."
+
+
 def _mistakes(found: Json) -> Iterator[str]:
     report = cast(mistakes.Report, found)
     kinds = ", ".join(f"{kind} {_times(count)}" for kind, count in report["mistakes"].items() if count)
@@ -207,7 +217,8 @@ def _measured(phase: PhaseReport, names: Names) -> Iterator[Measured]:
         report = cast(lessons.Report, phase.found)
         for lesson in report.get("lessons", ()):
             if not isinstance(lesson["effect"], str):
-                yield _effect(names.get(f"lesson {lesson['id']}", f"lesson {lesson['id']}"), lesson["effect"])
+                name = name_of(lesson["key"], "")
+                yield _effect(names.get(name, f"lesson {name}"), lesson["effect"])
         for insight in report.get("insights", ()):
             yield _effect(names.get(f"insight {insight['id']}", f"insight {insight['id']}"), insight)
     if phase.name == PhaseName.TRENDS:
@@ -256,6 +267,7 @@ def _trends(found: Json) -> Iterator[str]:
 _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
     PhaseName.SUMMARIES: _summaries,
     PhaseName.CONSOLIDATION: _consolidation,
+    PhaseName.STATEMENTS: _statements,
     PhaseName.MISTAKES: _mistakes,
     PhaseName.WISHES: _wishes,
     PhaseName.REFLECTION: _reflection,

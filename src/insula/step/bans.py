@@ -123,8 +123,10 @@ def _things(table: "Table", clause: str) -> "list[Ban]":
 
 
 def _table() -> "Table":
-    with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
-        return json.loads(file.read())
+    if not _READ:  # once in a process: an agent with the senses in it hears many messages
+        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+            _READ.update(json.loads(file.read()))
+    return _READ
 
 
 TYPE_CHECKING = False
@@ -132,3 +134,4 @@ if TYPE_CHECKING:
     from typing import Any
 
     Table = dict[str, Any]
+_READ: "Table" = {}

@@ -327,7 +327,13 @@ def fold(text: str) -> str:
     """`text` without accents, as terms are."""
     if text.isascii():
         return text
-    return "".join(ch for ch in unicodedata.normalize("NFKD", text) if not unicodedata.combining(ch)) or text
+    return _marks().sub("", unicodedata.normalize("NFKD", text)) or text
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """The characters that combine with the one before; those beyond the basic plane are no letters' marks."""
+    return re.compile(f"[{''.join(ch for ch in map(chr, range(0x300, 0x10000)) if unicodedata.combining(ch))}]+")
 
 
 def words(text: str, language: str) -> Iterator[Word]:

@@ -6,6 +6,7 @@ what is true.
 
 import json
 import re
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -43,6 +44,9 @@ _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _ORDINAL = re.compile(r"^\s*\(?\d{1,2}[.)、]\s", re.M)
 _DATE = re.compile(r"\d")
 _CAPITALISED = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*")
+_NAME_SPAN = re.compile(
+    r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*(?:\s(?:(?:d[aeiou]|de la|del|della|van|von|der|la|le|of|the)\s)?[A-ZÀ-ÖØ-Þ][\w'-]*)*"
+)
 _ITEMS = re.compile(r"[,，、;；]\s*\S|\n\s*\S")
 _CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?i:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
 _FEW = 3
@@ -111,6 +115,13 @@ def names_in(text: str, language: str) -> set[str]:
     function = words_of("function", language)
     found = {match.lower() for match in _CAPITALISED.findall(text[:MAX_CHARS])}
     return {word for word in found if word not in function and word.partition("'")[0] not in function}
+
+
+def name_count(text: str, language: str, but: Collection[str]) -> int:
+    """How many things with a name a text holds ("Leonardo da Vinci" is one), without the lower-case words of `but`."""
+    names = names_in(text, language) - frozenset(but)
+    spans = (_CAPITALISED.findall(span.group()) for span in _NAME_SPAN.finditer(text[:MAX_CHARS]))
+    return sum(1 for span in spans if any(word.lower() in names for word in span))
 
 
 def affirms(text: str, language: str) -> bool:

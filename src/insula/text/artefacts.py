@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import cast
@@ -16,6 +17,10 @@ LONGER = 1.2
 _SPOKEN = 3
 """Words after "User:" that make a line of talk of it; fewer are a label."""
 _TOLD_APART = 2
+_MARKS = ("<|", "inst]", "<<", "</s>", "_of_turn>", "##")
+"""One of these stands in every token of a template."""
+_OPENING = 64
+"""Characters by which most responses are told from an echo."""
 _SENTENCE = re.compile(r"[.!?。！？…][\"'”’»」)\]]*\s+(?=\S)|[。！？]")
 _ENDED = re.compile(r"[.!?。！？…:;~)\]}\"'”’»」』】|*`>%€$°\d\U0001f000-\U0001faff\u2600-\u27bf-]\s*$")
 _EMPTY_ITEM = re.compile(r"\n\s*(?:\d{1,2}[.)]|[-*•])\s*$")
@@ -42,17 +47,26 @@ _COMMA = re.compile(r"[,，、;；]")
 def leaks(response: str, message: str) -> bool:
     """Whether a response holds a role marker or words of a prompt that its message does not hold."""
     text = without_code(response[:MAX_CHARS])
-    found = [match.group() for name in ("tokens", "prompt") for match in _pattern(name).finditer(text)]
+    found = [match.group() for name in _prompted(text) for match in _pattern(name).finditer(text)]
     asked = message.lower()
-    spoken_of = _pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
+    spoken_of = bool(found) and _pattern("tokens").search(asked) is not None  # "What does [INST] mean?"
     if any(each.strip().lower() not in asked for each in found) and not spoken_of:
         return True
-    marked = list(_pattern("roles").finditer(text))
+    marked = list(_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
     answering = [match for match in spoken if _answers(match["role"])]
     if not spoken or marked[0]["role"].lower() in message.lower():
         return False
     return bool(answering) or (len(marked) >= _TOLD_APART and marked[0].start() > 0)
+
+
+def _prompted(text: str) -> Iterator[str]:
+    """The patterns that may match a text: to look for what they cannot do without costs a hundredth of them."""
+    lower = text.lower()
+    if any(mark in lower for mark in _MARKS):
+        yield "tokens"
+    if any(word in lower for word in cast(str, _data()["prompt_words"]).split("|")):
+        yield "prompt"
 
 
 def _answers(role: str) -> bool:
@@ -61,8 +75,11 @@ def _answers(role: str) -> bool:
 
 def echoes(response: str, message: str) -> bool:
     """Whether a response is its message once more, word for word, once or again and again."""
-    said, asked = _bare(response), _bare(message)
-    if len(asked) < _TOLD_APART or not said.startswith(asked[: len(said)]):
+    asked, opening = _bare(message), _bare(response[:_OPENING])
+    if len(asked) < _TOLD_APART or not opening.startswith(asked[: len(opening)]):
+        return False
+    said = _bare(response)
+    if not said.startswith(asked[: len(said)]):
         return False
     rest = said.replace(asked, "").strip()
     return (

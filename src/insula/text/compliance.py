@@ -256,6 +256,7 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "codes": lambda one, text: "```" not in text,
     "exclamations": _without(re.compile("[!！]")),
     "commas": _without(re.compile("[,，、]")),
+    "punctuation": _without(re.compile("[.,;:!?…。，、；：！？](?!\\d)")),
     "word": _no_word,
     "letter": _no_letter,
     "begin": _begin,

@@ -15,7 +15,7 @@ from insula.text.grammar import UNSPACED, grammar
 
 UNITS = ("words", "sentences", "paragraphs", "lines", "characters", "items")
 FORMS = ("table", "bullets", "numbered", "upper", "lower")
-ABSENT = ("emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas")
+ABSENT = ("emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas", "punctuation")
 BOUNDS = ("exactly", "most", "below", "least", "about")
 QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}?)\\s?[\"“”'’»」』]"
 """A word in quotation marks."""
@@ -25,6 +25,10 @@ _HINTS = (
     *("table", "bullets", "mention", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
 )
 """Without any of these phrases nothing is demanded."""
+
+_WORD = re.compile(r"\w+")
+_NUMERALS = re.compile("[一二两三四五六七八九十百]+")
+_TENS = re.compile("[十百]")
 
 
 class Table:
@@ -123,7 +127,18 @@ class Table:
                 re.IGNORECASE if self.language != "de" else 0,
             ),
         )
-        word, letter = raw["the_word"], raw["the_letter"]
+        word, letter, bare = raw["the_word"], raw["the_letter"], raw["bare_word"]
+        verb = r"(?=\s*(?:[.,;:!?]|$)|\s(?:zu|at|in)\s)"
+        yield (
+            "bare_word",
+            self._search(
+                rf"(?:{without}) {bare}{verb}"
+                if self.spaced
+                else rf"(?:{without}){bare}"
+                if self.language == "zh"
+                else rf"{bare}(?:{without})"
+            ),
+        )
         if self.spaced:
             yield "word", re.compile(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)
             yield (
@@ -193,13 +208,25 @@ def number_words(text: str, language: str) -> set[int]:
     """The numbers that stand in a text as words, but for one, which is an article as well."""
     if language not in LANGUAGES:
         return set()
-    return {
-        value for match in _number_words(language).finditer(text) if (value := table_of(language).number(match[0])) > 1
-    }
+    known = _numbers(language)
+    if language in UNSPACED:
+        found = {_composed(run, known) for run in _NUMERALS.findall(text)}
+    else:
+        found = {known.get(word, 0) for word in _WORD.findall(text.lower())}
+    return {value for value in found if value > 1}
+
+
+def _composed(run: str, known: Mapping[str, int]) -> int:
+    """The number that Chinese numerals in a row make ("二十三")."""
+    if not _TENS.search(run):
+        return known.get(run, 0) or known.get(run[:1], 0)
+    hundreds, _, rest = run.rpartition("百")
+    tens, ten, ones = rest.rpartition("十")
+    value = 100 * (known.get(hundreds, 0) or 1) if "百" in run else 0
+    return value + (10 * (known.get(tens, 0) or 1) if ten else 0) + known.get(ones, 0)
 
 
 @cache
-def _number_words(language: str) -> re.Pattern[str]:
-    words = (pair.split("=")[0] for pair in _data()[language]["numbers"].split())
-    any_word = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-    return re.compile(any_word if language in UNSPACED else rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)
+def _numbers(language: str) -> dict[str, int]:
+    pairs = (pair.split("=") for pair in _data()[language]["numbers"].split())
+    return {word: int(value) for word, value in pairs}

@@ -18,7 +18,7 @@ from insula.text.questions import AskKind, asks_in
 Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
 Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
 Sole = Literal["number", "name", "code", "yes_no"]
-Absent = Literal["emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas"]
+Absent = Literal["emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas", "punctuation"]
 Kind = Literal[
     Unit, Form, Sole, Absent, "opens_yes_no", "word", "letter", "begin", "end", "end_question", "steps", "questions"
 ]
@@ -42,6 +42,8 @@ _TOLD: frozenset[AskKind] = frozenset({"request", "list", "code"})
 _QUOTED = re.compile(
     r"(?<!\w)'[^'\n]{2,200}'(?!\w)|\"[^\"\n]{0,200}\"|“[^”\n]{0,200}”|„[^“”\n]{0,200}[“”]|«[^»\n]{0,200}»|「[^」\n]{0,200}」"
 )
+_WORD_QUOTED = re.compile(r"[\"“„«「『'](\w{1,4})[\"”“»」』'](?!\w)")
+"""The "yes" and the "no" that are to be answered."""
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
 """Words of a fragment that demands something by itself: "Exactly five words, please." """
@@ -71,7 +73,12 @@ def constraints(message: Analysis) -> tuple[Constraint, ...]:
         return ()
     found = _found(message, message.language)
     if not found and len(message.text) <= UNSURE_CHARS and message.language not in UNSPACED:  # too short to be sure of
-        others = (_found(message, each) for each in LANGUAGES if each not in {*UNSPACED, message.language})
+        several = message.text.endswith("?") and "," in message.text
+        others = (
+            _found(message, each)
+            for each in LANGUAGES
+            if each not in {*UNSPACED, message.language} and (several or table_of(each).hint.search(message.text))
+        )
         found = next(filter(None, others), ())
     return found
 
@@ -132,16 +139,17 @@ def _read(text: str, language: str) -> Iterator[Constraint]:
     plain = _QUOTED.sub(lambda found: " " * len(found[0]), text)
     kinds = _kinds(text, language)
     wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
+    wished = wished or _stands_before(plain, table)
     if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
         return
     asked = table.question.search(plain) is not None and not wished
     yield from _counted(plain, text, kinds, wished, table)
     if not asked and "code" not in kinds:
         yield from _formed(plain, table)
-    yield from _sole(plain, table)
+    yield from _sole(plain, _WORD_QUOTED.sub(r"\1", text), table)
     yield from _absent(plain, text, table)
     yield from _bordered(text, table)
-    if kinds & _TOLD and not asked:
+    if kinds & _TOLD and not (asked and plain.rstrip().endswith(("?", "？"))):
         yield from _stepped(plain, table)
 
 
@@ -153,6 +161,13 @@ def _is_fragment(text: str, table: Table) -> bool:
     """Whether a few words demand a form by themselves ("Exactly five words." "No emojis.")."""
     few = len(text.split()) <= _FRAGMENT and len(text) <= 60
     return few and bool(table.opening.match(text))
+
+
+def _stands_before(text: str, table: Table) -> bool:
+    """Whether a demand stands before what is asked ("Without the word blue, describe the sky")."""
+    _, comma, asked = text.partition(",")
+    told = table.request(asked.strip()) or table.question.match(asked.strip(" ¿"))
+    return bool(comma and told and table.opening.match(text))
 
 
 def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, table: Table) -> Iterator[Constraint]:
@@ -213,12 +228,12 @@ def _formed(text: str, table: Table) -> Iterator[Constraint]:
         yield Constraint("json", match.group().strip(" .!"), language=table.language)
 
 
-def _sole(text: str, table: Table) -> Iterator[Constraint]:
+def _sole(text: str, whole: str, table: Table) -> Iterator[Constraint]:
     kinds: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
     for kind, name in kinds:
         if match := table.patterns[name].search(text):
             yield Constraint(kind, match.group().strip(), language=table.language)
-    if match := table.patterns["yes_no"].search(text):
+    if match := table.patterns["yes_no"].search(whole):
         kind: Kind = "yes_no" if table.only.search(match.group()) else "opens_yes_no"
         yield Constraint(kind, match.group().strip(), language=table.language)
 
@@ -227,8 +242,9 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
     for kind in ABSENT:
         if match := table.patterns[kind].search(text):
             yield Constraint(kind, match.group().strip(), language=table.language)
-    for match in table.patterns["word"].finditer(whole):
-        yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
+    for name, among in (("word", whole), ("bare_word", text)):
+        for match in table.patterns[name].finditer(among):
+            yield Constraint("word", match.group().strip(), what=match["w"].strip(" .,"), language=table.language)
     for match in table.patterns["mention"].finditer(text):
         what = match["w"] or match.groupdict().get("v") or ""
         if content_words(what, table.language):

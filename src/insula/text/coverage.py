@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from insula.text.analysis import LANGUAGES, content_words, fold, term_of, words_of
-from insula.text.answers import AskKind, affirms, carries, has_shape, names_in, numbers_in
+from insula.text.answers import AskKind, affirms, carries, has_shape, name_count, numbers_in
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.manner import asks_back, declines, is_anaphoric, untold, wants_words
 from insula.text.questions import Ask
@@ -137,7 +137,8 @@ class Reply:
         index: dict[str, list[str]] = {}
         if self.language not in UNSPACED:
             for word in self.found:
-                index.setdefault(fold(word[:_BEGINNING]), []).append(word)
+                begins = word[:_BEGINNING]
+                index.setdefault(begins if begins.isascii() else fold(begins), []).append(word)
         return index
 
 
@@ -203,12 +204,12 @@ def excused(asks: Sequence[Ask], reply: Reply) -> frozenset[int]:
 
     A sentence that declines without taking up any ask's own words speaks of them all.
     """
+    speak = (declines, untold, asks_back)
+    pieces = reply.sentences[:_SENTENCES]
+    declining = [piece for piece in pieces if any(says(piece.text, piece.language) for says in speak)]
     everything = frozenset(range(len(asks)))
-    found = frozenset[int]()
-    for piece, claimed in _claims([_own(ask, asks) for ask in asks], reply.sentences):
-        if any(says(piece.text, piece.language) for says in (declines, untold, asks_back)):
-            found |= claimed or everything
-    return found
+    claims = _claims([_own(ask, asks) for ask in asks], declining) if declining else ()
+    return frozenset[int]().union(*(claimed or everything for _, claimed in claims))
 
 
 def _claims(own: Sequence[Sequence[str]], pieces: Sequence[Reply]) -> list[tuple[Reply, frozenset[int]]]:
@@ -325,7 +326,7 @@ def _left_for(index: int, asks: Sequence[Ask], weight: int, reply: Reply, left: 
         case "place" | "person" | "name" if reply.language in UNSPACED:
             return len(reply.clauses) > rank
         case "place" | "person" | "name":
-            return len(names_in(reply.text, reply.language) - set(_words(asks))) > rank
+            return name_count(reply.text, reply.language, _words(asks)) > rank
         case "time" | "why" | "how_to" | "list" | "code":
             return carries(ask.kind, reply.text, reply.language) and (bool(left) or rank == 0)
         case "yes_no":

@@ -5,6 +5,7 @@ phrases stand in `wishing.json`.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from insula.text.analysis import Analysis
@@ -28,6 +29,8 @@ _LASTING = frozenset({"language", "code"})
 """Of these what a bare bidding sets for good ("Answer in French.")."""
 _MEASURES = frozenset({"temperature", "system", "clock", "emoji", "spelling", "formality"})
 """Slots of things that nobody wants but in answers."""
+_QUANTITIES = frozenset({"temperature", "system", "clock", "date", "currency"})
+"""Slots of how quantities are written."""
 _OF_ADDRESS = frozenset({"name", "formality"})
 _DEICTIC = re.compile(r"(?<!\w)(?:it|that|this|das|es|lo|la|ça|le|isso|lo|questo)(?!\w)", re.IGNORECASE)
 _MARK = re.compile(r"[?？]\W*\Z|[か吗][。．]?\Z")
@@ -60,9 +63,13 @@ def read(text: str, language: str) -> Sentence:
 
 def is_none(one: Sentence) -> bool:
     """Whether a sentence supposes, asks, or speaks of somebody else."""
-    if one.says("hypothetical") or _asks(one) or _is_own(one):
+    if one.any("hypothetical", "reported") or _asks(one) or _is_own(one):
         return True
     first = min((slot.start for slot in one.slots), default=len(one.text))
+    if says("things", one.language).search(one.text, 0, first) and not (
+        bids(one) or one.any("modal", "only", "target")
+    ):
+        return True
     other = says("others", one.language).search(one.text)
     return other is not None and other.start() < first and not _bids_before(one, other.start())
 
@@ -84,8 +91,15 @@ def _asks(one: Sentence) -> bool:
 
 def _bids_before(one: Sentence, place: int) -> bool:
     """Whether the user speaks for themselves before a place."""
-    head = one._replace(text=one.text[:place])
+    head = one._replace(text=one.text[:place].rstrip())
+    if one.language not in UNSPACED and any(match.end() == len(head.text) for match in _clauses(head)):
+        return bids(head)
     return head.any("prefer", "hate", "only", "want", "modal") or bids(head)
+
+
+def _clauses(one: Sentence) -> Iterator[re.Match[str]]:
+    """What begins a clause: whose subject is somebody else says what they do ("I hate it when my boss …")."""
+    return says("clause", one.language).finditer(one.text)
 
 
 def bids(one: Sentence) -> bool:
@@ -121,10 +135,12 @@ def force_of(one: Sentence, analysis: Analysis, previous: str) -> Force | None:
         return "standing"
     if names <= _FACTUAL:
         return None
-    if bidding and one.says("stop") and any(_unwanted(slot) for slot in one.slots) and not one.says("creates"):
+    if bidding and one.says("stop") and any(_unwanted(slot) for slot in one.slots) and not _ordered(one):
         return "standing"
     if _likes(one, names):
         return "standing"
+    if _is_worldly(one, names) and one.any("prefer", "hate") and not (is_short(one) or _has_a_short_part(one)):
+        return None
     return _asked(one, names, analysis, previous) if bidding or is_short(one) else None
 
 
@@ -151,7 +167,7 @@ def _of_a_habit(one: Sentence, bidding: bool) -> bool:
 
 def _addresses(one: Sentence, names: set[str], bidding: bool) -> bool:
     """Whether it says how to call the user."""
-    if one.says("creates") and "name" not in names:
+    if _ordered(one) and "name" not in names:
         return False
     return "name" in names or bidding or one.any("prefer", "want", "hate")
 
@@ -162,30 +178,47 @@ def _unwanted(slot: Slot) -> bool:
 
 def _likes(one: Sentence, names: set[str]) -> bool:
     """Whether it says what the user likes, or can't do with, of answers."""
-    made = says("creates", one.language).search(one.text)
+    made = _ordered(one)
     first = min(slot.start for slot in one.slots)
     if made and bids(one) and (one.language in UNSPACED or made.start() < first):
         return False
-    if any(_OF.match(one.text, slot.end) for slot in one.slots) and not one.says("target"):
+    if is_of_a_thing(one):
         return False
     if one.says("only"):
         return not names <= _FACTUAL
-    worldly = names <= _WORLDLY or (names == {"length"} and not any(slot.detail for slot in one.slots))
     if one.any("prefer", "hate"):
-        return not worldly or one.says("target")
+        return not _is_worldly(one, names)
     if not one.says("want") or _DEICTIC.search(one.text):
         return False
-    return one.says("target") or (bool(names & _MEASURES) and not one.says("creates"))
+    return one.says("target") or (bool(names & _MEASURES) and not _ordered(one))
+
+
+def _is_worldly(one: Sentence, names: set[str]) -> bool:
+    """Whether it may be of things that one also likes for themselves ("short trips"), and not of answers."""
+    of_length = names == {"length"} and not any(slot.detail for slot in one.slots)
+    return (names <= _WORLDLY or of_length) and not one.says("target")
 
 
 def _asked(one: Sentence, names: set[str], analysis: Analysis, previous: str) -> Force | None:
     """What a bidding without a word on how long is: for good where nothing else is asked for, else for now."""
-    if (one.says("creates") and not _is_only_layout(one)) or _asks_beside(one, analysis):
+    if (_ordered(one) and not _is_only_layout(one)) or _asks_beside(one, analysis):
         return "once"
     if is_short(one) or _has_a_short_part(one):
         return "asked" if previous and creates(previous, one.language) else "standing"
     for_now = names <= _WORLDLY - _LASTING or one.says("modal") or _DEICTIC.search(one.text)
     return "asked" if for_now else "standing"
+
+
+def is_of_a_thing(one: Sentence) -> bool:
+    """Whether a slot is part of what a thing is called ("listas de espera")."""
+    return any(_OF.match(one.text, slot.end) for slot in one.slots) and not one.says("target")
+
+
+def _ordered(one: Sentence) -> re.Match[str] | None:
+    """What orders a text or anything else to be made; how quantities are written is no such order."""
+    if {slot.name for slot in one.slots} <= _QUANTITIES and one.says("measured"):
+        return None
+    return says("creates", one.language).search(one.text)
 
 
 def _is_only_layout(one: Sentence) -> bool:

@@ -54,8 +54,9 @@ def harmful(text: str, language: str) -> bool:
 
 
 def opens_with_subject(text: str, language: str) -> bool:
-    """Whether a text opens by speaking of a thing of its own: "The French Revolution began in 1789"."""
-    return _says("subject", text[:_GLANCE], language)
+    """Whether a text opens by speaking of a thing of its own, and of neither of two that were named before."""
+    glance = text[:_GLANCE]
+    return _says("subject", glance, language) and not _says("one_of", glance, language)
 
 
 def asks_back(text: str, language: str) -> bool:

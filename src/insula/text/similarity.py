@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from rapidfuzz import fuzz
@@ -60,6 +61,7 @@ def _normal(text: str) -> str:
     return _BLANK.sub(" ", text).strip()
 
 
+@lru_cache(maxsize=8)
 def self_repetition(text: str) -> float:
     """How much a text repeats itself, in [0, 1]: the share of its word pairs that occurred in it before.
 

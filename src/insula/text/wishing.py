@@ -19,6 +19,7 @@ from insula.text.force import (
     creates,
     force_of,
     is_none,
+    is_of_a_thing,
     is_once,
     is_short,
     of_something_else,
@@ -174,7 +175,7 @@ def _by_meaning(one: Sentence, wish: Wish | None, chance: float, previous: str) 
     if not one.slots and (one.says("others") or _is_bare(one) or not _is_of_answers(one)):
         return wish
     for_now = is_once(one) or bool(previous and creates(previous, one.language))
-    if for_now or is_none(one) or one.says("lift"):
+    if for_now or is_none(one) or one.says("lift") or is_of_a_thing(one):
         return wish
     return Wish(_bounded(one), one.slots, "standing", about=_about(one))
 

@@ -37,6 +37,7 @@ BEARING = -0.05
 """Nearness in matter from which a statement bears on what is asked."""
 WORDS: Mapping[tuple[Bearing, Reason], str] = {
     ("answers", ""): "answers this",
+    ("answers", "contradicts"): "says two things of this that cannot both be so",
     ("answers", "unsure"): "is near to this, and may lack the very detail",
     ("history", ""): "held once, and something newer took its place",
     ("bears", "present"): "is how it stands now; what was before is not told",
@@ -103,7 +104,7 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
     judged = [one for one in known if one.fit is not None]
     if not judged:
         return stored
-    if (answers := _nearest(one for one in judged if one.bearing == "answers" and one.reason != "unsure")) is not None:
+    if (answers := _nearest(one for one in judged if one.bearing == "answers" and not one.reason)) is not None:
         said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
         return max(stored, said / (1 + by_chance(answers, memories)))
     below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT

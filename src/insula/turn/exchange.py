@@ -8,7 +8,7 @@ from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, fol
 from insula.text.answers import carries, says_yes
 from insula.text.artefacts import cut_off, echoes, leaks
 from insula.text.coverage import ANSWERED, BRIEF, LONG, Context, Cover, Reply, cover, cover_across, excused
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, grammar
 from insula.text.languages import expected, in_wrong_language
 from insula.text.manner import (
     asks_back,
@@ -51,6 +51,7 @@ _HINTED = 0.5
 _PARTS = 2
 _PAIRED = 8
 """Characters of a Chinese or Japanese answer that holds one thing."""
+_AMOUNT = re.compile(r"\d[\d.,]*")
 _NAMED = 8
 """Content words of an answer that is little more than what was asked for."""
 _EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
@@ -170,7 +171,13 @@ class Exchange:
         asks = self.asked.asks
         if not asks or self.declined or self.reply.size > 1 or says_yes(self.response, self.language) is None:
             return False
-        return len(self.response.split()) <= _ALONE and all(ask.kind in _UNANSWERED_BY_YES for ask in asks)
+        return len(self.response.split()) <= _ALONE and all(map(self._needs_more, asks))
+
+    def _needs_more(self, ask: Ask) -> bool:
+        """Whether an ask cannot be answered by yes or no: of a choice one that names no two ("which bus …")."""
+        picked = ask.kind == "choice" and self.asked.supported
+        opened = picked and grammar(self.asked.analysis.language).question.match(ask.text.lstrip("¿ "))
+        return ask.kind in _UNANSWERED_BY_YES or bool(opened)
 
     @cached_property
     def refused(self) -> bool:
@@ -264,7 +271,8 @@ class Exchange:
         if not self.comparable or len([each for each in _CLAUSE.split(self.response) if each.strip()]) != 1:
             return False
         if self.language in UNSPACED:
-            return len(self.response) <= _PAIRED and not carries("list", self.response, self.language)
+            said = _AMOUNT.sub("0", self.response.strip(" 。！!"))
+            return len(said) <= _PAIRED and not carries("list", self.response, self.language)
         function = words_of("function", self.language)
         words = [word for word in self.response.split() if word.lower().strip(".!") not in function]
         return len(words) <= _PARTS and "\n" not in self.response.strip()

@@ -13,7 +13,7 @@ from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, untold
 from insula.text.questions import Ask
 from insula.turn.aim import is_of_user, wants_advice
-from insula.turn.lines import Line, bare, by_person, capitals, exact, line, names, numbers, units
+from insula.turn.lines import Line, bare, by_person, capitals, exact, line, may_be_of, names, numbers, units
 from insula.types import Level
 
 PIECE_CHARS = 60
@@ -41,10 +41,14 @@ class Question:
 
     def _by_person(self, one: Line) -> list[Line]:
         """A line that tells of those who are asked about and of others, in its parts; else as it is."""
-        parts = [line(part, one.raw, one.language) for part in by_person(one)]
-        of_them = [part.may_be_of(self.owners) for part in parts]
+        parts = by_person(one) if self.owners else []
+        if len(parts) < 2:
+            return [one]
+        of_them = [may_be_of(part.clauses, self.owners) for part in parts]
         related = all(any(path.startswith(f"{USER}/") for of in part.clauses for path in of) for part in parts)
-        return parts if self.owners and related and any(of_them) and not all(of_them) else [one]
+        if not related or all(of_them) or not any(of_them):
+            return [one]
+        return [line(part.text, one.language, one.raw) for part in parts]
 
     def _parted(self, lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
         """The lines about those who are asked about, and those about others."""
@@ -109,8 +113,14 @@ class Question:
 
     def _quotes(self, one: Line) -> bool:
         """Whether the response is a piece of the line and nothing else."""
-        said = bare(self.reply.text)
-        return bool(said) and len(said) <= PIECE_CHARS and said in bare(one.text) and said not in bare(self.message)
+        said = self.piece
+        return bool(said) and said in bare(one.text) and said not in bare(self.message)
+
+    @cached_property
+    def piece(self) -> str:
+        """The response without its punctuation, where it is as short as a piece of a line; else empty."""
+        said = bare(self.reply.text) if len(self.reply.text) <= 2 * PIECE_CHARS else ""
+        return said if len(said) <= PIECE_CHARS else ""
 
     def says_word(self, word: str) -> bool:
         if self.language in UNSPACED:

@@ -27,7 +27,8 @@ from insula.text.manner import (
 from insula.text.questions import Ask, is_casual
 from insula.turn.aim import wants_advice
 from insula.turn.held import Question, about_user
-from insula.turn.lines import TERSE, Line, capitals, line, names, numbers, undated
+from insula.turn.lines import TERSE, Line, capitals, line, names, numbers
+from insula.turn.measures import may_follow
 from insula.turn.rivals import beside, counted_alike, differs, own_verb
 from insula.turn.values import Values, opposites, parted, says, side
 from insula.types import Fault, Level, Recalled
@@ -70,7 +71,7 @@ def use(asks: Sequence[Ask], message: str, reply: Reply, memory: Sequence[Recall
     """
     if reply.language not in LANGUAGES:
         return Use()
-    lines = [line(_text(one), _raw(one), reply.language) for one in memory[:MOST_LINES] if _text(one).strip()]
+    lines = [line(text, reply.language) for text in map(_text, memory[:MOST_LINES]) if text.strip()]
     asked = [ask for ask in asks if not is_casual(ask, reply.language) or (lines and about_user(ask, reply.language))]
     questions = [_Judged(ask, message, reply, lines, level) for ask in asked]
     fault = next((fault for one in questions if (fault := one.fault()) is not None), None)
@@ -84,10 +85,6 @@ def is_personal(asks: Sequence[Ask], language: str) -> bool:
 
 def _text(one: Recalled | str) -> str:
     return one if isinstance(one, str) else one.memory.line or one.memory.content
-
-
-def _raw(one: Recalled | str) -> str:
-    return undated(one if isinstance(one, str) else one.memory.line or one.memory.content)
 
 
 class _Judged(Question):
@@ -194,6 +191,8 @@ class _Judged(Question):
         held = first.numbers
         if not held:
             return None if self.numbers or self.to_user() else Fault(flag="ignored_memory", about=first.raw)
+        if may_follow(self.reply.text, first.text, self.message, self.language):
+            return None
         said = self.numbers - numbers(self.message, self.language)
         vague = not said and carries(self.ask.kind, self.reply.text, self.language) and self.reply.size <= TERSE
         worked_out = bool(said) and not self.is_about(first) and self.ask.kind == "number"
@@ -205,6 +204,8 @@ class _Judged(Question):
         if known is None or self.ask.kind not in _VALUED or known.language != self.language:
             return None
         other = self.numbers and known.numbers if self.ask.kind in {"number", "time"} else None
+        if other and may_follow(self.reply.text, known.text, self.message, self.language):
+            return None
         other = other or (self.ask.kind in _NAMED and self.names and names(known.text, known.language))
         return Fault(flag="ignored_memory", about=known.raw) if other else None
 
@@ -242,6 +243,8 @@ class _Judged(Question):
         near = beside(self.asked, first.text, first.language)
         personal = bool(self.owners) or near != first.text or own_verb(self.ask.text, self.language)
         if not personal and not counted_alike(self.ask.text, first.text, self.language):
+            return None
+        if may_follow(self.reply.text, near, self.message, self.language):
             return None
         others = [self.message, *(one.text for one in (*self.own[1:], *self.others))]
         others += [first.text] if near == first.text else []
@@ -289,12 +292,15 @@ class _Judged(Question):
         """Whether the response gives the older line's measure or day, where the newest has another of the same."""
         newer, said = self.own[0], Values.of(self.reply.text, self.language)
         mine, other = Values.of(newer.text, newer.language), Values.of(older.text, older.language)
-        same = _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
-        return same and said.is_of(other) and said.rivals(mine)
+        if not (said.is_of(other) and said.rivals(mine)):
+            return False
+        return _share(self.asked, newer, self.language) >= _share(self.asked, older, self.language)
 
     def _other_value(self) -> Fault | None:
         """Another measure or day than the first line's, of the same kind ("platform 4" for "platform 14")."""
         if not self.own or self.own[0] is not self.first or not (self.owners or self.is_about(self.own[0])):
+            return None
+        if may_follow(self.reply.text, self.own[0].text, self.message, self.language):
             return None
         held, said = (Values.of(text, self.language) for text in (self.own[0].text, self.reply.text))
         given = Values.of(self.message, self.language)

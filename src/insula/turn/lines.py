@@ -1,6 +1,7 @@
 """A line of memory as the monitor reads it: its words, its numbers and names, and whom each clause is about."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from insula.text.grammar import UNSPACED
 
 LINE_CHARS = 400
 """So much of a line is read."""
+NOON = 12
 TERSE = 3
 """In so few words a name may begin the text."""
 
@@ -22,10 +24,16 @@ _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _START_CHARS = 40
 """So much before a word tells whether a sentence begins with it."""
 _SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
+_WHOLE = re.compile(r"\.0+$")
 _UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 _JOINED = re.compile(r"[\s:,.]+")
+
+
+def may_be_of(clauses: Iterable[frozenset[str]], owners: frozenset[str]) -> bool:
+    """Whether one of some clauses may be about some beings."""
+    return any(not clause or fits(owners, clause) for clause in clauses)
 
 
 def undated(text: str) -> str:
@@ -48,30 +56,40 @@ class Line(NamedTuple):
 
     def may_be_of(self, owners: frozenset[str]) -> bool:
         """Whether a clause may be about some beings."""
-        return any(not clause or fits(owners, clause) for clause in self.clauses)
+        return may_be_of(self.clauses, owners)
 
 
 @lru_cache(maxsize=2_048)
-def line(text: str, raw: str, language: str) -> Line:
-    """A line of memory, read once; its date is no value of its own."""
-    plain = undated(text)[:LINE_CHARS]
+def line(text: str, language: str, raw: str = "") -> Line:
+    """A line of memory, read once; its date is no value of its own. `raw` is the whole of which it is a part."""
+    whole = text if raw else undated(text)
+    plain = whole[:LINE_CHARS]
     own = _language_of(plain, language)
     clauses = [whose(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
     subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
     of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
-    return Line(plain, raw, content_words(plain, own), numbers(plain, own), subjects, of, own)
+    return Line(plain, raw or whole, content_words(plain, own), numbers(plain, own), subjects, of, own)
 
 
-def by_person(one: Line) -> list[str]:
-    """The text of a line in stretches that are each about the same people ("My sister paints, my brother sings")."""
+class Stretch(NamedTuple):
+    """Clauses of a line that are about the same people."""
+
+    text: str
+    clauses: tuple[frozenset[str], ...]
+
+
+def by_person(one: Line) -> list[Stretch]:
+    """A line in stretches that are each about the same people ("My sister paints, my brother sings")."""
+    if len(set(one.clauses) - {frozenset[str]()}) < 2:
+        return [Stretch(one.text, one.clauses)]
     clauses = [each.strip() for each in _CLAUSE.split(one.text) if any(map(str.isalnum, each))]
-    found: list[str] = []
+    found: list[Stretch] = []
     last: frozenset[str] = frozenset()
     for clause, of in zip(clauses, one.clauses, strict=False):
         if found and (not of or of == last):
-            found[-1] = f"{found[-1]}, {clause}"
+            found[-1] = Stretch(f"{found[-1].text}, {clause}", (*found[-1].clauses, of))
         else:
-            found, last = [*found, clause], of
+            found, last = [*found, Stretch(clause, (of,))], of
     return found
 
 
@@ -85,13 +103,21 @@ def _language_of(text: str, likely: str) -> str:
     return found if found in LANGUAGES else likely
 
 
+@lru_cache(maxsize=2_048)
 def numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them."""
-    found = {re.sub(r"[.,:]+$", "", each).replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
+    found = {each.rstrip(".,:").replace(",", ".") for each in numbers_in(text)} | set(_YEAR.findall(text))
     if language in LANGUAGES:
         found |= {str(value) for value in number_words(text, language)}
-    found |= {each.partition(":")[0] for each in found if ":" in each}  # "half past six" for 6:30
-    return frozenset(re.sub(r"\.0+$", "", each) for each in found)
+    found |= {hour for each in found if ":" in each for hour in _hours(each.partition(":")[0])}
+    return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
+
+
+def _hours(hour: str) -> Iterable[str]:
+    """An hour as it may be told: "half past six" for 18:30."""
+    yield hour
+    if hour.isdigit() and NOON < int(hour) < 2 * NOON:
+        yield str(int(hour) - NOON)
 
 
 def names(text: str, language: str) -> frozenset[str]:

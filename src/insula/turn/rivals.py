@@ -14,8 +14,9 @@ from insula.text.grammar import UNSPACED
 from insula.turn.lines import numbers, units
 from insula.turn.values import kinds_of, says
 
-Sort = Literal["number", "day", "month", "part"]
+Sort = Literal["number", "day", "month", "part", "colour", "season"]
 
+_SORTS: tuple[Sort, ...] = ("month", "day", "part", "colour", "season", "number")
 _CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _FEW = 12
@@ -36,7 +37,7 @@ def differs(said: str, held: str, elsewhere: Iterable[str], language: str, *, da
     mine, theirs = _values(said, language), _values(held, language)
     known = [_values(text, language) for text in elsewhere]
     units_alike = bool(_units(said, language) & _units(held, language))
-    for sort in ("month", "day", "part", "number"):
+    for sort in _SORTS:
         one, other = mine[sort], theirs[sort]
         if len(one) != 1 or len(other) != 1:
             if one & other:
@@ -106,6 +107,8 @@ def _values(text: str, language: str) -> Values:
         "day": kinds_of("days", text, language),
         "month": kinds_of("months", text, language),
         "part": kinds_of("parts", text, language),
+        "colour": kinds_of("colours", text, language),
+        "season": kinds_of("seasons", text, language),
     }
 
 

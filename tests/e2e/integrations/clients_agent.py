@@ -2,117 +2,128 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 import stories
 from anthropic import Anthropic, AsyncAnthropic
+from every_agent import *  # noqa: F403 the tests of all agents
 from fake import AgentServer
 from openai import AsyncOpenAI, OpenAI
 
 from insula.errors import InputError
-from insula.integrations.clients import talking, wrap
-from insula.metacognition import Blocking, Metacognition
+from insula.integrations.clients import wrap
+from insula.metacognition import Blocking
 
-TOOLS: dict[str, Callable[..., str]] = {"query": lambda sql: stories.ERROR, "rooms": lambda day: f"{day}: 2"}
-Ask = Callable[[AgentServer, Blocking, list[Any]], str]
-
-
-def openai(server: AgentServer, mind: Blocking, messages: list[Any]) -> str:
-    client = wrap(OpenAI(base_url=f"{server.origin}/v1", api_key="none", max_retries=0), mind, user="me")
-    while True:
-        message = client.chat.completions.create(model="m", messages=messages).choices[0].message
-        messages.append(message.model_dump(exclude_none=True))
-        if not message.tool_calls:
-            return message.content
-        for call in message.tool_calls:
-            output = TOOLS[call.function.name](**json.loads(call.function.arguments))
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": output})
+TOOLS: dict[str, Callable[..., str]] = {"query": stories.query, "rooms": stories.rooms}
+WAYS = ("create", "await create", "stream")
 
 
-def anthropic(server: AgentServer, mind: Blocking, messages: list[Any]) -> str:
-    client = wrap(Anthropic(base_url=server.origin, api_key="none", max_retries=0), mind, user="me")
-    while True:
-        message = client.messages.create(model="m", max_tokens=100, messages=messages, system=stories.SYSTEM)
-        messages.append({"role": "assistant", "content": [part.model_dump() for part in message.content]})
-        calls = [part for part in message.content if part.type == "tool_use"]
-        if not calls:
-            return message.content[0].text
-        results = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": TOOLS[call.name](**call.input)} for call in calls
-        ]
-        messages.append({"role": "user", "content": results})
+class OpenAITalk:
+    """A loop around chat completions."""
+
+    def __init__(self, server: AgentServer, mind: Blocking, **options: Any) -> None:
+        given: Any = {"base_url": f"{server.origin}/v1", "api_key": "none", "max_retries": 0}
+        self.client: Any = wrap(OpenAI(**given), mind, user="me", **options)
+        self.awaited: Any = lambda: wrap(AsyncOpenAI(**given), mind, user="me", **options)
+        self.messages: list[Any] = [{"role": "system", "content": stories.SYSTEM}]
+
+    def say(self, words: str, way: str = "create") -> str:
+        self.messages.append({"role": "user", "content": words})
+        if way == "stream":
+            return self._streamed()
+        while True:
+            message = self._asked(way).choices[0].message
+            self.messages.append(message.model_dump(exclude_none=True))
+            if not message.tool_calls:
+                return message.content
+            for call in message.tool_calls:
+                output = TOOLS[call.function.name](**json.loads(call.function.arguments))
+                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": output})
+
+    def _asked(self, way: str) -> Any:
+        asked: Any = {"model": "m", "messages": self.messages}
+        if way == "create":
+            return self.client.chat.completions.create(**asked)
+        return asyncio.run(closed(self.awaited(), lambda client: client.chat.completions.create(**asked)))
+
+    def _streamed(self) -> str:
+        while True:
+            said, calls = "", list[Any]()
+            for chunk in self.client.chat.completions.create(model="m", messages=self.messages, stream=True):
+                for choice in chunk.choices:
+                    said += choice.delta.content or ""
+                    calls += choice.delta.tool_calls or []
+            made = [{**call.model_dump(exclude={"index"})} for call in calls]
+            self.messages.append({"role": "assistant", "content": said, **({"tool_calls": made} if made else {})})
+            if not calls:
+                return said
+            for call in calls:
+                output = TOOLS[call.function.name](**json.loads(call.function.arguments))
+                self.messages.append({"role": "tool", "tool_call_id": call.id, "content": output})
+
+    def kept(self) -> str:
+        return json.dumps(self.messages)
 
 
-CLIENTS = (openai, anthropic)
+class AnthropicTalk(OpenAITalk):
+    """A loop around messages."""
+
+    def __init__(self, server: AgentServer, mind: Blocking, **options: Any) -> None:
+        given: Any = {"base_url": server.origin, "api_key": "none", "max_retries": 0}
+        self.client: Any = wrap(Anthropic(**given), mind, user="me", **options)
+        self.awaited: Any = lambda: wrap(AsyncAnthropic(**given), mind, user="me", **options)
+        self.messages: list[Any] = []
+
+    def say(self, words: str, way: str = "create") -> str:
+        self.messages.append({"role": "user", "content": words})
+        while True:
+            content = self._content(way)
+            self.messages.append({"role": "assistant", "content": content})
+            calls = [part for part in content if part["type"] == "tool_use"]
+            if not calls:
+                return content[0]["text"]
+            results = [
+                {"type": "tool_result", "tool_use_id": call["id"], "content": TOOLS[call["name"]](**call["input"])}
+                for call in calls
+            ]
+            self.messages.append({"role": "user", "content": results})
+
+    def _content(self, way: str) -> list[Any]:
+        asked: Any = {"model": "m", "max_tokens": 100, "messages": self.messages, "system": stories.SYSTEM}
+        if way == "stream":
+            return whole(self.client.messages.create(**asked, stream=True))
+        if way == "create":
+            message = self.client.messages.create(**asked)
+        else:
+            message = asyncio.run(closed(self.awaited(), lambda client: client.messages.create(**asked)))
+        return [part.model_dump() for part in message.content]
 
 
-@pytest.fixture
-def mind() -> Iterator[Blocking]:
-    with Metacognition.sync(":memory:", embed=None, holdout=0.0) as mind:
-        yield mind
+def whole(events: Any) -> list[Any]:
+    """The parts of a message that was streamed."""
+    parts: list[Any] = []
+    given = ""
+    for event in events:
+        if event.type == "content_block_start":
+            parts.append(event.content_block.model_dump())
+            given = ""
+        elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+            parts[-1]["text"] += event.delta.text
+        elif event.type == "content_block_delta":
+            given += event.delta.partial_json
+            parts[-1]["input"] = json.loads(given)
+    return parts
 
 
-def user(words: str) -> dict[str, str]:
-    return {"role": "user", "content": words}
+KINDS = (OpenAITalk, AnthropicTalk)
 
 
-@pytest.mark.parametrize("ask", CLIENTS)
-def test_what_memory_holds_and_how_sure_it_is_stand_behind_the_question(mind: Blocking, ask: Ask) -> None:
-    mind.observe("me", "before", stories.FACT)
-    with AgentServer(stories.knows) as server:
-        ask(server, mind, [user(stories.QUESTION)])
-    assert stories.FACT in server.said(0)
-    assert stories.SAID_TO_KNOW in server.said(0)
-
-
-@pytest.mark.parametrize("ask", CLIENTS)
-def test_an_answer_that_leaves_half_of_the_question_open_is_hedged(mind: Blocking, ask: Ask) -> None:
-    with AgentServer(lambda _: stories.HALF) as server:
-        said = ask(server, mind, [user(stories.TWO_QUESTIONS)])
-    assert said != stories.HALF
-    assert stories.HALF in said
-
-
-@pytest.mark.parametrize("ask", CLIENTS)
-def test_the_same_error_brings_a_note_behind_the_result_and_the_host_s_history_stays(mind: Blocking, ask: Ask) -> None:
-    messages = [user(stories.COUNT)]
-    with AgentServer(stories.insists) as server:
-        ask(server, mind, messages)
-    assert any("[insula] The tool `query` has failed" in server.sent(n) for n in range(len(server.requests)))
-    assert "[insula]" not in json.dumps(messages)
-
-
-@pytest.mark.parametrize("ask", CLIENTS)
-def test_parallel_calls_are_answered(mind: Blocking, ask: Ask) -> None:
-    with AgentServer(stories.parallel) as server:
-        assert "two rooms" in ask(server, mind, [user("Which rooms are free on monday and tuesday?")])
-    assert "[insula]" not in server.sent(-1)
-
-
-def test_awaited_clients_and_streams_work(mind: Blocking) -> None:
-    async def run(server: AgentServer) -> str:
-        client = wrap(AsyncOpenAI(base_url=f"{server.origin}/v1", api_key="none"), mind)
-        other = wrap(AsyncAnthropic(base_url=server.origin, api_key="none"), mind)
-        asked: list[Any] = [user(stories.QUESTION)]
-        with talking("me", "two"):
-            await other.messages.create(model="m", max_tokens=10, messages=asked)
-            stream = await client.chat.completions.create(model="m", messages=asked, stream=True)
-            return "".join([chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices])
-
-    mind.observe("me", "before", stories.FACT)
-    with AgentServer(stories.knows) as server:
-        assert "Lisbon" in asyncio.run(run(server))
-    assert all(stories.FACT in server.said(n) for n in (0, 1))
-
-
-def test_an_error_of_the_provider_comes_as_without_us(mind: Blocking) -> None:
-    def fails(_: Any) -> str:
-        raise RuntimeError("down")
-
-    with AgentServer(fails) as server, pytest.raises(Exception, match="down"):
-        openai(server, mind, [user("Hello")])
+async def closed(client: Any, ask: Callable[[Any], Awaitable[Any]]) -> Any:
+    """What a client of this loop answers."""
+    async with client:
+        return await ask(client)
 
 
 def test_what_is_no_client_is_refused_in_a_sentence(mind: Blocking) -> None:

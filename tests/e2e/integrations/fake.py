@@ -42,13 +42,24 @@ class AgentServer(Loopback):
 
     def result(self, number: int) -> str:
         """The last result of a tool in a request."""
-        found = [text(m["content"]) for m in self.requests[number]["messages"] if m["role"] == "tool"]
+        found = [text(one["content"]) for one in results(self.requests[number])]
         return found[-1] if found else ""
 
     def sent(self, number: int) -> str:
         """A request as one text."""
         body = self.requests[number]
         return json.dumps([body.get("system"), body["messages"]], ensure_ascii=False)
+
+
+def results(body: Json) -> list[Json]:
+    """The results of tools in a request, of OpenAI's and Anthropic's kind."""
+    found: list[Json] = []
+    for message in body["messages"]:
+        content: Any = message.get("content")
+        parts = content if isinstance(content, list) else []
+        found += [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
+        found += [message] if message["role"] == "tool" else []
+    return found
 
 
 def text(content: Any) -> str:
@@ -71,7 +82,11 @@ class _Handler(Handler):
             calls = [(f"call_{next(fake.ids)}", *call) for call in reply] if isinstance(reply, list) else []
         said = reply if isinstance(reply, str) else ""
         if self.path.endswith("/messages"):
-            return self.send(json.dumps(_anthropic(said, calls)))
+            whole = _anthropic(said, calls)
+            if not body.get("stream"):
+                return self.send(json.dumps(whole))
+            events = (f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in _pieces(whole))
+            return self.send("".join(events), headers={"Content-Type": "text/event-stream"})
         if body.get("stream"):
             self.head(200, {"Content-Type": "text/event-stream"})
             for chunk in _chunks(said, calls):
@@ -113,3 +128,19 @@ def _anthropic(said: str, calls: list[Call]) -> Json:
     usage = {"input_tokens": 10, "output_tokens": 5}
     kind = {"id": "m", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None, "usage": usage}
     return {**kind, "content": content, "stop_reason": "tool_use" if calls else "end_turn"}
+
+
+def _pieces(whole: Json) -> Iterator[Json]:
+    """A message as its events."""
+    yield {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}
+    for place, block in enumerate(whole["content"]):
+        called = block["type"] == "tool_use"
+        told = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])} if called else {}
+        delta = told or {"type": "text_delta", "text": block["text"]}
+        begun = {**block, "input": {}} if called else {**block, "text": ""}
+        yield {"type": "content_block_start", "index": place, "content_block": begun}
+        yield {"type": "content_block_delta", "index": place, "delta": delta}
+        yield {"type": "content_block_stop", "index": place}
+    stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}
+    yield {"type": "message_stop"}

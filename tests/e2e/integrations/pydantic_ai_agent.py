@@ -1,11 +1,12 @@
 """A real Pydantic AI agent with Insula's capability, against a model server on this machine."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import stories
+from every_agent import *  # noqa: F403 the tests of all agents
 from fake import AgentServer
 from pydantic import BaseModel
 from pydantic_ai import Agent
@@ -13,7 +14,9 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from insula.integrations.pydantic_ai import Insula
-from insula.metacognition import Blocking, Metacognition
+from insula.metacognition import Blocking
+
+WAYS = ("run_sync", "run", "run_stream")
 
 
 class Place(BaseModel):
@@ -22,112 +25,52 @@ class Place(BaseModel):
     city: str
 
 
-@pytest.fixture
-def mind() -> Iterator[Blocking]:
-    with Metacognition.sync(":memory:", embed=None, holdout=0.0) as mind:
-        yield mind
+class Talk:
+    """A conversation, which goes on from the messages of the run before."""
 
+    def __init__(self, server: AgentServer, mind: Blocking, output: Any = str, **options: Any) -> None:
+        model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=f"{server.origin}/v1", api_key="none"))
+        capabilities = [Insula(mind, user="me", **options)]
+        self.agent: Any = Agent(model, instructions=stories.SYSTEM, capabilities=capabilities, output_type=output)
+        for one in (stories.query, stories.rooms, stories.broken):
+            self.agent.tool_plain(one)
+        self.history: list[Any] = []
 
-def agent(server: AgentServer, mind: Blocking, output: Any = str, **options: Any) -> Any:
-    model = OpenAIChatModel("m", provider=OpenAIProvider(base_url=f"{server.origin}/v1", api_key="none"))
-    capabilities = [Insula(mind, user="me", **options)]
-    made: Any = Agent(model, instructions=stories.SYSTEM, capabilities=capabilities, output_type=output)
+    def say(self, words: str, way: str = "run_sync") -> Any:
+        given: Any = {"conversation_id": "one", "message_history": self.history}
+        if way == "run_sync":
+            result = self.agent.run_sync(words, **given)
+        else:
+            result = asyncio.run(self.agent.run(words, **given) if way == "run" else self._streamed(words, given))
+        self.history = result.all_messages()
+        return result.output if way != "run_stream" else self.output
 
-    @made.tool_plain
-    def query(sql: str) -> str:
-        """Ask the database."""
-        del sql
-        return stories.ERROR
-
-    @made.tool_plain
-    def rooms(day: str) -> str:
-        """Free rooms on a day."""
-        return f"{day}: 2"
-
-    @made.tool_plain
-    def broken() -> str:
-        """Raises."""
-        raise ZeroDivisionError("the tool is broken")
-
-    return made
-
-
-def ask(made: Any, words: str, history: Any = (), way: str = "run_sync") -> Any:
-    given: Any = {"conversation_id": "one", "message_history": list(history)}
-    if way == "run_sync":
-        return made.run_sync(words, **given)
-    if way == "run":
-        return asyncio.run(made.run(words, **given))
-
-    async def streamed() -> Any:
-        async with made.run_stream(words, **given) as result:
-            await result.get_output()
+    async def _streamed(self, words: str, given: Any) -> Any:
+        async with self.agent.run_stream(words, **given) as result:
+            self.output = await result.get_output()
             return result
 
-    return asyncio.run(streamed())
-
-
-@pytest.mark.parametrize("way", ["run_sync", "run", "run_stream"])
-def test_what_memory_holds_and_how_sure_it_is_stand_behind_the_question(mind: Blocking, way: str) -> None:
-    with AgentServer(stories.knows) as server:
-        mind.observe("me", "before", stories.FACT)
-        ask(agent(server, mind), stories.QUESTION, way=way)
-    assert server.system(0).startswith(stories.SYSTEM.strip())
-    assert server.said(0).startswith(stories.QUESTION)
-    assert stories.FACT in server.said(0)
-    assert stories.SAID_TO_KNOW in server.said(0)
-
-
-def test_an_answer_that_leaves_half_of_the_question_open_is_hedged(mind: Blocking) -> None:
-    with AgentServer(lambda _: stories.HALF) as server:
-        said = ask(agent(server, mind), stories.TWO_QUESTIONS).output
-    assert said != stories.HALF
-    assert stories.HALF in said
-
-
-def test_the_same_error_in_the_second_turn_brings_a_note_behind_the_result(mind: Blocking) -> None:
-    with AgentServer(stories.knows) as server:
-        made = agent(server, mind)
-        first = ask(made, "Hello there, I am new here.")
-        server.reply = stories.insists
-        ask(made, stories.COUNT, first.all_messages())
-    noted = [n for n in range(len(server.requests)) if "[insula] " in server.sent(n)]
-    assert noted
-    assert "[insula] The tool `query` has failed" in server.result(noted[0])
-
-
-def test_a_healthy_run_gets_nothing_and_parallel_calls_are_answered(mind: Blocking) -> None:
-    with AgentServer(stories.parallel) as server:
-        assert "two rooms" in ask(agent(server, mind), "Which rooms are free on monday and tuesday?").output
-    assert "[insula]" not in server.sent(-1)
-    assert server.said(-1) == "Which rooms are free on monday and tuesday?"
+    def kept(self) -> str:
+        return str(self.history)
 
 
 def test_structured_output_is_assessed_and_stays_as_it_is(mind: Blocking) -> None:
     heard: list[Any] = []
     mind.subscribe(heard.append)
     with AgentServer(lambda _: [("final_result", {"city": "Lisbon"})]) as server:
-        assert ask(agent(server, mind, Place), "Which city is on the Tagus?").output == Place(city="Lisbon")
+        assert Talk(server, mind, Place).say("Which city is on the Tagus?") == Place(city="Lisbon")
     assert [signal.reason for signal in heard if signal.kind == "meta:turn"] == ["the turn is over"]
 
 
-def test_a_tool_that_raises_raises_as_without_us_and_the_next_turn_works(mind: Blocking) -> None:
+def test_a_tool_that_raises_raises_as_without_us_and_the_next_turn_works(talk: Callable[..., Any]) -> None:
     with AgentServer(stories.raising) as server:
-        made = agent(server, mind)
+        one = talk(server)
         with pytest.raises(ZeroDivisionError):
-            ask(made, "Try the broken one.")
+            one.say("Try the broken one.")
         server.reply = stories.knows
-        assert "Lisbon" in ask(made, stories.QUESTION).output
+        assert "Lisbon" in one.say(stories.QUESTION)
 
 
-def test_an_agent_stops_at_an_impasse_where_it_is_asked_to(mind: Blocking) -> None:
+def test_an_agent_stops_at_an_impasse_where_it_is_asked_to(talk: Callable[..., Any]) -> None:
     with AgentServer(lambda _: [("query", {"sql": "select 1"})]) as server:
-        assert ask(agent(server, mind, stop=True), stories.COUNT).output.startswith("[insula] ")
-
-
-def test_over_ten_turns_four_fifths_of_what_is_sent_was_sent_before(mind: Blocking) -> None:
-    with AgentServer(stories.talks) as server:
-        made, history = agent(server, mind), list[Any]()
-        for words in stories.CHAT:
-            history = ask(made, words, history).all_messages()
-    assert stories.shared([server.sent(n) for n in range(len(server.requests))]) >= 0.8
+        assert talk(server, stop=True).say(stories.COUNT).startswith("[insula] ")

@@ -9,6 +9,7 @@ case $1 in
 	langchain) needs='langchain>=1,<2 langchain-openai>=1,<2' ;;
 	pydantic-ai) needs='pydantic-ai-slim[openai]>=2.60,<3' ;;
 	openai-agents) needs='openai-agents>=0.20,<1' ;;
+	claude-agent-sdk) needs='claude-agent-sdk>=0.2,<1' alone="sh $root/tests/e2e/alone.sh" ;; # it brings a real client
 	clients) needs='openai>=2,<4 anthropic>=1,<3' ;;
 	*) echo "insula: there is no integration $1" >&2; exit 2 ;;
 esac
@@ -18,5 +19,6 @@ esac
 "$uv" pip install --quiet --resolution "$2" --python "$here/bin/python" $needs
 echo "insula: $1, $2" >&2
 cd "$root/tests/e2e/integrations"
-PYTHONPATH=. "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --noconftest --rootdir . \
+# shellcheck disable=SC2086
+PYTHONPATH=. ${alone:-} "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . --confcutdir . \
 	"$(echo "$1" | tr - _)_agent.py"

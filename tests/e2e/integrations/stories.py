@@ -2,16 +2,14 @@
 
 from itertools import pairwise
 from os.path import commonprefix
-from typing import Any
 
-from fake import Json, Reply
+from fake import Json, Reply, results
 
 SYSTEM = "You are Acme, who helps travellers. " + 8 * (
     "Answer in a few friendly sentences, name prices in euro, and say where a figure may be out of date. "
 )
 FACT = "My sister Ana lives in Lisbon."
 QUESTION = "Where does my sister Ana live?"
-IGNORES = "I have no idea where your sister lives, and nothing was said about it."
 TWO_QUESTIONS = "How long does the train from Lisbon to Porto take? And what does a first-class ticket cost?"
 HALF = "The train from Lisbon to Porto takes about three hours."
 SAID_TO_KNOW = "These facts bear directly on this; answer with them."
@@ -19,19 +17,30 @@ ERROR = '{"isError": true, "content": [{"type": "text", "text": "relation users 
 COUNT = "How many users does the database hold? Count them."
 
 
+def query(sql: str) -> str:
+    """Ask the database."""
+    del sql
+    return ERROR
+
+
+def rooms(day: str) -> str:
+    """Free rooms on a day."""
+    return f"{day}: 2"
+
+
+def broken() -> str:
+    """Raises."""
+    raise ZeroDivisionError("the tool is broken")
+
+
 def knows(_: Json) -> Reply:
     """A healthy model without tools."""
     return "Your sister Ana lives in Lisbon."
 
 
-def ignores(_: Json) -> Reply:
-    """Passes over what memory holds."""
-    return IGNORES
-
-
 def insists(body: Json) -> Reply:
     """Calls the same tool until it has failed six times, then answers."""
-    done = len(_results(body))
+    done = len(results(body))
     if done >= 6:
         return "I could not count them: the table is missing."
     return [("query", {"sql": f"select count(*) from users where shard = {done}"})]
@@ -39,7 +48,7 @@ def insists(body: Json) -> Reply:
 
 def parallel(body: Json) -> Reply:
     """Calls two tools at once, then answers."""
-    if _results(body):
+    if results(body):
         return "There are two rooms free on both days."
     return [("rooms", {"day": "monday"}), ("rooms", {"day": "tuesday"})]
 
@@ -73,13 +82,3 @@ CHAT = (
 def shared(sent: list[str]) -> float:
     """Share of what was sent that is the beginning of what was sent before."""
     return sum(len(commonprefix(two)) for two in pairwise(sent)) / sum(map(len, sent[1:]))  # noqa: RUF071 texts
-
-
-def _results(body: Json) -> list[Any]:
-    found: list[Any] = []
-    for message in body["messages"]:
-        content: Any = message.get("content")
-        parts = content if isinstance(content, list) else []
-        found += [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
-        found += [message] if message["role"] == "tool" else []
-    return found

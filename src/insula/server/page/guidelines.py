@@ -120,6 +120,6 @@ async def run(request: Request, who: Visitor) -> Response:
 
 async def _names(store: Store, user: str, reports: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
     """What the lessons and the insights of some reports say."""
-    lessons = {f"lesson {one.kept.id}": one.kept.advice for one in await desk.pieces(store, user)}
+    lessons = {one.kept.name: one.kept.advice for one in await desk.pieces(store, user)}
     found = await store.read(shown_by_number, user, nights.insights(reports))
     return lessons | {f"insight {number}": one.content for number, one in found.items()}

@@ -9,6 +9,7 @@ from insula.sleep.phases.lessons import reinforce
 from insula.sleep.phases.mistakes import learn
 from insula.sleep.phases.reflection import reflect
 from insula.sleep.phases.soul import guide
+from insula.sleep.phases.statements import complete
 from insula.sleep.phases.summaries import summarise
 from insula.sleep.phases.trends import trend
 from insula.sleep.phases.wishes import settle
@@ -16,6 +17,7 @@ from insula.sleep.phases.wishes import settle
 PHASES: tuple[tuple[PhaseName, Phase], ...] = (
     (PhaseName.SUMMARIES, summarise),
     (PhaseName.CONSOLIDATION, consolidate),
+    (PhaseName.STATEMENTS, complete),
     (PhaseName.MISTAKES, learn),
     (PhaseName.WISHES, settle),
     (PhaseName.REFLECTION, reflect),

@@ -18,6 +18,8 @@ from insula.types import TURN
 DAYS = 365
 """Days whose turns say what an insight is worth."""
 _DAY = 86_400.0
+WISH = "your wish"
+"""How a standing wish of the user's stands."""
 
 
 class Effect(TypedDict):
@@ -113,7 +115,7 @@ def _stands(lesson: Kept, life: Life) -> Standing:
     does: Effect | str = UNKNOWN
     if effect:
         does = Effect(verdict=effect.verdict, estimate=effect.estimate, low=effect.low, high=effect.high)
-    state = "your wish" if stands(lesson) and not lesson.mode else life.state
+    state = WISH if stands(lesson) and not lesson.mode else life.state
     return {
         "id": lesson.id,
         "key": lesson.key,

@@ -22,7 +22,7 @@ from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
 from insula.sleep.cycle import Night, Result
 from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, sift
-from insula.sleep.operations import MOST, Operation, judged
+from insula.sleep.operations import MOST, Operation, forms, judged, room
 from insula.sleep.records import (
     CONTEXT,
     LATEST,
@@ -104,13 +104,12 @@ def answering(sessions: Sequence[int], ids: Sequence[str]) -> type[Reflection]:
         @classmethod
         def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
             schema = super().model_json_schema(*args, **options)
-            for form in schema["$defs"].values():
-                fields = form["properties"]
-                fields["sessions"] |= {"items": {"type": "integer", "enum": [*sessions]}, "minItems": 1}
-                if "ids" in fields:
-                    fields["ids"] |= {"items": {"type": "string", "enum": [*ids]}, "minItems": 1}
-            if not ids:
-                schema["properties"]["operations"]["maxItems"] = 0
+            cited = {"items": {"type": "integer", "enum": [*sessions]}, "minItems": 1}
+            for name in ("Point", "Principle"):
+                schema["$defs"][name]["properties"]["sessions"] |= cited
+            asked = {"items": {"anyOf": forms(ids, sessions)}} if ids else {"items": {"type": "object"}}
+            schema["properties"]["operations"] = {"type": "array", "maxItems": min(MOST, len(ids)), **asked}
+            schema["$defs"].pop("Operation")
             return schema
 
     return Answer
@@ -282,6 +281,7 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
             await corrected(night, told),
             await unanswered(night, told),
             await quality(night),
+            room(len(stands)),
         ),
         answering([*told.all], [str(one["id"]) for one in stands]),
         purpose=PURPOSE,

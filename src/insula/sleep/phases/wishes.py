@@ -1,6 +1,7 @@
 """The phase that asks a model about wishes whose words leave open what the newer makes of the older (R8).
 
-One short question a pair, journalled and bounded; without a model nothing is asked, and both stand.
+One short question a pair, journalled and bounded; without a model nothing is asked, and both stand. Nor is one asked
+that does not tell apart a few pairs whose answer is known: a small model takes all of them for contradictions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from insula.memory import ledger
 from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands, unsure, words
 from insula.sleep import prompts
-from insula.sleep.asking import ask, total
+from insula.sleep.asking import Json, ask, total
 from insula.sleep.cycle import Night, Result
 from insula.sleep.mistakes import is_users
 from insula.sleep.pairs import Later, Pair, doubtful, settled
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 PURPOSE = "wishes"
 MAX_TOKENS = 40
+
+
+UNFIT = "The model could not be asked, or did not tell known pairs apart: wishes in doubt stand as they are."
+KNOWN: tuple[tuple[str, str, Relation], ...] = (
+    ("Keep it short.", "My skirt has got too short.", "unrelated"),
+    ("No emojis, please.", "My nephew sends far too many emojis.", "unrelated"),
+    ("Keep it short.", "From now on I want every detail.", "contradicts"),
+)
+"""Pairs that a model must tell apart before it is asked about others."""
 
 
 class Verdict(BaseModel):
@@ -75,6 +85,8 @@ async def settle(night: Night) -> Result:
     if not pairs:
         return Result(Report(up_to=seen), skipped="No two wishes are in doubt.")
     answers, unread, usages = await _asked(night, night.model, pairs)
+    if not answers:
+        return Result(Report(up_to=seen, left=len(pairs)), skipped=UNFIT)
     found = settled(pairs[: len(answers)], answers, kept, night.now)
     report: Report = {
         "asked": len(answers),
@@ -117,25 +129,40 @@ def _as_wish(one: Kept) -> Wish:
 async def _asked(
     night: Night, model: "Model", pairs: Sequence[Pair]
 ) -> tuple[list[Relation], int, list[dict[str, int]]]:
-    """The answers on some pairs, as far as the budget reaches; what cannot be read says nothing."""
+    """The answers on some pairs, as far as the budget reaches; none of a model that does not know the known ones."""
     answers, unread, usages = list[Relation](), 0, list[dict[str, int]]()
-    for pair in pairs:
-        name = sha256(f"{pair.old.key} {pair.new.wish.words}".encode()).hexdigest()[:16]
-        try:
-            answer = await ask(
-                night,
-                model,
-                f"wishes:{pair.new.message}:{name}",
-                prompts.pair(words(pair.old), pair.new.wish.words),
-                Verdict,
-                purpose=PURPOSE,
-                max_tokens=MAX_TOKENS,
-                temperature=0.0,
-                final=(ModelMalformed, ModelRefused),
-            )
-        except BudgetExceeded:
-            break
-        usages.append(answer["usage"])
-        unread += answer["value"] is None
-        answers.append(Verdict.model_validate(answer["value"]).relation if answer["value"] else "unrelated")
+    try:
+        for number, (old, new, wanted) in enumerate(KNOWN):
+            answer = await _answer(night, model, f"wishes:known:{number}", old, new)
+            usages.append(answer["usage"])
+            if _read(answer) != wanted:
+                return [], 0, usages
+        for pair in pairs:
+            name = sha256(f"{pair.old.key} {pair.new.wish.words}".encode()).hexdigest()[:16]
+            entry = f"wishes:{pair.new.message}:{name}"
+            answer = await _answer(night, model, entry, words(pair.old), pair.new.wish.words)
+            usages.append(answer["usage"])
+            unread += answer["value"] is None
+            answers.append(_read(answer))
+    except BudgetExceeded:
+        pass
     return answers, unread, usages
+
+
+async def _answer(night: Night, model: "Model", name: str, old: str, new: str) -> Json:
+    return await ask(
+        night,
+        model,
+        name,
+        prompts.pair(old, new),
+        Verdict,
+        purpose=PURPOSE,
+        max_tokens=MAX_TOKENS,
+        temperature=0.0,
+        final=(ModelMalformed, ModelRefused),
+    )
+
+
+def _read(answer: Json) -> Relation:
+    """What an answer says; what cannot be read says nothing."""
+    return Verdict.model_validate(answer["value"]).relation if answer["value"] else "unrelated"

@@ -1,0 +1,106 @@
+"""Whether a statement may be about those whom a question asks about, under whatever name."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from insula.memory.assertion import Question, Statement
+from insula.memory.encoding import USER
+from insula.memory.near import who_terms
+from insula.memory.slots import counts
+from insula.memory.subject import NOBODY, fits, names_of, people, same
+from insula.text.analysis import fold
+from insula.text.grammar import UNSPACED
+
+MOST = 0.5
+"""The share of a question's words above which a statement tells what it asks."""
+
+
+def aliases(told: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Who else a name or a path may mean, by the subjects of statements: "my sister Ana" makes them one."""
+    found: dict[str, set[str]] = {}
+    for subjects in {one for one in told if len(one) > 1}:
+        names = {path for path in subjects if path and "/" not in path}
+        paths = {path for path in subjects if "/" in path}
+        if len(names) == 1 and len(paths) == 1 and "user" not in names:
+            for path in (*names, *paths):
+                found.setdefault(path, set()).update(names | paths)
+    return {path: frozenset(others) for path, others in found.items()}
+
+
+def meant(subjects: frozenset[str], named: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Those asked about under all their names; who is asked about by name is nobody of another name."""
+    others = frozenset[str]().union(*(named.get(path, frozenset()) for path in subjects))
+    if not names_of(subjects):
+        return subjects | others
+    known = any("/" in path for path in subjects)  # "my son Pablo" is not my boss Pablo
+    return subjects if known else subjects | frozenset(path for path in others if "/" in path)
+
+
+def of_owner(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about whom those asked about belong to: "I report to Dr Galli now" tells my boss."""
+    owners = frozenset(path.rpartition("/")[0] for path in question.subjects if "/" in path)
+    return question.ask.kind in {"person", "name"} and bool(owners & statement.subjects)
+
+
+def is_beside(question: Question, statement: Statement) -> bool:
+    """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
+    asked = question.subjects - {USER, NOBODY}
+    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
+    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
+
+
+def is_such(question: Question, statement: Statement) -> bool:
+    """Whether a question asks of some being without saying whose, and a statement tells most of it of one such.
+
+    "Whose cat had kittens?" and "which dog bit the postman?" ask of any cat and dog; "my son" is my own.
+    """
+    if question.ask.kind != "person" and _says_own(question):
+        return False
+    asked = question.terms - who_terms(question)
+    kinds = {path.rpartition("/")[2] for path in question.subjects if "/" in path}
+    of_kind = kinds & {path.rpartition("/")[2] for path in statement.subjects if "/" in path}
+    return bool(of_kind) and len(asked & statement.terms) > MOST * len(asked)
+
+
+def _says_own(question: Question) -> bool:
+    """Whether a question says "my"."""
+    words = people(question.language).words
+    if question.language in UNSPACED:
+        return any(word in question.text for word in words["first"])
+    return not words["first_own"].isdisjoint(fold(word) for word in re.findall(r"\w+", question.text.lower()))
+
+
+def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
+    """Whether a statement is about one of theirs, and a question asks who of them: "who of us keeps bees?"."""
+    return question.ask.kind == "person" and any(
+        path.startswith(f"{one}/") for path in subjects for one in question.subjects
+    )
+
+
+@lru_cache(maxsize=4_096)
+def is_about(question: Question, subjects: frozenset[str]) -> bool:
+    """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
+    said = subjects - {""}
+    if fits(question.subjects, said) or _of_theirs(question, subjects):
+        return True
+    if question.subjects == frozenset({USER}) and _of_kind_asked(question, subjects):
+        return True
+    things = {path for path in question.subjects if "/" in path}  # "how many cats do I have" asks about me
+    owner = frozenset(path.rpartition("/")[0] for path in things)
+    counted = question.ask.kind == "list" or (question.ask.kind == "number" and counts(question))
+    return bool(things) and counted and fits(owner, said)
+
+
+@lru_cache(maxsize=64)  # it is asked of each statement
+def _kinds_named(text: str, language: str) -> frozenset[str]:
+    """The kinds of the user's people that a question names."""
+    known = people(language)
+    words = re.findall(r"\w+", fold(text.lower()))
+    return frozenset(f"{USER}/{being}" for word in words if (being := known.being(word)))
+
+
+def _of_kind_asked(question: Question, subjects: frozenset[str]) -> bool:
+    """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
+    kinds = _kinds_named(question.text, question.language)
+    return bool(kinds) and any(same(kind, path) for kind in kinds for path in subjects)
