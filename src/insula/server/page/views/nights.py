@@ -69,7 +69,7 @@ def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list
         Night(name=name, phases=_phases(journalled(one.phase, one.report, names) for one in done))
         for name, done in found.items()
     ][::-1]
-    latest = next(reversed(found.values()), [])
+    latest = next(reversed(found.values()), list[Done]())
     if not latest or any(one.phase == END for one in latest):
         return told
     return [_unfinished(told[0], now - latest[-1].at), *told[1:]]
