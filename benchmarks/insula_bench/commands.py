@@ -128,6 +128,20 @@ def bench_load(
     raise typer.Exit(run(sessions, seconds, json, store))
 
 
+@app.command("rate")
+def bench_rate(
+    store: Annotated[str, typer.Option(help="An empty database of PostgreSQL, as a URL.")],
+    users: Annotated[int, typer.Option(help="Nights of each round.", min=2)] = 200,
+    workers: Annotated[str, typer.Option(help="How many worker processes, with commas between.")] = "1,2,4",
+    model_ms: Annotated[int, typer.Option(help="Also with a model that takes so long; 0 does without.", min=0)] = 200,
+    json: Json = False,
+) -> None:
+    """How many nights a second workers do on one PostgreSQL, beside what the bare engine and the model allow."""
+    from insula_bench.night_rate import run
+
+    raise typer.Exit(run(store, users, workers, model_ms, json))
+
+
 @app.command("gsm8k")
 def bench_gsm8k(  # noqa: PLR0913, PLR0917 one for each option
     out: Annotated[str, typer.Option(help="A folder for results, replies and the report; it is gone on with.")],

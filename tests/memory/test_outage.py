@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import time
 from typing import Any
 
 import psycopg
@@ -9,11 +10,12 @@ import pytest
 import sqlalchemy as sa
 
 import postgres as server_of_tests
-from insula.errors import SettingsError, StoreError, StoreFull
-from insula.memory import postgres, postgres_errors
+from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
+from insula.memory import postgres, postgres_errors, upgrade
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.postgres import Server
+from insula.memory.schema import VERSION
 from insula.memory.store import Store
 from insula.text.analysis import analyse
 
@@ -188,3 +190,72 @@ async def test_one_holds_a_night_until_it_lets_go_or_is_silent_for_too_long(
         monkeypatch.setattr(postgres, "LEASE", -1.0)  # who holds it has been silent
         async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
             assert (mine, theirs) == (True, True)
+
+
+async def test_a_store_that_a_newer_version_wrote_is_refused_and_left_alone(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        assert "newer version" in await refused(database, StoreNewer)
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("9999",)
+
+
+async def test_an_older_process_goes_on_while_a_newer_one_upgrades(database: str) -> None:
+    async with await Store.open(database) as old:
+        await old.run(lambda connection: upgrade.move(connection, "here", VERSION, "0008"))
+        place = await old.place("me", "s")
+        async with await Store.open(database) as new:
+            assert (await new.place("me", "s")) == place
+            await old.sessions.say(place, item("Ana lives in Lisbon."))
+            assert len(await new.sessions.transcript(place, 9)) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "said"),
+    [
+        ("53100", StoreFull, "disk of the server"),
+        ("25006", StoreFull, "read-only"),
+        ("42501", StoreError, "grant the right"),
+        ("XX000", StoreError, "see the log"),
+    ],
+)
+async def test_what_the_server_refuses_in_the_middle_is_said_and_leaves_nothing(
+    database: str, state: str, error: type[StoreError], said: str
+) -> None:
+    def work(connection: sa.Connection) -> None:
+        connection.execute(sa.text("INSERT INTO snapshots(service, turn_counter, data, at) VALUES ('s', 1, '{}', 0)"))
+        connection.execute(sa.text(f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"))
+
+    async with await Store.open(database) as store:
+        with pytest.raises(error, match=said):
+            await store.run(work)
+        count = sa.text("SELECT count(*) FROM snapshots")
+        assert await store.run(lambda connection: connection.execute(count).scalar()) == 0
+
+
+async def test_the_clocks_of_machines_decide_nothing_about_who_holds_a_night(database: str) -> None:
+    def tomorrow() -> float:
+        return time.time() + 86_400
+
+    async with await Store.open(database) as one, await Store.open(database, tomorrow) as other:
+        async with one.nights.alone(7) as mine, other.nights.alone(7) as theirs:
+            assert (mine, theirs) == (True, False)
+        async with other.nights.alone(7) as theirs, one.nights.alone(7) as mine:
+            assert (mine, theirs) == (False, True)
+
+
+async def test_a_server_that_just_came_back_lets_nobody_lose_a_night(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it was away nobody could say that they are still at it."""
+    async with await Store.open(database) as store:
+        assert await store.run(postgres.lease, "night:7", "mine")
+        expired = postgres.leases.update().values(until=sa.func.clock_timestamp() - sa.text("interval '1 hour'"))
+        await store.run(lambda connection: connection.execute(expired))
+        with monkeypatch.context() as patched:
+            patched.setattr(postgres, "LEASE", 10 * 365 * 86_400.0)  # it has not been back for that long
+            assert not await store.run(postgres.lease, "night:7", "other")
+            assert await store.run(postgres.holders, "night:") == ["mine"]
+            assert await store.run(postgres.lease, "night:7", "mine")
+        await store.run(lambda connection: connection.execute(expired))
+        monkeypatch.setattr(postgres, "LEASE", 0.001)
+        assert await store.run(postgres.lease, "night:7", "other")

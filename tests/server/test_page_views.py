@@ -246,6 +246,17 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
     assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
 
+def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
+    begun = [Done(1, "2026-01-05", "summaries", {"summarised": {}}, NOW), Done(2, "2026-01-05", "trends", {}, NOW)]
+    (going,) = nights.nights(begun, {}, NOW + 60)
+    assert (going.progress, going.goes_on) == ("Under way: 2 of 10 steps are done.", True)
+    (stopped,) = nights.nights(begun, {}, NOW + 86_400)
+    assert stopped.progress.startswith("Stopped after 2 of 10 steps")
+    assert not stopped.goes_on
+    (over,) = nights.nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], {}, NOW + 60)
+    assert not over.progress
+
+
 def test_signals_are_told_in_words() -> None:
     told = words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
     assert told == "sure 12 %, good 62 %", "and no stem of a word"

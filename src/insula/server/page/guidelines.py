@@ -105,7 +105,7 @@ async def all_nights(request: Request, who: Visitor) -> Response:
     """The last nights, and whether there is anything to sleep on."""
     store = service_of(request).chat.metacognition.store
     found = await store.read(store_views.reported, who.name, None, NIGHTS)
-    told = nights.nights(found, await _names(store, who.name, [one.report for one in found]))
+    told = nights.nights(found, await _names(store, who.name, [one.report for one in found]), store.now())
     return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
 
 

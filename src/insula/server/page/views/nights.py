@@ -1,16 +1,20 @@
 """The nights of a user, as their page shows them."""
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from insula.memory.rows import Done
 from insula.replay.visible import visible
 from insula.server.page.views.learned import Bar, bar
-from insula.sleep.cycle import SleepReport
+from insula.sleep.cycle import END, SleepReport
+from insula.sleep.phases import PHASES
 from insula.sleep.telling import Names, Told, journalled, ordered, told
 from insula.value import is_list, is_object
 
+UNDER_WAY = 300.0
+"""Seconds since its last phase after which a night that has not ended was stopped."""
 NAMED = 120
 """Characters of what an effect is of."""
 
@@ -44,19 +48,38 @@ class Night:
     phases: tuple[Phase, ...]
     skipped: str = ""
     """Why there was none."""
+    progress: str = ""
+    """How far it is; empty where it is over."""
+    goes_on: bool = False
+    """Whether somebody is at it now, here or on another machine."""
 
 
-def nights(reports: Iterable[Done], names: Names) -> list[Night]:
+def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list[Night]:
     """The nights of the journal, the latest first; `reports` of their phases stand oldest first.
 
     Args:
         reports: of the journal.
         names: what lessons and insights say.
+        now: the moment, by which a night that has not ended is told from one that was stopped.
     """
-    found: dict[str, list[Told]] = {}
+    found: dict[str, list[Done]] = {}
     for one in reports:
-        found.setdefault(one.night, []).append(journalled(one.phase, one.report, names))
-    return [Night(name=name, phases=_phases(phases)) for name, phases in found.items()][::-1]
+        found.setdefault(one.night, []).append(one)
+    told = [
+        Night(name=name, phases=_phases(journalled(one.phase, one.report, names) for one in done))
+        for name, done in found.items()
+    ][::-1]
+    latest = next(reversed(found.values()), list[Done]())
+    if not latest or any(one.phase == END for one in latest):
+        return told
+    return [_unfinished(told[0], now - latest[-1].at), *told[1:]]
+
+
+def _unfinished(night: Night, since: float) -> Night:
+    """A night that has not ended, with how far it is."""
+    steps, goes_on = f"{len(night.phases)} of {len(PHASES)} steps", since < UNDER_WAY
+    said = f"Under way: {steps} are done." if goes_on else f"Stopped after {steps}; the next night goes on from there."
+    return replace(night, progress=said, goes_on=goes_on)
 
 
 def of_report(report: SleepReport, names: Names) -> Night:

@@ -1,0 +1,186 @@
+"""`insula bench rate`: nights a second on one PostgreSQL, by workers, beside what the bare engine does.
+
+    insula bench rate --store postgresql://… [--users 100] [--workers 1,2,4] [--model-ms 200]
+
+Each round has users of its own, a worker process each, and the same database. The rate is that between the first night
+that ended and the last, by the engine's own record, so that the start of processes counts for nothing. The bare engine
+runs as many empty workflows the same way.
+"""
+
+import asyncio
+import json as jsonlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from insula.errors import InputError
+from insula.memory import archive
+from insula.memory.archive import Archive
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.sleep import durable
+from insula.testing import Request, ScriptedModel
+from insula_bench.progress import steps
+
+HERE = "insula_bench.night_rate"
+FOLDER = Path(__file__).parents[1]
+AT_ONCE = 8
+PATIENCE_SECONDS = 1_800.0
+LOOK_SECONDS = 0.5
+SAID = (
+    ("What is the capital of Australia?", "Sydney is the capital."),
+    ("No, the capital is Canberra.", "Sorry, it is Canberra."),
+    ("We talked of trains to Bendigo.", "Fine."),
+)
+_ENDED = sa.text("""
+SELECT count(*) AS ended, min(updated_at) AS first, max(updated_at) AS last FROM dbos.workflow_status
+WHERE name = :name AND status = 'SUCCESS' AND workflow_uuid LIKE :date
+""")
+_DATE = "%-{}"
+
+
+class Round(NamedTuple):
+    """What the nights of one date came to."""
+
+    a_second: float
+    seconds: float
+    resident_mb: float
+    """Of the worker that held most, at the end."""
+    calls: int
+
+
+def run(store: str, users: int, workers: str, model_ms: int, json: bool) -> int:
+    """Measure, print, and return the exit code."""
+    found: list[dict[str, Any]] = []
+    for number in [int(each) for each in workers.split(",")]:
+        row: dict[str, Any] = {"workers": number}
+        for kind in ("bare", "night", *(["model"] if model_ms else [])):
+            row[kind] = asyncio.run(_round(store, users, number, kind, model_ms))._asdict()
+        if model_ms:
+            row["model_allows"] = _allowed(row["model"], users, number, model_ms)
+        found.append(row)
+        if not json:
+            print(_told(row), flush=True)
+    if json:
+        print(jsonlib.dumps({"users": users, "at_once": AT_ONCE, "model_ms": model_ms, "rounds": found}, indent=2))
+    return 0
+
+
+def _allowed(found: dict[str, Any], users: int, workers: int, model_ms: int) -> float:
+    """Nights a second if they took nothing but their model's time."""
+    return round(workers * AT_ONCE / max(found["calls"] / users * model_ms / 1000, 1e-9), 1)
+
+
+def _told(row: dict[str, Any]) -> str:
+    said = f"{row['workers']} workers: {row['night']['a_second']} nights a second ({row['night']['resident_mb']} MB)"
+    said += f"; empty workflows {row['bare']['a_second']}"
+    if "model" in row:
+        said += f"; with the model {row['model']['a_second']} of {row['model_allows']} that it allows"
+    return said
+
+
+async def _round(url: str, users: int, workers: int, kind: str, model_ms: int) -> Round:
+    date = f"{kind}{workers}.{time.time_ns()}"
+    if kind != "bare":
+        await _fill(url, f"{date}.u", users)
+    processes = [_started(url, kind, f"{date}.w{number}", model_ms) for number in range(workers)]
+    try:
+        await _called(url, date, users, bare=kind == "bare")
+        found = await _over(url, date, users)
+        resident = max(_resident(process.pid) for process in processes)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    seconds = (found.last - found.first) / 1000
+    return Round(round((users - 1) / max(seconds, 1e-3), 1), round(seconds, 1), resident, await _calls(url, date))
+
+
+def _started(url: str, kind: str, name: str, model_ms: int) -> "subprocess.Popen[bytes]":
+    """A worker in a process of its own."""
+    words = [sys.executable, "-m", HERE, url, kind, name, str(model_ms)]
+    return subprocess.Popen(words, env={**os.environ, "PYTHONPATH": str(FOLDER)})
+
+
+def _resident(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    return round(pages * 4096 / 1e6, 1)
+
+
+async def _fill(url: str, prefix: str, users: int) -> None:
+    """So many users, who said the same."""
+    async with await Store.open(":memory:") as first:
+        for session in ("monday", "tuesday"):
+            for message, response in SAID:
+                async with Metacognition(first, embed=None).turn("u", session, message) as turn:
+                    turn.finish(response)
+        text = "".join(await first.run(lambda connection: list(archive.lines(connection, "u", {}))))
+    taken = archive.read(text.encode())
+    async with await Store.open(url) as store:
+        for number in steps(range(users), "making users", users):
+            name = f"{prefix}{number}"
+            await store.run(archive.unpack, name, Archive(name, taken.rows, {}), store.now())
+
+
+async def _called(url: str, date: str, users: int, *, bare: bool) -> None:
+    """Put so many nights on the queue: of the users who are new, or of nobody."""
+    async with await Store.open(url) as store:
+        house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
+        async with durable.working(house, works=False) as caller:
+            if bare:
+                nobody = [(number, "nobody", date) for number in range(users)]
+                await asyncio.to_thread(caller._enqueue, nobody)  # pyright: ignore[reportPrivateUsage]
+            elif (called := await caller.evening(date=date)) != users:
+                raise InputError(f"{called} nights wait instead of {users}; give an empty database.")
+
+
+async def _over(url: str, date: str, users: int) -> Any:
+    """What the engine's record says once all have ended."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    values = {"name": durable.NIGHT, "date": _DATE.format(date)}
+    async with await Store.open(url) as store:
+        while time.monotonic() < until:
+            found = await store.run(lambda connection: connection.execute(_ENDED, values).one())
+            if found.ended >= users:
+                return found
+            await asyncio.sleep(LOOK_SECONDS)
+    raise TimeoutError(f"{found.ended} of {users} nights ended")
+
+
+async def _calls(url: str, date: str) -> int:
+    """Answers of the model that stand in the journals of a date."""
+    query = sa.text("SELECT count(*) FROM nights WHERE night = :date AND state = 'asked'")
+    async with await Store.open(url) as store:
+        return await store.run(lambda connection: connection.execute(query, {"date": date}).scalar_one())
+
+
+def _answer(request: Request) -> Any:
+    if "five lists" in request.prompt:
+        return {"explanation": [], "principles": [], "procedures": [], "advice": []}
+    if "Word each" in request.prompt:
+        return "nothing"
+    return {"summary": "The user asked for the capital of Australia.", "topics": ["capital", "Australia"]}
+
+
+async def _nothing(*_: object) -> dict[str, Any]:
+    return {}
+
+
+async def _worker(url: str, kind: str, name: str, model_ms: int) -> None:
+    model = ScriptedModel(_answer, delay=model_ms / 1000) if kind == "model" else None
+    async with await Store.open(url) as store:
+        limits = durable.Limits(at_once=AT_ONCE)
+        house = durable.House(store=store, url=url, model=model, executor=name, limits=limits)
+        async with durable.working(house) as worker:
+            if kind == "bare":
+                worker.slept = _nothing
+            await asyncio.sleep(PATIENCE_SECONDS)
+
+
+if __name__ == "__main__":
+    asyncio.run(_worker(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])))
