@@ -41,9 +41,9 @@ STEP_SHARE = 0.25
 """How long each of them is kept, as a share of the whole time."""
 ROUNDS, ROUND_SHARE, CLIENTS = 7, 1 / 30, 8
 """Rounds of the status route and of the bare one in turn, how long each is, and connections that never pause."""
-COMMON_SHARE, COMMON_ROUNDS, COMMON_WHILE = 0.2, 3, 1 / 3
+COMMON_SHARE, COMMON_ROUNDS, COMMON_WHILE, COMMON_PACE = 0.2, 3, 1 / 3, 0.1
 """The share of questions about common words, how often it is talked with and without them in turn, and how long each
-time, as a share of the whole.
+time and how fast, as shares of the whole.
 """
 SETTLE_SECONDS = 30.0
 """How long what is under way at the end may take to reach its listeners."""
@@ -91,7 +91,7 @@ async def common(stage: Stage) -> Figures:
         for share in (None, *list(taken) * COMMON_ROUNDS):
             for one in sessions:
                 one.common = share or 0.0
-            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate / 10)
+            turns = await talking(sessions, stage.seconds * COMMON_WHILE, stage.rate * COMMON_PACE)
             failed += sum(bool(turn.failure) for turn in turns)
             if share is not None:  # the first while is not counted
                 taken[share] += [turn.ms - 1000 * MODEL_SECONDS for turn in turns if not turn.failure]

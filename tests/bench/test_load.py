@@ -223,6 +223,7 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr(load_phases, "GOAL_MS", 60_000.0)
     monkeypatch.setattr(load_phases, "COMMON_ROUNDS", 1)
     monkeypatch.setattr(load_phases, "COMMON_WHILE", 0.2)
+    monkeypatch.setattr(load_phases, "COMMON_PACE", 2.0)
     monkeypatch.setattr(load_years, "LINES", 20)
     assert load.run(6, 2.0, json=True) == 0
     yield json.loads(capsys.readouterr().out)
