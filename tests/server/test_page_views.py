@@ -15,6 +15,7 @@ from insula.session.snapshot import Performance, Snapshot
 from insula.sleep import soul
 from insula.sleep.cycle import PhaseReport
 from insula.sleep.names import PhaseName
+from insula.sleep.phases import PHASES
 from insula.sleep.telling import told
 from insula.types import Controls, Memory
 
@@ -249,9 +250,9 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:
     begun = [Done(1, "2026-01-05", "summaries", {"summarised": {}}, NOW), Done(2, "2026-01-05", "trends", {}, NOW)]
     (going,) = nights.nights(begun, {}, NOW + 60)
-    assert (going.progress, going.goes_on) == ("Under way: 2 of 10 steps are done.", True)
+    assert (going.progress, going.goes_on) == (f"Under way: 2 of {len(PHASES)} steps are done.", True)
     (stopped,) = nights.nights(begun, {}, NOW + 86_400)
-    assert stopped.progress.startswith("Stopped after 2 of 10 steps")
+    assert stopped.progress.startswith(f"Stopped after 2 of {len(PHASES)} steps")
     assert not stopped.goes_on
     (over,) = nights.nights([*begun, Done(3, "2026-01-05", "end", {"up_to": 1}, NOW)], {}, NOW + 60)
     assert not over.progress

@@ -156,11 +156,12 @@ async def test_a_failing_phase_does_not_make_the_others_begin_anew(store: Store)
     async def broken(_: Night) -> Result:
         raise RuntimeError
 
-    phases = [*PHASES[:3], (PhaseName.TRENDS, broken)]
+    until = [name for name, _ in PHASES].index(PhaseName.MISTAKES)
+    phases = [*PHASES[: until + 1], (PhaseName.TRENDS, broken)]
     await talk(store, "monday", "tuesday")
     for _ in range(3):
         report = await sleep_cycle(store, "ana", phases)
-        heard.append(report.phases[2].found.get("sessions", 0))
+        heard.append(report.phases[until].found.get("sessions", 0))
         clock[0] += DAY
     assert heard == [2, 0, 0]
 
