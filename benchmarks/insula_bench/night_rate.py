@@ -143,13 +143,15 @@ async def _over(url: str, date: str, users: int) -> Any:
     """What the engine's record says once all have ended."""
     until = time.monotonic() + PATIENCE_SECONDS
     values = {"name": durable.NIGHT, "date": _DATE.format(date)}
+    ended = 0
     async with await Store.open(url) as store:
         while time.monotonic() < until:
             found = await store.run(lambda connection: connection.execute(_ENDED, values).one())
-            if found.ended >= users:
+            ended = found.ended
+            if ended >= users:
                 return found
             await asyncio.sleep(LOOK_SECONDS)
-    raise TimeoutError(f"{found.ended} of {users} nights ended")
+    raise TimeoutError(f"{ended} of {users} nights ended")
 
 
 async def _calls(url: str, date: str) -> int:
@@ -167,7 +169,7 @@ def _answer(request: Request) -> Any:
     return {"summary": "The user asked for the capital of Australia.", "topics": ["capital", "Australia"]}
 
 
-async def _nothing(*_: object) -> dict[str, Any]:
+async def _nothing(number: int, user: str, date: str) -> dict[str, Any]:
     return {}
 
 
