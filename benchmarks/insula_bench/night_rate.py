@@ -167,7 +167,8 @@ def _answer(request: Request) -> Any:
     return {"summary": "The user asked for the capital of Australia.", "topics": ["capital", "Australia"]}
 
 
-async def _nothing(*_: object) -> dict[str, Any]:
+async def _nothing(number: int, user: str, date: str) -> dict[str, Any]:
+    del number, user, date
     return {}
 
 

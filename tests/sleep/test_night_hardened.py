@@ -28,6 +28,8 @@ from insula.testing import Reply, Request, ScriptedModel, memory_store
 from insula.types import Controls
 
 pytestmark = pytest.mark.anyio
+MISTAKES = [name for name, _ in PHASES].index(PhaseName.MISTAKES)
+"""Where in a night mistakes are looked for."""
 
 WISH = "Please don't give sizes in feet, use metres."
 LEARNED = f"- {WISH}"
@@ -156,12 +158,11 @@ async def test_a_failing_phase_does_not_make_the_others_begin_anew(store: Store)
     async def broken(_: Night) -> Result:
         raise RuntimeError
 
-    until = [name for name, _ in PHASES].index(PhaseName.MISTAKES)
-    phases = [*PHASES[: until + 1], (PhaseName.TRENDS, broken)]
+    phases = [*PHASES[: MISTAKES + 1], (PhaseName.TRENDS, broken)]
     await talk(store, "monday", "tuesday")
     for _ in range(3):
         report = await sleep_cycle(store, "ana", phases)
-        heard.append(report.phases[until].found.get("sessions", 0))
+        heard.append(report.phases[MISTAKES].found.get("sessions", 0))
         clock[0] += DAY
     assert heard == [2, 0, 0]
 
@@ -175,7 +176,7 @@ async def test_a_clock_that_is_put_back_loses_no_session(store: Store) -> None:
     await talk(store, "tuesday")
     report = await sleep_cycle(store, "ana", PHASES)
     assert (report.skipped, report.failed) == ("", ())
-    assert report.phases[2].found["sessions"] == 1
+    assert report.phases[MISTAKES].found["sessions"] == 1
 
 
 async def test_what_is_said_while_the_night_runs_is_heard_by_the_next(store: Store) -> None:
@@ -187,7 +188,7 @@ async def test_what_is_said_while_the_night_runs_is_heard_by_the_next(store: Sto
 
     await sleep_cycle(store, "ana", [*PHASES, (PhaseName.TRENDS, slow)])
     report = await sleep(store)
-    assert report.phases[2].found["sessions"] == 1
+    assert report.phases[MISTAKES].found["sessions"] == 1
 
 
 async def test_a_full_or_read_only_store_loses_nothing(tmp_path: Path) -> None:
