@@ -149,7 +149,7 @@ async def _over(url: str, date: str, users: int) -> Any:
             if found.ended >= users:
                 return found
             await asyncio.sleep(LOOK_SECONDS)
-    raise TimeoutError(f"{found.ended} of {users} nights ended")
+    raise TimeoutError(f"not all of {users} nights ended in {PATIENCE_SECONDS:.0f} s")
 
 
 async def _calls(url: str, date: str) -> int:
