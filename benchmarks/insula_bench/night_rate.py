@@ -143,15 +143,13 @@ async def _over(url: str, date: str, users: int) -> Any:
     """What the engine's record says once all have ended."""
     until = time.monotonic() + PATIENCE_SECONDS
     values = {"name": durable.NIGHT, "date": _DATE.format(date)}
-    ended = 0
     async with await Store.open(url) as store:
         while time.monotonic() < until:
             found = await store.run(lambda connection: connection.execute(_ENDED, values).one())
-            ended = found.ended
-            if ended >= users:
+            if found.ended >= users:
                 return found
             await asyncio.sleep(LOOK_SECONDS)
-    raise TimeoutError(f"{ended} of {users} nights ended")
+    raise TimeoutError(f"not all of {users} nights ended in {PATIENCE_SECONDS:.0f} s")
 
 
 async def _calls(url: str, date: str) -> int:
@@ -170,6 +168,7 @@ def _answer(request: Request) -> Any:
 
 
 async def _nothing(number: int, user: str, date: str) -> dict[str, Any]:
+    del number, user, date
     return {}
 
 
