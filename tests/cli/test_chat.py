@@ -134,7 +134,7 @@ def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) ->
     assert before.count("Nothing is learned yet") == 2
     assert "told from the next message on" in after
     assert "don't give sizes in feet, use metres." in after
-    assert "active" in after
+    assert "your wish" in after
 
 
 def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -> None:
