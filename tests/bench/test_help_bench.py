@@ -101,6 +101,26 @@ def test_a_message_that_thanks_and_asks_is_told_what_memory_holds() -> None:
     assert "Turku" in request.prompt.instructions
 
 
+@pytest.mark.parametrize(
+    ("first", "asked_again", "marks"),
+    [("She lives in Porto.", 1, [False, True]), ("In Lisbon.", 0, [True, True])],
+    ids=["what falls short is asked once more", "what is right is not"],
+)
+def test_the_arm_that_asks_once_more_does_so_where_a_reply_passes_over_memory(
+    tmp_path: Path, asked: Scripted, first: str, asked_again: int, marks: list[bool]
+) -> None:
+    found = [world("My sister lives in Lisbon.")]
+    asked(lambda request: first)
+    terms = Terms(model="scripted", out=tmp_path)
+    held = replies(memory.requests(found, ["insula", memory.RETRY]), terms)
+    more = memory.again(found, held)
+    assert len(more) == asked_again
+    asked(lambda request: "In Lisbon.")
+    held |= replies(more, terms)
+    outcomes = memory.outcomes(found, ["insula", memory.RETRY], held)
+    assert [one.marks["right"] for one in outcomes] == marks
+
+
 def test_losses_stand_on_top(capsys: pytest.CaptureFixture[str]) -> None:
     reply: Any = {"text": "", "tokens": 1, "ms": 1.0, "error": ""}
     outcomes = [

@@ -54,6 +54,8 @@ class Experiment(NamedTuple):
     base: str
     requests: Sequence[Request]
     judge: Judge
+    again: Callable[[Mapping[Key, Reply]], Sequence[Request]] | None = None
+    """What is asked once the replies are there."""
 
 
 def run(options: Options) -> int:
@@ -73,11 +75,7 @@ def run(options: Options) -> int:
     if options.part == step.PART:
         return _step(options, out, model)
     part = EXPERIMENTS[options.part](options)
-    held = (
-        kept(out)
-        if options.limit == 0
-        else replies(part.requests, Terms(model=model, out=out, parallel=options.parallel))
-    )
+    held = kept(out) if options.limit == 0 else _asked(part, Terms(model=model, out=out, parallel=options.parallel))
     outcomes = part.judge(held)
     measured = compared(outcomes, part.marks, base=part.base)
     figures: Figures = {"part": part.name, "model": model, "half": options.half, "sources": measured}
@@ -88,6 +86,11 @@ def run(options: Options) -> int:
         show(measured, part.marks, part.base)
         _side_by_side(part, outcomes, options.show)
     return int(any(one.reply["error"] for one in outcomes))
+
+
+def _asked(part: Experiment, terms: Terms) -> dict[Key, Reply]:
+    held = replies(part.requests, terms)
+    return held | replies(part.again(held), terms) if part.again else held
 
 
 def _answer(options: Options, out: Path, model: str) -> int:
@@ -130,6 +133,7 @@ def _memory(options: Options) -> Experiment:
         memory.OURS,
         memory.requests(worlds, arms),
         partial(memory.outcomes, worlds, arms),
+        partial(memory.again, worlds) if memory.RETRY in arms else None,
     )
 
 

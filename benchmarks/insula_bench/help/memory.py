@@ -10,7 +10,7 @@ from insula.llm.client import Prompt
 from insula.memory.encoding import USER
 from insula.metacognition import Metacognition, Turn
 from insula.turn.instructions import compose
-from insula.types import Confidence, Level, Memory, Recalled
+from insula.types import Confidence, Controls, Level, Memory, Recalled
 from insula_bench.help.asking import Key, Reply, Request
 from insula_bench.help.cases import Case, Told, World, long, small
 from insula_bench.help.figures import Outcome
@@ -18,6 +18,8 @@ from insula_bench.help.figures import Outcome
 PART = "memory"
 MARKS = ("made_up", "right", "refused")
 OURS = "insula"
+RETRY = "retry"
+"""Insula's request, and once more where `TurnResult.again` says with what."""
 BASE = "You are a helpful assistant."
 PLAIN = "Memories of earlier conversations with the user:"
 ONLY = "If the memories do not contain the answer, say that you don't know; do not guess."
@@ -64,9 +66,32 @@ def requests(found: Sequence[World], arms: Sequence[str]) -> list[Request]:
     Raises:
         InputError: there is no such arm.
     """
-    if unknown := [arm for arm in arms if arm not in ARMS]:
-        raise InputError(f"There is no arm {unknown[0]!r}; name some of {', '.join(ARMS)}.")
-    return asyncio.run(_requests(found, arms))
+    if unknown := [arm for arm in arms if arm not in (*ARMS, RETRY)]:
+        raise InputError(f"There is no arm {unknown[0]!r}; name some of {', '.join((*ARMS, RETRY))}.")
+    if RETRY in arms and OURS not in arms:
+        raise InputError(f"The arm {RETRY!r} goes on from {OURS!r}; name both.")
+    return asyncio.run(_requests(found, [arm for arm in arms if arm != RETRY]))
+
+
+def again(found: Sequence[World], replies: Mapping[Key, Reply]) -> list[Request]:
+    """What a host that asks once more asks: each question whose reply to Insula's request fell short of memory."""
+    return asyncio.run(_again(found, replies))
+
+
+async def _again(found: Sequence[World], replies: Mapping[Key, Reply]) -> list[Request]:
+    made: list[Request] = []
+    once_more = Controls(retry=1)
+    async with await Metacognition.open(":memory:", identity=OWN, controls=once_more, holdout=0.0) as metacognition:
+        for world in found:
+            await _fill(metacognition, world)
+            for number, case in enumerate(world.cases):
+                if (reply := replies.get((PART, case.id, OURS, 0))) is None:
+                    continue
+                async with metacognition.turn(world.name, f"asked {number}", case.ask) as turn:
+                    if prompt := turn.finish(reply["text"]).again:
+                        told = Prompt(instructions=turn.instructions, prompt=prompt)
+                        made.append(Request(PART, case.id, RETRY, told))
+    return made
 
 
 async def _requests(found: Sequence[World], arms: Sequence[str]) -> list[Request]:
@@ -169,8 +194,14 @@ def outcomes(found: Sequence[World], arms: Sequence[str], replies: Mapping[Key, 
         for world in found
         for case in world.cases
         for arm in arms
-        if (reply := replies.get((PART, case.id, arm, 0)))
+        if (reply := _reply(case, arm, replies))
     ]
+
+
+def _reply(case: Case, arm: str, replies: Mapping[Key, Reply]) -> Reply | None:
+    """What came back; where nothing spoke against the first reply, that is what a host that asks once more shows."""
+    reply = replies.get((PART, case.id, arm, 0))
+    return replies.get((PART, case.id, OURS, 0)) if reply is None and arm == RETRY else reply
 
 
 def _outcome(case: Case, arm: str, reply: Reply) -> Outcome:
