@@ -24,7 +24,7 @@ from insula.text.wishing import parts, unsettled, wishes
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-TABLES = ("wish_pairs.jsonl", "wish_pairs_third.jsonl")
+TABLES = ("wish_pairs.jsonl", "wish_pairs_third.jsonl", "wish_pairs_fourth.jsonl")
 KINDS: tuple[Relation, ...] = ("same", "refines", "contradicts", "lifts", "unrelated")
 
 

@@ -21,7 +21,7 @@ from insula.memory.matter import SCALE
 from insula.text.wishing import parts, wishes
 from insula_bench import matters, pairs, talks
 
-TABLES = tuple(f"wishes_{half}.jsonl" for half in ("dev", "held", "fresh", "third", "own"))
+TABLES = tuple(f"wishes_{half}.jsonl" for half in ("dev", "held", "fresh", "third", "own", "fourth"))
 FACTS, QUESTIONS, TALKED = 500, 300, 300
 """Sentences of `matters.txt`, and of each kind of talk, that are taken for plain ones."""
 _KIND = {"one_off": "once", "style_task": "once", "fact": "fact"}

@@ -14,7 +14,7 @@ from insula_bench import pairs
 
 HERE = Path(__file__).parent
 TABLE: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "wishes.jsonl").read_text("utf-8").splitlines()]
-PAIRS, THIRD = (pairs.read(name) for name in pairs.TABLES)
+PAIRS, THIRD = (pairs.read(name) for name in pairs.TABLES[:2])
 
 
 def stands(text: str, language: str = "en") -> bool:
