@@ -140,7 +140,7 @@ def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, 
 def _heard(standing: list[Kept], wish: Wish, message: int, now: float) -> tuple[list[Change], list[Kept]]:
     found = [(one, relation(wish, words(one))) for one in standing if is_of_one_matter(wish, one)]
     out: dict[str, Relation] = {one.key: what for one, what in found if what in WHY}
-    if wish.force in ("once", "weak") and not {"refines", "contradicts"}.intersection(out.values()):
+    if wish.force in ("once", "weak") and "refines" not in out.values():
         gone: dict[str, Relation] = {key: what for key, what in out.items() if what == "lifts"}
         return _retired(standing, gone, "", message), [one for one in standing if one.key not in gone]
     same = next((one for one, what in found if what == "same"), None)

@@ -26,16 +26,7 @@ def relation(new: Wish, standing: str) -> Relation:
     if new.force == "pointing" or (new.force == "once" and not new.lifts):
         return "unrelated"
     found = _relation(new, slots(standing), standing)
-    if new.force != "weak" or found not in ("same", "contradicts"):
-        return found
-    return "contradicts" if found == "contradicts" and _changes(new) else "unrelated"
-
-
-def _changes(new: Wish) -> bool:
-    """Whether what is no plain wish tells that something is otherwise now ("I've moved, so kilometres from now on")."""
-    language = detect(new.words, "")
-    told = (language,) if language in LANGUAGES else LANGUAGES
-    return any(says("changed", each).search(new.words) for each in told)
+    return "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found
 
 
 def _relation(new: Wish, old: Sequence[Slot], standing: str) -> Relation:

@@ -209,7 +209,7 @@ def _wish(one: Sentence, analysis: Analysis, previous: str) -> Wish | None:
         return None
     lifts = one.says("lift")
     force = force_of(one, analysis, previous) if one.slots else of_something_else(one, previous)
-    if force is None and not (lifts or one.says("limits") or (one.slots and one.says("changed"))):
+    if force is None and not (lifts or one.says("limits")):
         return None
     return Wish(_bounded(one), one.slots, force or "weak", lifts, _about(one))
 
