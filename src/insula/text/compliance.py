@@ -35,6 +35,8 @@ _TERM = 2
 _SOLE_WORDS, _NAME_WORDS = 2, 6
 _SENTENCES = re.compile(r"[.!?。！？;；\n:：]+")
 _CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
+_VALUED = re.compile(r"[^\W\d_]\S* .*\d|\d+ .*[^\W\d_]")
+"""A clause with a number beside what it says."""
 _OF_A_SIZE = 4
 _COOKED = 2
 """From so many words of cooking on an answer is a recipe."""
@@ -176,7 +178,8 @@ def _number(one: Constraint, text: str) -> bool:
 
 
 def _name(one: Constraint, text: str) -> bool:
-    return len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS
+    """A name, or several and nothing else."""
+    return bool(_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
 
 
 def _code(one: Constraint, text: str) -> bool:
@@ -266,6 +269,9 @@ def _steps(one: Constraint, text: str) -> bool:
     if len(whole) == 1 and one.kind == "steps":  # of one sentence only clauses of a size are steps, no apposition is
         sizes = [len(piece.split()) for piece in pieces]
         return len(pieces) >= one.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
+    if one.kind == "questions":  # a value answers as a clause does ("Mozart, in 1791")
+        pieces = [part for piece in pieces for part in _COMMA.split(piece) if any(map(str.isalnum, part))]
+        return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= one.least
     return len(pieces) >= one.least
 
 

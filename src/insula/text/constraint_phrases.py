@@ -126,7 +126,10 @@ class Table:
         yield from self._sole_patterns()
         without = raw["without"]
         for kind in ABSENT:
-            yield kind, self._search(rf"(?:{without}) (?:{raw[kind]})" if self.spaced else self._around(raw[kind]))
+            yield (
+                kind,
+                self._search(rf"(?:{without}) {raw['the']}(?:{raw[kind]})" if self.spaced else self._around(raw[kind])),
+            )
         end = r"(?=\s*(?:[.,;:!?，。；！？、]|$))"
         yield (
             "mention",
@@ -190,6 +193,8 @@ class Table:
         )
         yield "no_more", self._search(raw["no_more"])
         yield "filler", self._search("|".join(raw["filler"].split()) if self.spaced else raw["filler"])
+        yield "compound", self._search(rf"(?P<n>{number})-(?:{units})" if self.spaced else "(?!)")
+        yield "in_one", self._search(raw["in_one"])
         yield "yes_no_bare", self._search(raw["yes_no"])
         for form in ALONE:
             yield f"alone_{form}", self._search(raw[f"alone_{form}"])

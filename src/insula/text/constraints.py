@@ -37,6 +37,10 @@ _CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
 """Words of a fragment that demands something by itself: "Exactly five words, please." """
+_RELATIVE = 4
+"""Characters at the end of a form, where a relative pronoun may stand ("un tableau qui …")."""
+_OPENING = 3
+"""Words before the number in a request that only names what is wanted."""
 _JSON = re.compile(
     r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
     r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
@@ -134,11 +138,13 @@ def _said(text: str, language: str) -> Iterator[Constraint]:
     if "why" not in kinds:
         yield from _left_out(plain, table)
     wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
-    wished = wished or _stands_before(plain, table)
+    wished = wished or _stands_before(plain, table) or (not kinds and _is_named(plain, table))
     wished = wished or (not table.spaced and bool(table.patterns["verbs"].search(plain)) and plain[-1] not in "?？")
     if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
         return
     asked = table.question.search(plain) is not None and not wished
+    if kinds & _TOLD or wished:
+        yield from _compound(plain, table)
     yield from _counted(plain, text, kinds, wished, table)
     if not asked and "code" not in kinds:
         yield from _formed(plain, table)
@@ -170,9 +176,11 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
         unit = cast(Unit, next((unit for unit in UNITS if groups.get(unit)), "items"))
         bound = next((name for name in BOUNDS if groups.get(name)), "")
         after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
-        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(kinds & _TOLD or table.told.match(text)))
+        wanted = kinds & _TOLD or table.told.match(text) or _is_named(text[: match.start()], table)
+        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
         asked = bool(kinds) and not kinds & _TOLD and not wished
         placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
+        placed = placed or bool(table.patterns["in_one"].fullmatch(groups["n"]))
         placed = placed or (not table.spaced and bool(table.patterns["verbs"].match(text, match.end())))
         if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
             placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
@@ -195,10 +203,24 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
         yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, "", table.language)
 
 
+def _is_named(text: str, table: Table) -> bool:
+    """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
+    match = table.quantity.search(text)
+    head = (text[: match.start()] if match else text).split()
+    return 1 < len(head) <= _OPENING and table.number(head[0]) == 1 and text[-1:] not in "?？"
+
+
+def _compound(text: str, table: Table) -> Iterator[Constraint]:
+    """A number in one word with its unit ("a six-word slogan")."""
+    for match in table.patterns["compound"].finditer(text):
+        unit = cast(Unit, next(unit for unit in UNITS if match[unit]))
+        yield Constraint(unit, match.group(), *range_of(table.number(match["n"]), 0, ""), "", table.language)
+
+
 def _formed(text: str, table: Table) -> Iterator[Constraint]:
     for form in FORMS:
         match = table.patterns[form].search(text)
-        if match is None or table.question.search(match.group()):  # "in welcher Tabelle steht …"
+        if match is None or table.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
             continue
         if not table.negated.search(text, max(0, match.start() - 24), match.start()):
             yield Constraint(form, match.group().strip(), language=table.language)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from insula.text.analysis import words_of
-from insula.text.constraint_phrases import ALONE, BOUNDS, UNITS, Table
+from insula.text.constraint_phrases import ABSENT, ALONE, BOUNDS, UNITS, Table
 from insula.text.demand import Constraint, Kind, Sole, Unit, range_of
 
 SOLE: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
@@ -42,6 +42,10 @@ def _demands(clause: str, clauses: Sequence[str], table: Table) -> Iterator[Cons
         match = table.patterns[f"alone_{form}"].search(clause)
         if match and _is_bare(clause, match, table):
             yield Constraint(form, clause, language=table.language)
+    for kind in ABSENT:
+        match = table.patterns[kind].search(clause)
+        if match and _is_bare(clause, match, table):
+            yield Constraint(kind, clause, language=table.language)
     for kind, name in SOLE:
         match = table.patterns[name].search(clause)
         if match and _is_bare(clause, match, table):
