@@ -104,8 +104,9 @@ def guide(running: Site, user: str = "me") -> None:
     async def write() -> None:
         user_id = await running.store.nights.sleeper(user)
         assert user_id is not None
+        (said, *_) = await running.store.guidance.cited(user_id, list(range(1, 100)))
         for line in second.derived:
-            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (1,))
+            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (said.id,))
             await running.store.run(lambda there, one=lesson: journal.apply(one, there, user_id, 0.0))
         for document in (first, second):
             await running.store.guidance.revise(
