@@ -6,7 +6,15 @@ from multiprocessing.context import ForkServerProcess
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
-    ["pytest", "insula.cli.main", "insula.cli.user", "insula.metacognition", "insula.sleep.phases", "insula.testing"]
+    [
+        "pytest",
+        "insula.cli.main",
+        "insula.cli.user",
+        "insula.hosts.install",
+        "insula.metacognition",
+        "insula.sleep.phases",
+        "insula.testing",
+    ]
 )
 
 
