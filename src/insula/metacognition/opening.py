@@ -86,6 +86,7 @@ class Opening:
         self._content = ""
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
+        self._speakers: frozenset[str] = frozenset()
         self._unembeddable = False
         self._asked_again = 0
 
@@ -156,7 +157,8 @@ class Opening:
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
-        vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
+        self._speakers = await owner.speakers(place)
+        vector = await self._meaning(question(self._analysis, self._speakers))
         limit = self.controls.max_context_items
         questions = [
             one._replace(vector=await self._meaning(one.text))
@@ -261,7 +263,7 @@ class Opening:
         """Whether the message asks for a fact of the user's life; else, a line that answers does."""
         if self._analysis is None:
             return False
-        names = known_names(self._analysis, found.statistics.asserting)
+        names = known_names(self._analysis, found.statistics.asserting, self._speakers)
         answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
         return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
 
