@@ -22,6 +22,7 @@ from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.rows import (
     Cited,
     Consolidated,
+    Embedded,
     Held,
     Kept,
     Line,
@@ -32,7 +33,6 @@ from insula.memory.rows import (
     Session,
     Summarised,
     Understood,
-    Unembedded,
 )
 from insula.memory.vectors import Vector, cosines
 from insula.text.wishing import Wish
@@ -197,7 +197,7 @@ class Memories(_Repository):
 
         return await self._database.read(work)
 
-    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+    async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
         try:
             written = await self._database.run(meanings.embed, user_id, made)

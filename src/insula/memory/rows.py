@@ -220,6 +220,16 @@ class Unembedded(NamedTuple):
     id: int
     content: str
     before: str
+    stated: tuple[str, ...] = ()
+    """Those of its statements whose vectors are to come."""
+
+
+class Embedded(NamedTuple):
+    """The vectors that were made of it, packed."""
+
+    row: Unembedded
+    vector: bytes
+    stated: Mapping[str, bytes] = {}
 
 
 class Cited(NamedTuple):

@@ -46,7 +46,15 @@ def embedded(embed: Embed, text: str) -> Vector:
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
-    made = embed(text)
+    return unit(embed(text))
+
+
+def unit(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
+    """What an embedding returned, at unit length.
+
+    Raises:
+        InputError: it is no list of finite numbers.
+    """
     try:
         array = np.asarray(made, dtype=np.float64)
     except (TypeError, ValueError):
