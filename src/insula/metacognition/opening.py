@@ -87,6 +87,7 @@ class Opening:
         self._content = ""
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
+        self._speakers: frozenset[str] = frozenset()
         self._unembeddable = False
         self._completing: asyncio.Task[None] | None = None
         self._asked_again = 0
@@ -158,7 +159,8 @@ class Opening:
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
-        whole = question(self._analysis, await owner.speakers(place))
+        self._speakers = await owner.speakers(place)
+        whole = question(self._analysis, self._speakers)
         questions = assertion.questions(self._analysis, USER, ASSISTANT)
         await self._read([whole, *(one.text for one in questions), *to_hear(self._content, self._analysis.language)])
         vector = self._vectors.get(whole)
@@ -269,7 +271,7 @@ class Opening:
         """Whether the message asks for a fact of the user's life; else, a line that answers does."""
         if self._analysis is None:
             return False
-        names = known_names(self._analysis, found.statistics.asserting)
+        names = known_names(self._analysis, found.statistics.asserting, self._speakers)
         answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
         return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
 

@@ -12,6 +12,10 @@ from insula.types import Confidence, Identity, Level, Recalled
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
 
+BEARING_LINES = 5
+"""Lines that only bear on what is asked, where none answers it: what memory systems show (`plain` in
+docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo right 47 % for 53 %."""
+
 WORTH_SHOWING = 0.2
 """Score from which a memory is worth the model's attention."""
 
@@ -117,9 +121,12 @@ def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
     lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
     telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
-    for one in telling if any(one.bearing == "answers" for one in telling) else recalled:
+    answered = any(one.bearing == "answers" for one in telling)
+    for one in telling if answered else recalled:
         if not bears(one):
             continue
+        if not answered and len(lines) == BEARING_LINES:
+            break
         line = dated(one)
         if len(line) <= room:
             lines.append((one.memory.id, line))
