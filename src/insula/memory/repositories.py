@@ -169,9 +169,9 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
             found += self._near(connection, place.user_id, vector) if vector is not None else []
-            found += facts.about_any(connection, place.user_id, asked) if asked else []
-            rows = index.candidates(connection, place.user_id, place.session_id, found)
-            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            about = facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found, about)
+            hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
