@@ -319,4 +319,4 @@ def _alike(old: Statement, new: Statement) -> float:
     if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
         both = old.terms | new.terms
         return len(old.terms & new.terms) / len(both) if both else 0.0
-    return nearness(float(old.vector @ new.vector), common(old.vector, new.vector), 0.0)
+    return nearness(float(old.vector @ new.vector), common(old, new), 0.0)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from insula.memory.about import aliases
 from insula.memory.assertion import Question, Statement
 from insula.memory.bearing import Told
+from insula.memory.matter import matters_of
 from insula.memory.proposed import Spoken, proposed
 from insula.memory.rows import Unstated
 from insula.memory.schema import UNSTATED, is_of, memories, statements
@@ -101,17 +102,22 @@ def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
     words = cache(_words)  # the same few beings and marks in hundreds of them
-    return [_told(row, vector, words) for row, vector in zip(found.values(), vectors, strict=True)]
+    each = zip(found.values(), vectors, matters_of(vectors), strict=True)
+    return [_told(row, vector, matters, words) for row, vector, matters in each]
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _told(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Told:
+def _told(
+    row: Sequence[Any], vector: Vector | None, matters: Vector | None, words: Callable[[str], frozenset[Any]]
+) -> Told:
     _, memory, text, language, subjects, mentions, modality, marks, terms, _, said_at, provenance = row
     held = frozenset(terms.split())
-    statement = Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
+    statement = Statement(
+        text, language, words(subjects), words(mentions), modality, words(marks), held, vector, matters
+    )
     return Told(memory, said_at, statement, provenance == "tool")
 
 

@@ -257,7 +257,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
-    odds = _logit(held) + PART * (sum(parts[name] for name in PARTS) - expected)
+    odds = _logit(held) + PART * (sum(map(parts.__getitem__, PARTS)) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
 
 
