@@ -31,7 +31,7 @@ Texts = Mapping[tuple[float, float], str]
 POLICY = Policy()
 ADAPTIVE = "adaptive_self_consistency"
 CHAIN: Final = "chain"
-KINDS: Kinds = (CHAIN, "program", "strategy")
+KINDS: Final[Kinds] = ("chain", "program", "strategy")
 ORDER: Kinds = (*UNLIKE, *(CHAIN,) * 8)
 IN_DOUBT = -0.001
 """Mean log-probability of the answer: on problems 100 to 213 chains below it, whose equations hold, are right in
@@ -73,8 +73,9 @@ class _Known:
 
 def _is_in_doubt(line: Record) -> bool:
     """Whether a chain wrote its answer down with doubt."""
-    told = (line["likelihood"] or {}).get("answer")
-    return line["kind"] != "program" and told is not None and told < IN_DOUBT
+    told: Record = line["likelihood"] or {}
+    answer = told.get("answer")
+    return line["kind"] != "program" and answer is not None and answer < IN_DOUBT
 
 
 def _is_bare(line: Record) -> bool:
@@ -170,8 +171,8 @@ def _cost(line: Record, kind: str, *others: str) -> float:
 def _seen(ours: Record) -> Features:
     """What was seen of a problem: that with which its attempts come to the confidence that was recorded."""
     made = [_attempt(one) for one in ours["attempts"]]
-    recorded = ours["confidences"].get("combined")
-    for seen in SEEN if recorded is not None else ():
+    recorded: float = ours["confidences"].get("combined", -1.0)
+    for seen in SEEN:
         if standing := standings(made, seen, POLICY):
             sure = confidence(standing, made, seen, POLICY)
             if min(abs(sure - recorded), abs(raised(sure, POLICY) - recorded)) < _CLOSE:
