@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
+from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_such, meant, of_owner, speaks_of
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
+from insula.memory.leaning import LEAST, by_luck, leaning
 from insula.memory.matter import by_chance, common, nearness
 from insula.memory.modality import UPDATES
 from insula.memory.near import Near, nearnesses
@@ -28,6 +29,8 @@ MAYBE = 0.22
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
+UNREAL = SUPPOSED - {"plan"}
+"""What is not meant as a fact of what is or will be."""
 SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 MARKED = 0.1
@@ -121,11 +124,40 @@ def _of(
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    found = _succeeded(asked, best, matches, memories)
+    found = _leaning(asked, matches, near, _succeeded(asked, best, matches, memories), memories)
     return {
         memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
         for memory, one in found.items()
     }
+
+
+def _leaning(
+    question: Question, matches: Sequence[_Match], near: Sequence[Near], found: Mapping[int, Judged], memories: int
+) -> dict[int, Judged]:
+    """The same, with what seems of another matter, or to lack the value, and is likely to bear on the question."""
+    out = dict(found)
+    for one, how in zip(matches, near, strict=True):
+        known = out[one.told.memory]
+        open_ = known.bearing == "other" or known.reason == "detail"
+        if open_ and may_lean(question, one.told) and _leans(question, one.told.statement, how, memories):
+            out[one.told.memory] = known._replace(bearing="bears", fit=max(known.fit, 0.0), reason="")
+    return out
+
+
+def _leans(question: Question, statement: Statement, near: Near, memories: int) -> bool:
+    def is_likely(*, lacks: bool) -> bool:
+        odds = leaning(question, statement, near, lacks=lacks)
+        return odds >= LEAST and by_luck(odds, memories) <= LIKELY
+
+    return is_likely(lacks=False) and (filled(question, statement) is not False or is_likely(lacks=True))
+
+
+def may_lean(question: Question, told: Told) -> bool:
+    """Whether a statement, meant in earnest, is about those asked about or speaks of them."""
+    statement = told.statement
+    if told.by_tool or statement.vector is None or (statement.modality in UNREAL and not _is_meant(question, statement)):
+        return False
+    return is_about(question, statement.subjects) or speaks_of(question, statement) or is_doubtful(statement)
 
 
 def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:
