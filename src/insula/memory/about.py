@@ -54,11 +54,11 @@ def speaks_of(question: Question, statement: Statement) -> bool:
 
     "The caretaker gave me a key" speaks of me; what I told Ana says nothing of her.
     """
-    if USER in question.subjects & statement.mentions:
-        return True
     owners = {path.rpartition("/")[0] for path in question.subjects if path.count("/") > 1}
-    of_them = question.subjects - {NOBODY} | owners - {USER}
-    return not of_them.isdisjoint(statement.mentions) and not _is_reported(statement)
+    if not owners.isdisjoint(statement.subjects):
+        return not _is_reported(statement)
+    beside = (statement.mentions - statement.subjects) & question.subjects
+    return USER in beside or (bool(beside - {NOBODY}) and not _is_reported(statement))
 
 
 def is_doubtful(statement: Statement) -> bool:

@@ -29,6 +29,8 @@ MAYBE = 0.22
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
+LATER = -1.0
+"""Log-odds that a newer line bears on a question, from which it may have changed what answers, though no word says so."""
 UNREAL = SUPPOSED - {"plan"}
 """What is not meant as a fact of what is or will be."""
 SAME = 0.3
@@ -134,22 +136,46 @@ def _of(
 def _leaning(
     question: Question, matches: Sequence[_Match], near: Sequence[Near], found: Mapping[int, Judged], memories: int
 ) -> dict[int, Judged]:
-    """The same, with what seems of another matter, or to lack the value, and is likely to bear on the question."""
+    """The same, with what seems of another matter, or to lack the value, and is likely to bear on the question.
+
+    Where such a line is newer than one that answers, it may have changed it in other words: both are told.
+    """
     out = dict(found)
+    later: dict[int, float] = {}
     for one, how in zip(matches, near, strict=True):
         known = out[one.told.memory]
-        open_ = known.bearing == "other" or known.reason == "detail"
-        if open_ and may_lean(question, one.told) and _leans(question, one.told.statement, how, memories):
+        odds = _odds(question, one, how, memories) if known.bearing != "answers" else None
+        if odds is None:
+            continue
+        if known.bearing == "other" or known.reason == "detail":
             out[one.told.memory] = known._replace(bearing="bears", fit=max(known.fit, 0.0), reason="")
+        updates = not UPDATES.isdisjoint(one.told.statement.marks)
+        if _stands_for_itself(one) and (updates or odds >= LATER) and "before" not in question.marks:
+            later[one.told.memory] = one.told.said_at
+    return _perhaps_changed(out, later)
+
+
+def _perhaps_changed(found: Mapping[int, Judged], later: Mapping[int, float]) -> dict[int, Judged]:
+    """The same, with what answers and may be out of date where something later bears on the question."""
+    out = dict(found)
+    for memory, one in found.items():
+        since = [new for new, said_at in later.items() if new > memory and said_at >= (one.since or 0.0)]
+        if one.bearing == "answers" and not one.took and since:
+            out[memory] = one._replace(bearing="bears", reason="changed", taken_by=(max(since),))
     return out
 
 
-def _leans(question: Question, statement: Statement, near: Near, memories: int) -> bool:
-    def is_likely(*, lacks: bool) -> bool:
-        odds = leaning(question, statement, near, lacks=lacks)
-        return odds >= LEAST and by_luck(odds, memories) <= LIKELY
-
-    return is_likely(lacks=False) and (filled(question, statement) is not False or is_likely(lacks=True))
+def _odds(question: Question, match: _Match, near: Near, memories: int) -> float | None:
+    """The log-odds that a statement bears on a question; None where that is unlikely, or by luck."""
+    statement = match.told.statement
+    if not may_lean(question, match.told):
+        return None
+    odds = leaning(question, statement, near, lacks=False)
+    if odds >= LEAST and filled(question, statement) is False:  # it costs more than all else
+        if question.ask.kind == "name":  # which is told, or is not
+            return None
+        odds = leaning(question, statement, near, lacks=True)
+    return odds if odds >= LEAST and by_luck(odds, memories) <= LIKELY else None
 
 
 def may_lean(question: Question, told: Told) -> bool:
