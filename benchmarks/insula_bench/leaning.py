@@ -136,7 +136,9 @@ def _pairs() -> Iterator[Pair]:
             number += 1
             texts = {each.statement.text for each in own}
             picked = (pool[at] for at in rng.integers(0, len(pool), UNRELATED).tolist())
-            others = [each._replace(memory=-at) for at, each in enumerate(picked, 1) if each.statement.text not in texts]
+            others = [
+                each._replace(memory=-at) for at, each in enumerate(picked, 1) if each.statement.text not in texts
+            ]
             yield from _of(table, number, one, own, others)
 
 

@@ -14,7 +14,7 @@ from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_su
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
-from insula.memory.leaning import LEAST, by_luck, leaning
+from insula.memory.leaning import is_likely, leaning
 from insula.memory.matter import by_chance, common, nearness
 from insula.memory.modality import UPDATES
 from insula.memory.near import Near, nearnesses
@@ -29,8 +29,9 @@ MAYBE = 0.22
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
-LATER = -1.0
-"""Log-odds that a newer line bears on a question, from which it may have changed what answers, though no word says so."""
+CHANGING, LATER = -1.5, -1.0
+"""Log-odds that a newer line bears on a question, from which it may have changed what answers: one that tells of a
+change, and one that does not say so."""
 UNREAL = SUPPOSED - {"plan"}
 """What is not meant as a fact of what is or will be."""
 SAME = 0.3
@@ -149,8 +150,8 @@ def _leaning(
             continue
         if known.bearing == "other" or known.reason == "detail":
             out[one.told.memory] = known._replace(bearing="bears", fit=max(known.fit, 0.0), reason="")
-        updates = not UPDATES.isdisjoint(one.told.statement.marks)
-        if _stands_for_itself(one) and (updates or odds >= LATER) and "before" not in question.marks:
+        least = LATER if UPDATES.isdisjoint(one.told.statement.marks) else CHANGING
+        if odds >= least and _stands_for_itself(one) and "before" not in question.marks:
             later[one.told.memory] = one.told.said_at
     return _perhaps_changed(out, later)
 
@@ -166,22 +167,24 @@ def _perhaps_changed(found: Mapping[int, Judged], later: Mapping[int, float]) ->
 
 
 def _odds(question: Question, match: _Match, near: Near, memories: int) -> float | None:
-    """The log-odds that a statement bears on a question; None where that is unlikely, or by luck."""
-    statement = match.told.statement
-    if not may_lean(question, match.told):
+    """The log-odds that a statement bears on a question; None where that is unlikely, or may be luck."""
+    odds = leaning(question, match.told.statement, near, lacks=False)
+    if not is_likely(odds, memories) or not may_lean(question, match.told):  # what costs least is asked first
         return None
-    odds = leaning(question, statement, near, lacks=False)
-    if odds >= LEAST and filled(question, statement) is False:  # it costs more than all else
-        if question.ask.kind == "name":  # which is told, or is not
-            return None
-        odds = leaning(question, statement, near, lacks=True)
-    return odds if odds >= LEAST and by_luck(odds, memories) <= LIKELY else None
+    if filled(question, match.told.statement) is not False:
+        return odds
+    odds = leaning(question, match.told.statement, near, lacks=True)
+    return odds if question.ask.kind != "name" and is_likely(odds, memories) else None  # a name is told, or is not
 
 
 def may_lean(question: Question, told: Told) -> bool:
     """Whether a statement, meant in earnest, is about those asked about or speaks of them."""
     statement = told.statement
-    if told.by_tool or statement.vector is None or (statement.modality in UNREAL and not _is_meant(question, statement)):
+    if (
+        told.by_tool
+        or statement.vector is None
+        or (statement.modality in UNREAL and not _is_meant(question, statement))
+    ):
         return False
     return is_about(question, statement.subjects) or speaks_of(question, statement) or is_doubtful(statement)
 

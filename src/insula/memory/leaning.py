@@ -15,8 +15,10 @@ from insula.memory.matter import FLOOR
 from insula.memory.near import Near
 
 LEAST = -2.5
-"""Log-odds from which a line may be shown as one that bears on the question: on tables left out nine in ten of what is
-known are found, and of what is not known every third has such a line."""
+"""Log-odds from which a line is shown as one that bears on the question: of tables left out nine in ten of what is
+known are found so, and of what is not known a third has such a line."""
+LIKELY = 0.5
+"""Lines of another matter with as much for them, from which that says nothing."""
 LONG = 12
 """Content words from which a line counts as telling much."""
 
@@ -44,15 +46,18 @@ def leaning(question: Question, statement: Statement, near: Near, *, lacks: bool
     """The log-odds that a statement bears on a question; see `features`."""
     weights = _weights()
     values = features(question, statement, near, lacks=lacks)
-    return weights["intercept"] + sum(
-        weights[name] * value for name, value in zip(NAMES, values, strict=True)
-    )
+    return weights["intercept"] + sum(weights[name] * value for name, value in zip(NAMES, values, strict=True))
 
 
-def by_luck(odds: float, memories: int) -> float:
-    """How many of so many memories have as much for them, though each is of another matter."""
+def is_likely(odds: float, memories: int) -> bool:
+    """Whether a line with such log-odds bears on the question, and not by luck.
+
+    Args:
+        odds: from `leaning`.
+        memories: how many there are: the more, the likelier one of another matter has as much for it.
+    """
     weights = _weights()
-    return min(math.exp(weights["luck"] - weights["fall"] * odds), 1.0) * memories
+    return odds >= LEAST and min(math.exp(weights["luck"] - weights["fall"] * odds), 1.0) * memories <= LIKELY
 
 
 NAMES = ("cosine", "common", "words", "lacks", "plan")
