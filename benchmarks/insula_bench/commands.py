@@ -312,6 +312,17 @@ def bench_session(
     raise typer.Exit(run(data, limit, json))
 
 
+@app.command("leaning")
+def bench_leaning(
+    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all tables here.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether a line bears on a question that it does not plainly answer, on each table left out of the fit."""
+    from insula_bench.leaning import run
+
+    raise typer.Exit(run(fit, json))
+
+
 @app.command("matters")
 def bench_matters(
     fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,
