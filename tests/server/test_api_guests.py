@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from api_service import Client, MakeService
 
-from insula.memory.store import Store
-
 pytestmark = pytest.mark.anyio
 FAILED = {"isError": True, "content": [{"type": "text", "text": "relation users does not exist"}]}
 
@@ -30,9 +28,10 @@ async def test_a_turn_is_begun_and_finished_once_by_whatever_worker(make_service
 
 
 async def test_two_poor_answers_are_an_impasse_that_the_next_request_is_told_of(
-    make_service: MakeService, client: Client, store: Store
+    make_service: MakeService, client: Client
 ) -> None:
-    service = client(make_service())
+    serving = make_service()
+    service, store = client(serving), serving.chat.metacognition.store
     for message in ("Why is the sky blue on a clear day?", "Why is the sky so blue on a clear day?"):
         told = {"user": "ana", "session": "s", "message": message}
         begun = (await service.post("/v1/turns", json=told)).json()
