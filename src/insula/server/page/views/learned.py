@@ -233,8 +233,9 @@ def _counts(life: Life) -> str:
         return "No session has had the opportunity to show anything yet."
     last = f"; last on {figures.day(tally.last)}" if tally.last else ""
     return (
-        f"Of {figures.many(tally.records, 'session')} that could show it: seen untold in {tally.detections}, kept in "
-        f"{tally.suppressions}, broken in {tally.breaches}{last}. Confidence {words.percent(life.confidence)}."
+        f"It could have mattered in {figures.many(tally.records, 'session')}: missed in {tally.detections} that were "
+        f"not told it; of those that were, kept in {tally.suppressions} and broken in {tally.breaches}{last}. "
+        f"Confidence {words.percent(life.confidence)}."
     )
 
 
