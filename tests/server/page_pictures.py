@@ -11,6 +11,7 @@ from page_site import Site, site
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
+from insula.memory import journal
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition.regulator import Ended
 from insula.sleep import soul
@@ -66,6 +67,10 @@ def fill(running: Site) -> None:
     async def write() -> None:
         user_id = await running.store.nights.sleeper("me")
         assert user_id is not None
+        (said_first, *_) = await running.store.guidance.cited(user_id, [1])
+        for line in second.derived:
+            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (said_first.id,))
+            await running.store.run(lambda there, one=lesson: journal.apply(one, there, user_id, 0.0))
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
@@ -166,9 +171,9 @@ def zoomed(page: Page) -> None:
 
 
 def guidelines(page: Page) -> None:
-    """SOUL.md and a change that waits."""
+    """SOUL.md with a line opened, and a change that waits."""
     page.goto("/soul")
-    page.locator("#history summary").first.click()
+    page.locator("#document summary").first.click()
 
 
 def agent(page: Page) -> None:

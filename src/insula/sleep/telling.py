@@ -48,6 +48,7 @@ STATES = {
     "pinned": "pinned by you",
     "muted": "muted by you",
     "pruned": "told no more: forgotten",
+    "your wish": "of your own wishes",
 }
 """How a lesson stands, as a person reads it; the same on every page."""
 COUNTED = {

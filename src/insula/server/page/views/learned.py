@@ -254,10 +254,12 @@ def _measured(life: Life) -> str:
     if effect is None:
         told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
+    near = effect.verdict == UNKNOWN and (effect.low > 0 or effect.high < 0)
     return (
         f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
         f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
         f"{tally.withheld_failed} of {tally.withheld} without"
+        + ("; it is looked at again each night, so more than these 95 % are asked for" if near else "")
     )
 
 
