@@ -31,7 +31,7 @@ chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the da
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
 
 ON_POSTGRES := tests/memory tests/sleep tests/server/test_many_servers.py tests/chaos/test_two_servers.py
-IN_POSTGRES := postgres or databases or outage or isolation or durable or pooler or many_servers or two_servers
+IN_POSTGRES := postgres or databases or backup or outage or isolation or durable or pooler or many_servers or two_servers
 
 # Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.
 test test-postgres: export OPENBLAS_NUM_THREADS = 1

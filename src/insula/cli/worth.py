@@ -25,7 +25,10 @@ LISTED = 12
 @app.callback(invoke_without_command=True)
 def show(
     context: typer.Context,
-    days: Annotated[float, typer.Option(help="How far to look back.", min=0.01, max=400)] = DAYS,
+    days: Annotated[
+        float,
+        typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
+    ] = DAYS,
     user: User = "me",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -36,21 +39,21 @@ def show(
     from insula.replay.worth import worth
 
     found = worth(str(home()), days, time.time())
-    found.effects += of_talk(user, days)
+    found.effects += of_talk(user)
     if json:
         print(jsonlib.dumps(asdict(found) | {"tokens": found.cost}, indent=2))
     else:
         tell(lambda console: print_worth(found, console))
 
 
-def of_talk(user: str, days: float) -> "list[Row]":
+def of_talk(user: str) -> "list[Row]":
     """What the agent itself was told in its turns with a user: lessons, insights, sentences to the next turn."""
     import asyncio
 
     from insula import settings
     from insula.cli.common import DATABASE
     from insula.metacognition.effects import effects
-    from insula.replay.worth import DAY, SHARE, compare
+    from insula.replay.worth import SHARE, compare, since_first
     from insula.types import TURN
 
     if not (path := settings.home() / DATABASE).is_file():
@@ -62,9 +65,11 @@ def of_talk(user: str, days: float) -> "list[Row]":
             user_id = await store.nights.sleeper(user)
             if user_id is None:
                 return []
-            return await store.nights.noticed(user_id, [TURN], store.now() - days * DAY)
+            return await store.nights.noticed(user_id, [TURN], 0.0)
 
-    return [compare(name, SHARE, found, days) for name, found in effects(asyncio.run(read())).items()]
+    turns = asyncio.run(read())
+    days = since_first((turn.at for turn in turns), time.time())
+    return [compare(name, SHARE, found, days) for name, found in effects(turns).items()]
 
 
 @app.command()
@@ -127,7 +132,7 @@ def _print_effects(rows: "list[Row]", console: "Console") -> None:
 
     from insula.replay.worth import measured, verdict
 
-    console.print("\n[bold]Does it help?[/]  told against withheld by lot")
+    console.print("\n[bold]Does it help?[/]  told against withheld by lot, in all that is kept")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
         table.add_column(column, no_wrap=column != "Verdict")
