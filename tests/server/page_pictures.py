@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from page_site import Site, site
+from page_site import guidelines as learned
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory import journal
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition.regulator import Ended
 from insula.sleep import soul
@@ -68,9 +68,7 @@ def fill(running: Site) -> None:
         user_id = await running.store.nights.sleeper("me")
         assert user_id is not None
         (said_first, *_) = await running.store.guidance.cited(user_id, [1])
-        for line in second.derived:
-            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (said_first.id,))
-            await running.store.run(lambda there, one=lesson: journal.apply(one, there, user_id, 0.0))
+        await running.store.run(learned, user_id, second, said_first.id)
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
