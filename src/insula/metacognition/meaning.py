@@ -14,6 +14,7 @@ from contextlib import suppress
 from insula.memory import meanings
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, called
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.rows import Embedded, Place, Unembedded
 from insula.memory.store import Store
@@ -117,8 +118,9 @@ async def complete(
 
 async def made_up(store: Store, user: str, embed: Embed | None) -> None:
     """Make the vectors and statements of a user that are still to come, before their night; what fails waits."""
-    if (user_id := await store.nights.sleeper(user)) is not None:
-        await _kept(store, user_id, embed)
+    with on_behalf_of(user):
+        if (user_id := await store.nights.sleeper(user)) is not None:
+            await _kept(store, user_id, embed)
 
 
 async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> None:
