@@ -12,12 +12,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")
 def bench_turn(
     data: Annotated[str, typer.Option(help="A LoCoMo file (locomo.json).")],
     memories: Annotated[int, typer.Option(help="Memories of the one user whose recall is timed.", min=1)] = 100_000,
+    recall: Annotated[bool, typer.Option("--recall", help="Time recall alone.")] = False,
     json: Json = False,
 ) -> None:
     """What a turn costs: recall at 10^5 memories, confidence, the monitor, and a whole turn without its model."""
     from insula_bench.turn import run
 
-    raise typer.Exit(run(data, memories, json))
+    raise typer.Exit(run(data, memories, json, recall))
 
 
 @app.command("hook")
