@@ -53,7 +53,14 @@ _NAMED = _HELD.add_columns(statements.c.subjects).where(statements.c.subjects.li
 
 def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
     """Write the statements of a memory, a row for each subject."""
-    rows = [
+    if new := rows_of(user_id, memory_id, made):
+        connection.execute(sa.insert(statements), new)
+    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
+
+
+def rows_of(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[dict[str, Any]]:
+    """The rows of a memory's statements."""
+    return [
         {
             "user_id": user_id,
             "memory_id": memory_id,
@@ -70,9 +77,6 @@ def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[
         for one in made
         for subject in (sorted(one.subjects) or [""])
     ]
-    if rows:
-        connection.execute(sa.insert(statements), rows)
-    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
 
 
 def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[int]:
