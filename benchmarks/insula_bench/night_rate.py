@@ -180,18 +180,13 @@ async def _flat(url: str, nights: int) -> dict[str, Any]:
         try:
             await _queued(url, date, first, last)
             held: dict[int, float] = {}
-            marks = [nights // 10, nights // 2, nights]
-            values = {"name": durable.NIGHT, "date": _DATE.format(date)}
-            until = time.monotonic() + PATIENCE_SECONDS
-            while marks and time.monotonic() < until:
-                found = await store.run(lambda connection: connection.execute(_ENDED, values).one())
-                if found.ended >= marks[0]:
-                    held[marks.pop(0)] = _resident(worker.pid)
-                await asyncio.sleep(LOOK_SECONDS)
+            for mark in (nights // 10, nights // 2, nights):
+                found = await _over(url, date, mark)
+                held[found.ended] = _resident(worker.pid)
         finally:
             worker.kill()
             worker.wait()
-    return {"nights": found.ended, "seconds": round((found.last - found.first) / 1000, 1), "resident_mb_after": held}
+    return {"nights": nights, "resident_mb_after": held}
 
 
 async def _queued(url: str, date: str, first: int, last: int) -> None:

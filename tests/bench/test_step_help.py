@@ -100,17 +100,26 @@ def test_a_file_outside_the_folder_is_neither_read_nor_written(tmp_path: Path) -
     ("reply", "act"),
     [
         ("Look.\n<shell>ls -l</shell>", Act("shell", "ls -l")),
-        ("<read> a.py </read> then <shell>ls</shell>", Act("read", "a.py")),
+        ("<read> a.py </read> then <shell>ls</shell>", Act("read", "a.py", others=True)),
         ('<edit path="a.py">\n```python\nx = 1\n```\n</edit>', Act("edit", "a.py", "x = 1\n")),
         ("```bash\npython3 x.py\n```", Act("shell", "python3 x.py")),
         ("It works now. <done/>", Act("done")),
         ("I cannot help with that.", Act("")),
         ('<edit path="a.py">x = 1', Act("edit", "a.py", "x = 1\n")),
         ("<edit a.py>x = 1</edit>", Act("edit", "a.py", "x = 1\n")),
+        ('<edit>a.py">x = 1</edit>', Act("edit", "a.py", "x = 1\n")),
+        ("<edit>a.py</edit>\n<done/>", Act("")),
+        ("<read>a.py</read>\n<read>b.py</read>", Act("read", "a.py", others=True)),
     ],
 )
 def test_the_first_action_of_a_reply_is_read(reply: str, act: Act) -> None:
     assert repair.parse(reply) == act
+
+
+def test_the_model_is_told_that_only_its_first_action_was_carried_out(tmp_path: Path) -> None:
+    (run,), model = runs(tmp_path, [f"{FAILS}\n<done/>", "<done/>"])
+    assert repair.ONLY_FIRST in model.requests[1].text
+    assert [act["act"] for act in run.acts] == ["shell", "done"]
 
 
 def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
