@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from insula import settings
-from insula.errors import InputError, ModelError
+from insula.errors import InputError, ModelError, ModelMalformed, ModelRefused
 from insula.hosts import hook
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
@@ -48,6 +48,7 @@ TEMPERATURE = 0.7
 CONTEXT = 14_000
 """Characters of a run that the model sees: the task and the last exchanges."""
 HOST = "claude-code"
+SAID_NOTHING = "(no reply)"
 SHARED, TOLD, SILENT = "shared", "told", "silent"
 _TOOLS = {SHELL: "Bash", READ: "Read", EDIT: "Write"}
 _SECONDS_A_TURN = 20.0
@@ -226,13 +227,16 @@ async def _turn(model: "Model", run: Run, places: _Places, turns: int) -> tuple[
 
 
 async def _reply(model: "Model", run: Run) -> tuple[str, int]:
-    """The next reply, and its tokens with those of the request."""
+    """The next reply, with the tokens of both ways; a model that declines or says nothing has replied, too."""
     *before, (_, last) = repair.bounded(run.history, CONTEXT)
     prompt = Prompt(instructions=repair.INSTRUCTIONS, history=before, prompt=last)
     seed = zlib.crc32(f"{run.task.id} {run.seed} {len(run.acts)}".encode()) >> 1
-    made = await generate(
-        model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
-    )
+    try:
+        made = await generate(
+            model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
+        )
+    except (ModelMalformed, ModelRefused):
+        return SAID_NOTHING, 0
     return made.text, made.usage.input_tokens + made.usage.output_tokens
 
 
@@ -246,8 +250,11 @@ def _is_repaired(task: Task, folder: Path) -> bool:
     """Whether the check succeeds on a copy in which what must stay is as it was."""
     with TemporaryDirectory() as name:
         copy = Path(name, "copy")
-        shutil.copytree(folder, copy, symlinks=True)
-        sandbox.write(copy, {kept: task.files[kept] for kept in task.kept})
+        try:
+            shutil.copytree(folder, copy, symlinks=True)
+            sandbox.write(copy, {kept: task.files[kept] for kept in task.kept})
+        except (OSError, InputError):  # a link or a folder stands in the place of a test, or nothing can be read
+            return False
         return sandbox.run(copy, task.check).code == 0
 
 
