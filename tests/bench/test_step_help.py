@@ -90,7 +90,11 @@ def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
         yield ScriptedModel(script)
 
     monkeypatch.setattr(step, "resolve", resolve)
-    monkeypatch.setattr(step, "tasks", lambda half, limit: [TASK, TASK._replace(id="u", goal="Mend answer.txt.")])
+
+    def tasks(half: str, limit: int | None = None) -> list[step.Task]:
+        return [TASK, TASK._replace(id="u", goal="Mend answer.txt.")]
+
+    monkeypatch.setattr(step, "tasks", tasks)
     terms = step.Terms(model="scripted", out=tmp_path / "out", seeds=1)
     assert [record["task"] for record in step.measure(terms)] == ["t"]
     script[:] = [fix]
