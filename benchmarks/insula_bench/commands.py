@@ -264,11 +264,12 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
     out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,
-    sources: Annotated[str, typer.Option(help="Of memory: small, locomo, realtalk, with commas between.")] = "small",
+    sources: Annotated[str, typer.Option(help="Of memory: small, talks, locomo, realtalk.")] = "small",
     data: Annotated[str | None, typer.Option(help="A folder that holds locomo/ and realtalk/.")] = None,
     half: Annotated[str, typer.Option(help="dev, on which words were chosen; held; or third, a later table.")] = "held",
     conversations: Annotated[int, typer.Option(help="Long conversations of each source.", min=1)] = 5,
     questions: Annotated[int, typer.Option(help="Questions of each kind and long conversation.", min=1)] = 10,
+    together: Annotated[int, typer.Option(help="Of wishes: so many (1, 3, 6) of one user.", min=0, max=6)] = 0,
     limit: Annotated[int | None, typer.Option(help="How many items; 0 only reports.", min=0)] = None,
     parallel: Annotated[int, typer.Option(help="Requests at a time.", min=1)] = 1,
     seeds: Annotated[int, typer.Option(help="Of step: runs of each task.", min=1)] = 3,
@@ -281,7 +282,7 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
 
     options = Options(
         part=part, out=out, model=model, arms=arms, sources=sources, data=data, half=half, conversations=conversations,
-        questions=questions, limit=limit, parallel=parallel, seeds=seeds, turns=turns, show=show,
+        questions=questions, together=together, limit=limit, parallel=parallel, seeds=seeds, turns=turns, show=show,
         json=json,
     )  # fmt: skip
     raise typer.Exit(run(options))

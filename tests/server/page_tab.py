@@ -10,7 +10,8 @@ import pytest
 from page_site import Site, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from insula.memory.changes import Revision
+from insula.memory import journal
+from insula.memory.changes import Lesson, Revision
 from insula.sleep import soul
 
 FLAGS = (
@@ -103,6 +104,10 @@ def guide(running: Site, user: str = "me") -> None:
     async def write() -> None:
         user_id = await running.store.nights.sleeper(user)
         assert user_id is not None
+        (said, *_) = await running.store.guidance.cited(user_id, list(range(1, 100)))
+        for line in second.derived:
+            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (said.id,))
+            await running.store.run(lambda there, one=lesson: journal.apply(one, there, user_id, 0.0))
         for document in (first, second):
             await running.store.guidance.revise(
                 user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})

@@ -1,6 +1,7 @@
 """Nights on many machines: each user's once, whatever fails, dies or is capped."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -94,6 +95,22 @@ async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: 
         await worker.evening(date="d")
         assert (await over(worker)).done == 1
     assert len(calls) == 3
+
+
+@pytest.mark.at_length
+async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_server: House, database: str) -> None:
+    await talk(on_server.store, "ana", "eva")
+    calls: list[str] = []
+    house = replace(on_server, phases=phase(calls))
+    async with await Store.open(database, lambda: time.time() + 86_400) as ahead:
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 2
+            assert (await over(worker)).done == 2
+        async with working(house) as worker:
+            assert await worker.evening() == 0
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 0
+    assert sorted(calls) == ["ana", "eva"]
 
 
 async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) -> None:

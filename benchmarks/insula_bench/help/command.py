@@ -33,6 +33,7 @@ class Options:
     half: str
     conversations: int
     questions: int
+    together: int
     limit: int | None
     parallel: int
     seeds: int
@@ -139,9 +140,8 @@ def _memory(options: Options) -> Experiment:
 
 def _wishes(options: Options) -> Experiment:
     arms = options.arms.split(",") if options.arms else list(wishes.ARMS)
-    told = _wanted(
-        wishes.wishes(options.half), options, lambda wish: {f"{wish.id} {n}" for n in range(options.questions)}
-    )
+    groups = wishes.groups(wishes.wishes(options.half), options.together)
+    told = _wanted(groups, options, lambda group: {f"{wishes.name(group)} {n}" for n in range(options.questions)})
     found = wishes.asked(told, options.questions)
     return Experiment(
         wishes.PART,

@@ -12,7 +12,7 @@ from insula.metacognition import Metacognition, Turn
 from insula.turn.instructions import compose
 from insula.types import Confidence, Controls, Level, Memory, Recalled
 from insula_bench.help.asking import Key, Reply, Request
-from insula_bench.help.cases import Case, Told, World, long, small
+from insula_bench.help.cases import Case, Told, World, long, small, talks
 from insula_bench.help.figures import Outcome
 
 PART = "memory"
@@ -51,12 +51,14 @@ def worlds(data: Path | None, sources: Sequence[str], half: str, conversations: 
     for source in sources:
         if source == "small":
             found += small(half)
+        elif source == "talks":
+            found += talks(questions)
         elif source in ("locomo", "realtalk"):
             if data is None:
                 raise InputError(f"{source} is not shipped; name the folder that holds {source}/ with --data.")
             found += long(data, source, conversations, questions)
         else:
-            raise InputError(f"There is no source {source!r}; name small, locomo or realtalk.")
+            raise InputError(f"There is no source {source!r}; name small, talks, locomo or realtalk.")
     return found
 
 

@@ -75,18 +75,19 @@ def of_talk(user: str) -> "list[Row]":
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
-    from insula.errors import InputError, StoreFull
-    from insula.replay.worth import trouble
-    from insula.step.worth import silence
+    from insula.replay.worth import hear
 
-    one = trouble(str(home()), name)
-    if one is None:
-        raise InputError(f"Nothing was said under the id {name!r}; `insula worth` shows the ids.")
-    try:
-        silence(str(home()), one.project, one.sense, one.family, time.time())
-    except OSError as error:
-        raise StoreFull(f"{str(home())!r} cannot be written ({error.strerror or error}); make room there.") from error
+    one = hear(str(home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
+
+
+@app.command()
+def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
+    """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
+    from insula.replay.worth import hear
+
+    hear(str(home()), name, right=True, now=time.time())
+    print("Noted. Its kind is said in that project as before.")
 
 
 def print_worth(found: "Worth", console: "Console") -> None:
@@ -104,7 +105,8 @@ def print_worth(found: "Worth", console: "Console") -> None:
     if found.rules:
         _print_rules(found.rules, console)
     if found.troubles:
-        console.print(Text("\ninsula worth wrong ID   a false alarm: its kind is not said again in that project"))
+        console.print(Text("\ninsula worth wrong ID    a false alarm: its kind is not said again in that project"))
+        console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
 
 
 def summary(found: "Worth") -> Iterator[str]:
@@ -159,10 +161,16 @@ def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
             when(one.at),
             visible(one.session, 8).removesuffix("…"),
             Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
-            "false alarm" if one.wrong else {True: "yes", False: "no", None: "–"}[one.heeded],
+            _heeded(one),
             _followed(one),
         )
     console.print(table)
+
+
+def _heeded(one: "Trouble") -> str:
+    if one.wrong or one.helped:
+        return "false alarm" if one.wrong else "it helped"
+    return {True: "yes", False: "no", None: "–"}[one.heeded]
 
 
 def _followed(one: "Trouble") -> str:

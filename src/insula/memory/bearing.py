@@ -211,7 +211,8 @@ def _unsettled(
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
-    later = [_Later(question, one, memories) for one in matches if _stands_for_itself(one)]
+    newer = (_Later(question, one, memories) for one in matches if _stands_for_itself(one))
+    later = [one for one in newer if one.updates or one.tells]
     for memory, old in best.items():
         since = [one.told.memory for one in later if one.may_change(old)] if found[memory].bearing == "answers" else []
         if not since or any(found[new].bearing == "answers" for new in since):
@@ -236,23 +237,23 @@ class _Later:
         self._question, self._match, self._memories = question, match, memories
         self._said = match.told.statement
         self._others = self._said.subjects - {USER, NOBODY}
-        self._updates = not UPDATES.isdisjoint(self._said.marks)
+        self.updates = not UPDATES.isdisjoint(self._said.marks)
 
     def may_change(self, old: _Match) -> bool:
         """Whether it may have changed an older one, by what the two have in common."""
         before, after = old.told.statement, self._said
         if self.told.memory <= old.told.memory:
             return False
-        if self.told.said_at < old.told.said_at and not self._updates:  # told later of a time before: neither is sure
+        if self.told.said_at < old.told.said_at and not self.updates:  # told later of a time before: neither is sure
             return False
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
-        if not self._updates:
-            return named and self._tells
+        if not self.updates:
+            return named and self.tells
         meant = named or (is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
         return meant and _is_near(old, self._match, self._memories)
 
     @cached_property
-    def _tells(self) -> bool:
+    def tells(self) -> bool:
         """Whether it may be what is asked for."""
         near = by_chance(self._match.fit, self._memories) <= LIKELY
         return (
@@ -318,4 +319,4 @@ def _alike(old: Statement, new: Statement) -> float:
     if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
         both = old.terms | new.terms
         return len(old.terms & new.terms) / len(both) if both else 0.0
-    return nearness(float(old.vector @ new.vector), common(old.vector, new.vector), 0.0)
+    return nearness(float(old.vector @ new.vector), common(old, new), 0.0)

@@ -22,6 +22,7 @@ from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.rows import (
     Cited,
     Consolidated,
+    Embedded,
     Held,
     Kept,
     Line,
@@ -32,7 +33,6 @@ from insula.memory.rows import (
     Session,
     Summarised,
     Understood,
-    Unembedded,
 )
 from insula.memory.vectors import Vector, cosines
 from insula.text.wishing import Wish
@@ -169,9 +169,9 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
             found += self._near(connection, place.user_id, vector) if vector is not None else []
-            found += facts.about_any(connection, place.user_id, asked) if asked else []
-            rows = index.candidates(connection, place.user_id, place.session_id, found)
-            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            about = facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found, about)
+            hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
@@ -197,7 +197,7 @@ class Memories(_Repository):
 
         return await self._database.read(work)
 
-    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+    async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
         try:
             written = await self._database.run(meanings.embed, user_id, made)

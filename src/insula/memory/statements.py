@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem
-from insula.memory.rows import Consolidated, Place, Said
+from insula.memory.rows import Consolidated, Place, Proposed, Said
 from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.vectors import packed
 from insula.types import TURN, Controls, Memory, Signal
@@ -316,7 +316,7 @@ def counts(connection: sa.Connection, here: Place) -> dict[str, int]:
     return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
 
 
-def memory(row: sa.Row[Any]) -> Memory:
+def memory(row: sa.Row[Any] | Proposed) -> Memory:
     """A row of `memories`, joined with the name of its session, as a value."""
     return Memory(
         id=row.id,

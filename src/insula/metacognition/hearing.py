@@ -14,6 +14,12 @@ PARTS = 6
 """Parts of a message whose meaning is asked for; a longer one is heard by its words."""
 
 
+def to_hear(content: str, language: str) -> tuple[str, ...]:
+    """The parts of a message whose meaning `heard` asks for, as far as they can be told without the talk before."""
+    said = () if is_payload(content) else parts(content, language)
+    return said if len(said) <= PARTS else ()
+
+
 async def heard(
     content: str, language: str, history: Sequence[Said], meaning: Callable[[str], Awaitable[Vector | None]]
 ) -> tuple[Wish, ...]:

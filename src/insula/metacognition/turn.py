@@ -1,9 +1,11 @@
 """One exchange: its first half is `Opening`; here is what becomes of the answer, and how one is left or set aside."""
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +15,7 @@ from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
+from insula.memory.vectors import Embed, Vector, embedded
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant
@@ -185,7 +188,7 @@ class Turn(Opening):
 
     def _assess(self, response: str, given: Given) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
-        embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+        embed = self._embed and partial(_known, self._embed, self._vectors)
         said = self.message, response
         return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
 
@@ -204,7 +207,16 @@ class Turn(Opening):
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
         )
 
+    async def _complete(self) -> None:
+        """Wait for the vectors of the message."""
+        if self._completing is not None:
+            self._unembeddable = True
+            with self.kept_from_host("embed"):
+                await asyncio.shield(self._completing)
+                self._unembeddable = False
+
     async def _leave(self) -> None:
+        await self._complete()
         if self._place is None or not self.number:
             return
         if self.result is None:
@@ -311,6 +323,12 @@ class Turn(Opening):
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(ERASED,))
+
+
+def _known(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:
+    """The vector of a text, made where the turn has none of it yet."""
+    known = vectors.get(text)
+    return embedded(embed, text) if known is None else known
 
 
 def _is_data(text: str) -> bool:

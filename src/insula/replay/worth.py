@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from insula.errors import InputError, StoreFull
 from insula.guidance import SHOWN, WITHHELD
 from insula.step import trace
 from insula.step.digest import compile_rules
 from insula.step.evidence import read as read_evidence
 from insula.step.senses.o2 import CHARS_PER_TOKEN
-from insula.step.worth import false_alarms
+from insula.step.worth import false_alarms, helped, praise, silence
 from insula.value import is_number
 from insula.worth import Worth as Compared
 from insula.worth import amounts, rate
@@ -57,6 +58,8 @@ class Trouble:
     """By lot, so that it can be compared."""
     wrong: bool = False
     """Whether its kind was called a false alarm in that project."""
+    helped: bool = False
+    """Whether a person said so."""
     heeded: bool | None = None
     turns: int | None = None
     """From the first text to its end; None where it has not ended."""
@@ -146,9 +149,9 @@ def worth(home: str, days: float, now: float) -> Worth:
         found.calls += calls
         found.troubles += _troubles(folder.name, records, since)
     found.troubles.sort(key=lambda one: -one.at)
-    wrong = false_alarms(home)
+    wrong, right = false_alarms(home), helped(home)
     for one in found.troubles:
-        one.wrong = (one.project, one.sense, one.family) in wrong
+        one.wrong, one.helped = (one.project, one.sense, one.family) in wrong, one.id in right
     found.rules = _rules(home, since, now)
     found.effects = [
         compare("notes", TURNS, _notes(every, now), since_first((one.at for one in every), now)),
@@ -172,6 +175,26 @@ def trouble(home: str, name: str) -> Trouble | None:
     return None
 
 
+def hear(home: str, name: str, *, right: bool, now: float) -> Trouble:
+    """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
+
+    Raises:
+        InputError: nothing was said under that id.
+        StoreFull: the word cannot be written.
+    """
+    one = trouble(home, name)
+    if one is None:
+        raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth` shows the ids.")
+    try:
+        if right:
+            praise(home, one.project, one.sense, one.family, one.id, now)
+        else:
+            silence(home, one.project, one.sense, one.family, now)
+    except OSError as error:
+        raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
+    return one
+
+
 def _folders(sessions: Path, since: float) -> Iterator[Path]:
     """The folders of agents whose trace was written since."""
     for path in sorted((*sessions.glob(f"*/{trace.FILE}"), *sessions.glob(f"*/agents/*/{trace.FILE}"))):
@@ -187,7 +210,8 @@ def _troubles(session: str, records: list[Record], since: float) -> list[Trouble
         if kind == "start":
             project = str(record.get("project", "")) or project
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
-            _spoken(found.setdefault(str(record["id"]), _begun(record, session, project)), record)
+            here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
+            _spoken(found.setdefault(str(record["id"]), _begun(record, session, here)), record)
         elif kind == "heeded" and (one := found.get(str(record.get("id", "")))) is not None:
             one.heeded = record.get("yes") is True
         elif kind == "ended":
