@@ -33,7 +33,7 @@ def fresh(root: Path) -> Path:
     return root / "run"
 
 
-def runs(root: Path, replies: Sequence[str], turns: int = 12) -> tuple[list[step.Run], ScriptedModel]:
+def runs(root: Path, replies: Sequence[Reply], turns: int = 12) -> tuple[list[step.Run], ScriptedModel]:
     model = ScriptedModel(list(replies))
     return asyncio.run(step.play(model, TASK, 0, fresh(root), turns)), model
 
