@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,7 @@ def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
     monkeypatch.setattr(step, "tasks", tasks)
     terms = step.Terms(model="scripted", out=tmp_path / "out", seeds=1)
     assert [record["task"] for record in step.measure(terms)] == ["t"]
+    assert [record["task"] for record in step.measure(replace(terms, limit=0))] == ["t"], "it only reports"
     script[:] = [fix]
     assert [(record["task"], record["solved"]) for record in step.measure(terms)] == [("t", True), ("u", True)]
 
@@ -116,6 +118,22 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
     found = sandbox.run(tmp_path, "(sleep 3; touch later) & echo started", 15)
     assert (found.code, found.output) == (0, "started")
     assert not (tmp_path / "later").exists()
+
+
+@pytest.mark.parametrize(
+    ("id", "script", "answer"),
+    [
+        ("circular", "main.py", "invoice 42"),
+        ("optional", "app.py", "done"),
+        ("case", "read.py", "hello"),
+        ("moved", "show.py", "3"),
+        ("override", "server.py", "port 8080"),
+    ],
+)
+def test_to_print_what_is_looked_for_is_no_repair(id: str, script: str, answer: str, tmp_path: Path) -> None:
+    task = next(one for one in step.tasks("held") if one.id == id)
+    model = ScriptedModel([f'<edit path="{script}">print("{answer}")</edit>', "<done/>", "<done/>"])
+    assert not any(run.closed for run in asyncio.run(step.play(model, task, 0, fresh(tmp_path), 3)))
 
 
 @pytest.mark.parametrize(

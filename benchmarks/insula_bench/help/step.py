@@ -34,7 +34,7 @@ from insula_bench.help import repair, sandbox
 from insula_bench.help.asking import REPLY_SECONDS
 from insula_bench.help.cases import HALVES
 from insula_bench.help.repair import DONE, EDIT, NOTHING, READ, SHELL, Act, Result
-from insula_bench.lines import Lines
+from insula_bench.lines import Lines, kept
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -129,12 +129,14 @@ def tasks(half: str, limit: int | None = None) -> list[Task]:
 
 
 def measure(terms: Terms) -> list[dict[str, Any]]:
-    """The records of all runs; only those that are missing are run.
+    """The records of all runs; only those that are missing are run, and none with a limit of 0.
 
     Raises:
         InputError: the folder cannot be written, or commands cannot be kept in theirs.
         ModelError: the model cannot be used at all.
     """
+    if terms.limit == 0:
+        return [record for record in kept(terms.out / RUNS)[0] if not record["error"]]
     wanted = [(task, seed) for seed in range(terms.seeds) for task in tasks(terms.half, terms.limit)]
     with closing(Lines(terms.out / RUNS)) as lines:
         known = {record["key"] for record in lines.records if not record["error"]}
