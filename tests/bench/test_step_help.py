@@ -121,7 +121,7 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("id", "script", "answer"),
+    ("name", "script", "answer"),
     [
         ("circular", "main.py", "invoice 42"),
         ("optional", "app.py", "done"),
@@ -130,8 +130,8 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
         ("override", "server.py", "port 8080"),
     ],
 )
-def test_to_print_what_is_looked_for_is_no_repair(id: str, script: str, answer: str, tmp_path: Path) -> None:
-    task = next(one for one in step.tasks("held") if one.id == id)
+def test_to_print_what_is_looked_for_is_no_repair(name: str, script: str, answer: str, tmp_path: Path) -> None:
+    task = next(one for one in step.tasks("held") if one.id == name)
     model = ScriptedModel([f'<edit path="{script}">print("{answer}")</edit>', "<done/>", "<done/>"])
     assert not any(run.closed for run in asyncio.run(step.play(model, task, 0, fresh(tmp_path), 3)))
 
