@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: suite postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -31,13 +31,15 @@ chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the da
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
 
 ON_POSTGRES := tests/memory tests/sleep tests/server/test_many_servers.py tests/chaos/test_two_servers.py
-IN_POSTGRES := postgres or databases or outage or isolation or durable or pooler or many_servers or two_servers
+IN_POSTGRES := postgres or databases or backup or outage or isolation or durable or pooler or many_servers or two_servers
 
 # Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.
 test test-postgres: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and tests: what CI runs
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory -j 2 check suite
+
+suite: $(VENV)/test.stamp
 	@$(BIN)/python -m pytest -n 2
 
 test-postgres: postgres ## the suites of the store, the night and the servers on PostgreSQL, and behind PgBouncer

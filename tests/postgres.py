@@ -70,7 +70,18 @@ def database(url: str, template: str = "template0", more: str = "ENCODING 'UTF8'
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
-def _programs() -> Path | None:
+def extended(url: str, database: str, extension: str) -> bool:
+    """Give a database an extension; False where the server has none such."""
+    import psycopg
+
+    with psycopg.connect(f"{url.rpartition('/')[0]}/{database.rpartition('/')[2]}", autocommit=True) as connection:
+        if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = %s", [extension]).fetchone() is None:
+            return False
+        connection.execute(f"CREATE EXTENSION {extension}".encode())
+    return True
+
+
+def programs() -> Path | None:
     """The folder of the server's programs, of the newest version."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda one: int(one.parts[-3]))
     found = debian[-1] if debian else shutil.which("initdb")
@@ -103,9 +114,9 @@ def start() -> bool:
     """Start the server, made if there is none; False where it cannot be had."""
     if server():
         return True
-    if _programs() is None or not pooler.program():
+    if programs() is None or not pooler.program():
         _install()
-    if (programs := _programs()) is None:
+    if (found := programs()) is None:
         return False
     folder, word = _folder(), secrets.token_urlsafe(16)
     if not (folder / "PG_VERSION").exists() or not NOTE.exists():
@@ -114,13 +125,13 @@ def start() -> bool:
         password.write_text(word)
         password.chmod(0o644 if os.geteuid() == 0 else 0o600)
         made = ("-U", "insula", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", f"--pwfile={password}")
-        _run(programs / "initdb", "-D", folder, *made)
+        _run(found / "initdb", "-D", folder, *made)
         password.unlink()
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         NOTE.touch(mode=0o600)
         NOTE.write_text(f"postgresql://insula:{word}@127.0.0.1:{port}/postgres")
-    _run(programs / "pg_ctl", "-D", folder, "-l", folder / "log", "-w", "-o", _options(), "start")
+    _run(found / "pg_ctl", "-D", folder, "-l", folder / "log", "-w", "-o", _options(), "start")
     return bool(server())
 
 
@@ -131,8 +142,8 @@ def _options() -> str:
 
 def stop(mode: str = "fast") -> None:
     """Stop the server: `fast`, or `immediate` as if it had crashed."""
-    if programs := _programs():
-        _run(programs / "pg_ctl", "-D", _folder(), "-m", mode, "-w", "stop")
+    if found := programs():
+        _run(found / "pg_ctl", "-D", _folder(), "-m", mode, "-w", "stop")
 
 
 def restart(mode: str = "immediate") -> None:

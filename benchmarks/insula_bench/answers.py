@@ -1,7 +1,9 @@
 """`insula bench answers`: what the self-monitor makes of messages, memory and responses that a person judged.
 
 Each line of a table holds a message, the lines that stood before the model, their level, a response, and whether it
-is fine; what is not names the flags that it deserves. A false alarm is a fine response that does not pass.
+is fine; what is not names the flags that it deserves. A false alarm is a fine response that does not pass. A line of a
+table of demands holds a message with a response that keeps what it demands of the form of the answer, and one that
+breaks it; of one that only looks like a demand the first alone.
 """
 
 import json as jsonlib
@@ -23,7 +25,7 @@ from insula.types import HEDGE_THRESHOLD, Assessment, Level
 
 Figures = dict[str, Any]
 
-TABLES = "triples_*.jsonl"
+TABLES = ("triples_*.jsonl", "constraints_*.jsonl")
 """The tables beside this file: the monitor was built with all of them, so their figures are those of development."""
 SHOWN_CHARS = 160
 CERTAIN = frozenset(
@@ -31,6 +33,10 @@ CERTAIN = frozenset(
     | {"other_person"}
 )
 """Kinds of which the goal is 85 %."""
+FINE, DEMAND = "fine:", "constraint:"
+"""What stands before the kind of a demand: its answer keeps it, or breaks it."""
+DEMANDED = frozenset[str]({"constraint", "incomplete", "wrong_language"})
+"""What is flagged of an answer that breaks one."""
 
 
 class Triple(NamedTuple):
@@ -83,7 +89,8 @@ def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> in
 
 def shipped() -> list[Path]:
     """The tables that stand beside this file, a later one as soon as it is there."""
-    return sorted(Path(str(files("insula_bench"))).glob(TABLES))
+    folder = Path(str(files("insula_bench")))
+    return [path for pattern in TABLES for path in sorted(folder.glob(pattern))]
 
 
 def read(path: Path) -> list[Triple]:
@@ -94,11 +101,12 @@ def read(path: Path) -> list[Triple]:
     """
     try:
         text = path.read_text("utf-8")
-        return [_triple(jsonlib.loads(line)) for line in text.splitlines() if line.strip()]
+        rows = [jsonlib.loads(line) for line in text.splitlines() if line.strip()]
+        return [one for raw in rows for one in (_demanded(raw) if "kept" in raw else [_triple(raw)])]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"The table {str(path)!r} cannot be read ({error}); give JSON Lines with kind, lang, message, memory, "
-            "level, response, fine and flags."
+            "level, response, fine and flags, or with kind, lang, message, kept and broken."
         ) from error
 
 
@@ -116,6 +124,17 @@ def _triple(raw: dict[str, Any]) -> Triple:
     )
 
 
+def _demanded(raw: dict[str, Any]) -> list[Triple]:
+    """A demand on the form of an answer, with the response that keeps it and the one that breaks it."""
+    kept, broken = raw["kept"], raw.get("broken")
+    found = [(f"{FINE}{raw['kind']}", kept, True), (f"{DEMAND}{raw['kind']}", broken, False)]
+    return [
+        Triple(kind, raw["lang"], raw["message"], (), "low", (), response, fine, frozenset() if fine else DEMANDED)
+        for kind, response, fine in found
+        if response
+    ]
+
+
 def judge(one: Triple, embed: Embed | None = None) -> Judged:
     """What the monitor makes of a triple."""
     return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed))
@@ -126,7 +145,7 @@ def measure(judged: Sequence[Judged]) -> Figures:
     fine = [one for one in judged if one.triple.fine]
     bad = [one for one in judged if not one.triple.fine]
     named = [one for one in bad if not one.right or one.triple.flags & set(one.assessment.flags)]
-    certain = [one for one in bad if one.triple.kind in CERTAIN]
+    certain = [one for one in bad if one.triple.kind.partition(":")[0] in CERTAIN]
     return {
         "n": len(judged),
         "fine": len(fine),

@@ -110,6 +110,7 @@ def _attempt(one: Attempt, gold: str) -> Record:
         "equations": len(one.claims),
         "wrong_equations": len(one.wrong),
         "repaired": one.repaired,
+        "computed": one.computed,
         "likelihood": asdict(one.likelihood) if one.likelihood else None,
         "truncated": one.truncated,
     }

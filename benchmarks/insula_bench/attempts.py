@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
+from insula.solve.answers import extract, is_correct
 from insula.stats import auroc, mean_interval
 from insula_bench.arms import Record, latest
-from insula_bench.gsm8k import RESULTS
+from insula_bench.gsm8k import REPLIES, RESULTS
 from insula_bench.gsm8k_figures import OURS, confidences, rounded
 from insula_bench.gsm8k_report import WIDTH
 from insula_bench.lines import kept
-from insula_bench.replays import replays
+from insula_bench.replays import program_of, replays, text_of, texts_of
 
 Figures = dict[str, Any]
 Signal = Callable[[Record], float | None]
@@ -55,19 +56,26 @@ def run(out: str, json: bool) -> int:
     lines = [one for one in latest(records) if one["attempts"]]
     if not any(one["arm"] == OURS for one in lines):
         raise InputError(f"There is no line of {OURS!r} in {out!r}; name a folder of `insula bench gsm8k`.")
-    found = figures(lines)
+    found = figures(lines, _replies(Path(out)))
     print(jsonlib.dumps(found, indent=2)) if json else _show(found)
     return 0
 
 
-def figures(records: Sequence[Record]) -> Figures:
+def _replies(out: Path) -> list[Record]:
+    """What the model wrote, where that is kept."""
+    is_there = any((out / name).exists() for name in (REPLIES, f"{REPLIES}.xz"))
+    return kept(out / REPLIES)[0] if is_there else []
+
+
+def figures(records: Sequence[Record], replies: Sequence[Record] = ()) -> Figures:
     """What can be told of the attempts, of the choice among them, and of the confidence in it."""
     ours = [one for one in records if one["arm"] == OURS]
     return {
         "choice": choice(ours),
         "kinds": kinds(ours),
         "signals": {kind: signals(records, kind) for kind in ("chain", "strategy")},
-        "replays": replays(records),
+        "programs": programs(records, replies),
+        "replays": replays(records, replies),
         "shifts": {str(shift): _shifted(ours, shift) for shift in SHIFTS},
     }
 
@@ -111,6 +119,29 @@ def kinds(ours: Sequence[Record]) -> Figures:
         for number, each in enumerate(one["attempts"]):
             found["first chain" if number == 0 else each["kind"]].append(each["correct"])
     return {kind: {"n": len(right), "right": rounded(mean(right))} for kind, right in found.items()}
+
+
+def programs(records: Sequence[Record], replies: Sequence[Record]) -> Figures:
+    """Chains that hold a program and no equation: right as they state it, and as the program comes to.
+
+    A reply that several methods share counts once. Where replies are not kept, there is none.
+    """
+    texts = texts_of(replies)
+    found: dict[str, tuple[bool, bool]] = {}
+    for record in records:
+        for each in record["attempts"]:
+            if (value := program_of(each, texts)) is not None:
+                said = extract(text_of(each, texts))
+                right = [is_correct(one.value if one else None, record["gold"]) for one in (said, value)]
+                found[jsonlib.dumps(each["likelihood"])] = right[0], right[1]
+    told = list(found.values())
+    return {
+        "n": len(told),
+        "stated_right": sum(stated for stated, _ in told),
+        "computed_right": sum(right for _, right in told),
+        "only_stated": sum(stated and not right for stated, right in told),
+        "only_computed": sum(right and not stated for stated, right in told),
+    }
 
 
 def signals(records: Sequence[Record], kind: str) -> Figures:
@@ -173,18 +204,47 @@ def _show(found: Figures) -> None:
         for name, one in told.items()
     ]
     console.print(_table(("kind", "signal", "problems", "AUROC, 95 %"), rows))
-    console.print("\nThe same attempts, decided by other rules")
-    rules = [
-        (
-            *(str(one[name]) for name in ("rule", "right", "attempts", "cut_short", "only_it", "only_as_is")),
-            f"{one['p']:.2f}",
+    if (held := found["programs"])["n"]:
+        console.print(
+            f"\nIn {held['n']} chains there is a program and no equation. By what they say that it prints "
+            f"{held['stated_right']} are right, by what it comes to {held['computed_right']} "
+            f"(only the one {held['only_stated']}, only the other {held['only_computed']})."
         )
-        for one in found["replays"]
-    ]
-    console.print(_table(("rule", "right", "attempts", "cut short", "only it", "only as is", "p"), rules))
+    console.print("\nThe same attempts, decided by other rules")
+    console.print(_table(_HEAD, [_row(one) for one in found["replays"]]))
     console.print("\nThe confidence, with something added to its log-odds")
     shifts = [(k, f"{v['auroc']:.3f}", f"{v['ece']:.3f}", f"{v['mean']:.2f}") for k, v in found["shifts"].items()]
     console.print(_table(("added", "AUROC", "ECE", "mean"), shifts))
+
+
+_HEAD = (
+    *("rule", "right", "attempts", "tokens", "cut short", "only it", "only as was"),
+    *("points over adaptive", "tokens over adaptive", "AUROC", "ECE", "surer half"),
+)
+
+
+def _row(one: Figures) -> tuple[str, ...]:
+    beside = one["adaptive"]
+    names = ("rule", "right", "attempts", "tokens", "cut_short", "only_it", "only_as_was")
+    sure = (_cell(one[name], ".3f") for name in ("auroc", "ece", "surer_half"))
+    points = _gap(beside["difference"], beside["interval"], 100, "+.1f")
+    return (
+        *(str(one[name]) for name in names),
+        points,
+        _gap(beside["tokens_difference"], beside["tokens_interval"], 1, "+.0f"),
+        *sure,
+    )
+
+
+def _gap(value: float | None, ends: Sequence[float] | None, times: int, form: str) -> str:
+    if value is None or ends is None:
+        return "–"
+    low, high = (format(times * end, form) for end in ends)
+    return f"{format(times * value, form)} [{low}, {high}]"
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:

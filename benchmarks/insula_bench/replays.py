@@ -1,35 +1,42 @@
-"""The votes of `insula` over attempts that were recorded, with other figures and in another order: an ablation.
+"""The votes of `insula` over recorded attempts, by other rules: an ablation of the choice and of the stopping.
 
-Attempts are taken as they stand in the lines, as far as they go: no rule can look farther than some method did. The
-words of the problems are not in the lines; whether they ask for a quantity, and for one that is counted, is told from
-the confidence that was recorded, which comes out by one of the three possibilities alone.
+Attempts are taken as they stand in the lines, as far as they go: no rule can look farther than some method did. What a
+rule spends is what its attempts cost on that problem, each kind at its mean. The words of the problems are not in the
+lines; whether they ask for a quantity, and for one that is counted, is told from the confidence that was recorded,
+which comes out by one of the three possibilities alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import mean
 from typing import Any, Final
 
-from insula.solve.answers import Answer
+from insula.solve.answers import Answer, as_number, is_correct
 from insula.solve.claims import Claim
 from insula.solve.features import Features
 from insula.solve.insula import UNLIKE
-from insula.solve.likelihood import Likelihood
+from insula.solve.likelihood import Likelihood, likelihood
+from insula.solve.programs import guessed
 from insula.solve.solution import Attempt, Kind
 from insula.solve.votes import Policy, confidence, raised, settled, standings
-from insula.stats import mcnemar
 from insula_bench.arms import Record
-from insula_bench.gsm8k_figures import OURS, rounded
+from insula_bench.gsm8k_figures import OURS, alone, confidences, paired
 
 Figures = dict[str, Any]
 Kinds = Sequence[Kind]
+Texts = Mapping[tuple[float, float], str]
+"""Replies by the mean and the lowest log-probability of their tokens, which no two share."""
 
 POLICY = Policy()
+ADAPTIVE = "adaptive_self_consistency"
 CHAIN: Final = "chain"
-AS_IT_IS: Kinds = UNLIKE + (CHAIN,) * (POLICY.attempts - len(UNLIKE))
-CHAINS: Kinds = tuple[Kind, ...](CHAIN if kind == "strategy" else kind for kind in AS_IT_IS)
+KINDS: Final[Kinds] = ("chain", "program", "strategy")
+ORDER: Kinds = UNLIKE + (CHAIN,) * 8
+IN_DOUBT = -0.001
+"""Mean log-probability of the answer: on problems 100 to 213 chains below it, whose equations hold, are right in
+12 of 49, those above it in 305 of 495."""
+CHAINS: Kinds = tuple[Kind, ...](CHAIN if kind == "strategy" else kind for kind in ORDER)
 _UNKNOWN = Features(
     classes=("words",), numbers=2, sentences=1, difficulty=0.0, is_computable=True, is_quantity=False, is_count=False
 )
@@ -39,81 +46,135 @@ _DOES_NOT_HOLD = Claim(text="", left=(), computed=Fraction(0), stated=Fraction(1
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a problem from its lines."""
-
-    attempts: Mapping[str, Sequence[Record]]
-    """By kind."""
-    seen: Features
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
-    """Another way to decide."""
+    """A way to decide."""
 
     name: str
     policy: Policy = POLICY
-    order: Kinds = AS_IT_IS
+    order: Kinds = ORDER
+    computes: bool = True
+    """Whether a program in a chain is computed; only replies that are kept can be."""
+    silent: Callable[[Record], bool] = lambda line: False
+    """Attempts that speak for no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a problem from its lines."""
+
+    ours: Record
+    attempts: Mapping[str, Sequence[Record]]
+    """By kind."""
+    cost: Mapping[str, float]
+    """Tokens of an attempt, by kind."""
+    seen: Features
+    texts: Texts
+
+
+def _is_in_doubt(line: Record) -> bool:
+    """Whether a chain wrote its answer down with doubt."""
+    told: Record = line["likelihood"] or {}
+    answer = told.get("answer")
+    return line["kind"] != "program" and answer is not None and answer < IN_DOUBT
+
+
+def _is_bare(line: Record) -> bool:
+    """Whether nothing can be recomputed that a chain says."""
+    return line["kind"] != "program" and not line["equations"]
 
 
 RULES = (
-    Rule("as it is"),
+    Rule("as it was", computes=False),
+    Rule("as it is: programs in chains are computed"),
+    Rule("an answer in doubt speaks for nothing", silent=_is_in_doubt),
+    Rule("a chain without an equation speaks for nothing", silent=_is_bare),
     Rule("chains in the place of strategies", order=CHAINS),
     Rule("an answer that can hardly be counts in full", replace(POLICY, implausible=1 - 1e-9)),
-    *(Rule(f"at most {most} attempts", replace(POLICY, attempts=most)) for most in (8, 7, 6, 5)),
-    *(Rule(f"it ends at {stop} of the votes", replace(POLICY, stop=stop)) for stop in (0.75, 0.8, 0.9, 0.95)),
+    *(Rule(f"at most {most} attempts", replace(POLICY, attempts=most)) for most in (11, 10, 8, 7, 6, 5)),
+    *(Rule(f"it ends at {stop} of the votes", replace(POLICY, stop=stop)) for stop in (0.75, 0.8, 0.9)),
     Rule("likelihood is not weighed", replace(POLICY, slope=0.0)),
-    *(
-        Rule(f"likelihood has {times} times the weight", replace(POLICY, slope=times * POLICY.slope, most_shift=1.5))
-        for times in (2, 4)
-    ),
+    Rule("likelihood has 2 times the weight", replace(POLICY, slope=2 * POLICY.slope, most_shift=1.5)),
 )
 
 
-def replays(records: Sequence[Record]) -> list[Figures]:
-    """Each rule: how many problems it has right, how many attempts it takes, and where it differs from the first."""
+def replays(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[Figures]:
+    """Each rule: what it comes to, how it compares with the first and with adaptive self-consistency, and how sure.
+
+    Args:
+        records: the lines of a folder of results.
+        replies: the pool of the same folder, as far as it is kept.
+    """
     problems: dict[tuple[int, int], list[Record]] = defaultdict(list)
     for record in records:
         problems[record["problem"], record["seed"]].append(record)
-    known = [_known(lines) for lines in problems.values() if any(line["arm"] == OURS for line in lines)]
+    texts = texts_of(replies)
+    known = [_known(lines, texts) for lines in problems.values() if any(line["arm"] == OURS for line in lines)]
+    adaptive = {(one["problem"], one["seed"]): one for one in records if one["arm"] == ADAPTIVE}
+    first: dict[tuple[int, int], Record] = {}
     found: list[Figures] = []
-    first: list[bool] = []
     for rule in RULES:
-        ended = [_ended(rule, problem) for problem in known]
-        right = [correct for correct, _, _ in ended]
-        first = first or right
-        won, lost = (
-            sum(a is which and b is not which for a, b in zip(right, first, strict=True)) for which in (True, False)
-        )
-        found.append(
-            {
-                "rule": rule.name,
-                "right": sum(right),
-                "attempts": rounded(mean(taken for _, taken, _ in ended), 2),
-                "cut_short": sum(short for _, _, short in ended),
-                "only_it": won,
-                "only_as_is": lost,
-                "p": rounded(mcnemar(won, lost)),
-            }
-        )
+        ended = {(one.ours["problem"], one.ours["seed"]): _ended(rule, one) for one in known}
+        first = first or ended
+        found.append(_told(rule, ended, first, adaptive))
     return found
 
 
-def _known(lines: Sequence[Record]) -> _Known:
+def _told(
+    rule: Rule, ended: Mapping[Any, Record], first: Mapping[Any, Record], adaptive: Mapping[Any, Record]
+) -> Figures:
+    before, beside = paired("", "", dict(ended), dict(first)), paired("", "", dict(ended), dict(adaptive))
+    both, sure = alone(list(ended.values())), confidences(list(ended.values())).get("combined", {})
+    return {
+        "rule": rule.name,
+        "right": both["right"],
+        "attempts": both["attempts"],
+        "tokens": both["tokens"],
+        "cut_short": sum(one["cut_short"] for one in ended.values()),
+        "only_it": before["only_one"],
+        "only_as_was": before["only_other"],
+        "p": before["p"],
+        **{name: sure.get(name) for name in ("auroc", "ece", "surer_half")},
+        "adaptive": {
+            name: beside[name] for name in ("difference", "interval", "p", "tokens_difference", "tokens_interval")
+        },
+    }
+
+
+def texts_of(replies: Iterable[Record]) -> Texts:
+    """Replies of a pool by what the lines tell of them."""
+    found: dict[tuple[float, float], str] = {}
+    for reply in replies:
+        known = likelihood(reply["logprobs"])
+        if known is not None:
+            found[known.mean, known.lowest] = reply["text"]
+    return found
+
+
+def _known(lines: Sequence[Record], texts: Texts) -> _Known:
     """A problem: our attempts, and after our chains, whose arithmetic was put right, the others of their series."""
     ours = next(line for line in lines if line["arm"] == OURS)
-    of = {kind: [one for one in ours["attempts"] if one["kind"] == kind] for kind in (CHAIN, "program", "strategy")}
-    series = [[one for one in line["attempts"] if one["kind"] == CHAIN] for line in lines if _is_plain(line["arm"])]
-    return _Known({**of, CHAIN: of[CHAIN] + max(series, key=len)[len(of[CHAIN]) :]}, _seen(ours))
+    of = {kind: [one for one in ours["attempts"] if one["kind"] == kind] for kind in KINDS}
+    plain = [line for line in lines if _is_plain(line["arm"])]
+    longest = max(plain, key=lambda line: sum(one["kind"] == CHAIN for one in line["attempts"]))
+    series = [one for one in longest["attempts"] if one["kind"] == CHAIN]
+    cost = {kind: _cost(ours, kind, "monitor") for kind in KINDS if kind != CHAIN} | {CHAIN: _cost(longest, CHAIN)}
+    return _Known(ours, {**of, CHAIN: of[CHAIN] + series[len(of[CHAIN]) :]}, cost, _seen(ours), texts)
+
+
+def _cost(line: Record, kind: str, *others: str) -> float:
+    """Tokens of an attempt of a kind; a strategy's share of what the Monitor took is its own."""
+    made = sum(one["kind"] == kind for one in line["attempts"])
+    stages = [line["stages"].get(stage, {}) for stage in (kind, *(others if kind == "strategy" else ()))]
+    return sum(one.get("input_tokens", 0) + one.get("output_tokens", 0) for one in stages) / max(made, 1)
 
 
 def _seen(ours: Record) -> Features:
     """What was seen of a problem: that with which its attempts come to the confidence that was recorded."""
     made = [_attempt(one) for one in ours["attempts"]]
+    recorded: float = ours["confidences"].get("combined", -1.0)
     for seen in SEEN:
         if standing := standings(made, seen, POLICY):
             sure = confidence(standing, made, seen, POLICY)
-            recorded = ours["confidences"]["combined"]
             if min(abs(sure - recorded), abs(raised(sure, POLICY) - recorded)) < _CLOSE:
                 return seen
     return _UNKNOWN
@@ -121,42 +182,78 @@ def _seen(ours: Record) -> Features:
 
 def _is_plain(arm: str) -> bool:
     """Whether the chains of a method are those of the common series."""
-    return arm in (OURS, "direct", "adaptive_self_consistency") or arm.startswith("self_consistency")
+    return arm in (OURS, "direct", ADAPTIVE) or arm.startswith("self_consistency")
 
 
-def _ended(rule: Rule, known: _Known) -> tuple[bool, int, bool]:
-    """Whether a rule has a problem right, after how many attempts, and whether it would have wanted more of them."""
+def _ended(rule: Rule, known: _Known) -> Record:
+    """What a rule makes of a problem, as a line of the results; and whether it would have wanted more attempts."""
     made: list[Attempt] = []
-    right: dict[str, bool] = {}
-    for attempt, correct in _taken(rule, known.attempts):
-        made.append(replace(attempt, number=len(made) + 1))
-        right[attempt.value or ""] = correct
-        if settled(standings(made, known.seen, rule.policy), rule.policy):
-            break
+    spent = 0.0
     standing = standings(made, known.seen, rule.policy)
-    short = not settled(standing, rule.policy) and len(made) < rule.policy.attempts
-    return bool(standing) and right[standing[0].answer], len(made), short
+    for attempt, cost in _taken(rule, known):
+        made.append(replace(attempt, number=len(made) + 1))
+        spent += cost
+        standing = standings(made, known.seen, rule.policy)
+        if settled(standing, rule.policy):
+            break
+    answer = standing[0].answer if standing else None
+    correct = is_correct(answer, known.ours["gold"])
+    sure = raised(confidence(standing, made, known.seen, rule.policy), rule.policy) if standing else 0.0
+    return {
+        **{name: known.ours[name] for name in ("problem", "seed")},
+        "answer": answer,
+        "correct": correct,
+        "leaning": answer,
+        "leaning_correct": correct,
+        "failed": None,
+        "confidences": {"combined": sure},
+        "attempts": made,
+        "calls": len(made),
+        "seconds": 0.0,
+        "input_tokens": round(spent),
+        "output_tokens": 0,
+        "cut_short": not settled(standing, rule.policy) and len(made) < rule.policy.attempts,
+    }
 
 
-def _taken(rule: Rule, attempts: Mapping[str, Sequence[Record]]) -> Iterator[tuple[Attempt, bool]]:
+def _taken(rule: Rule, known: _Known) -> Iterator[tuple[Attempt, float]]:
     """The attempts in the order of a rule; where one of a kind is missing, a chain, and where that is, no more."""
-    left = {kind: iter(of) for kind, of in attempts.items()}
+    left = {kind: iter(of) for kind, of in known.attempts.items()}
     for kind in rule.order[: rule.policy.attempts]:
         found = next(left[kind], None) or next(left[CHAIN], None)
         if found is None:
             return
-        yield _attempt(found), found["correct"]
+        made = _attempt(found, known.texts if rule.computes else {})
+        if rule.silent(found) and not made.computed:
+            made = replace(made, claims=(_DOES_NOT_HOLD,), repaired=False)
+        yield made, known.cost[found["kind"]]
 
 
-def _attempt(line: Record) -> Attempt:
-    """An attempt as far as a line tells of it."""
+def _attempt(line: Record, texts: Texts = {}) -> Attempt:  # noqa: B006 it is only read
+    """An attempt as far as a line tells of it, and a program in its reply where that is kept."""
     told = line["likelihood"]
-    return Attempt(
+    attempt = Attempt(
         number=1,
         kind=line["kind"],
         reasoning="",
         answer=None if line["answer"] is None else Answer(line["answer"], line["answer"]),
         claims=(_DOES_NOT_HOLD,) * line["wrong_equations"],
         repaired=line["repaired"],
+        computed=line.get("computed", False),
         likelihood=Likelihood(**told) if told else None,
     )
+    value = program_of(line, texts)
+    return attempt if value is None else replace(attempt, answer=value, computed=True)
+
+
+def text_of(line: Record, texts: Texts) -> str:
+    """What an attempt said; empty where that is not kept."""
+    told = line["likelihood"]
+    return texts.get((told["mean"], told["lowest"]), "") if told else ""
+
+
+def program_of(line: Record, texts: Texts) -> Answer | None:
+    """What the program in a chain comes to, where nothing else in the chain can be recomputed."""
+    text = text_of(line, texts)
+    is_number = line["answer"] is None or as_number(line["answer"]) is not None
+    return guessed(text) if text and is_number and line["kind"] != "program" and not line["equations"] else None

@@ -23,6 +23,8 @@ def line(problem: int, *attempts: Json, arm: str = "insula", answer: str = "1") 
     more = {
         "confidences": {"combined": 0.6},
         "seed": 0,
+        "gold": "1",
+        "stages": {},
         "failed": None,
         "ending": "done" if answer != "1" else "agreed",
     }

@@ -46,8 +46,8 @@ def world(*told: str, ask: str = "Where does my sister live?", right: str = "Lis
 def options(out: Path, **changed: Any) -> Options:
     given: dict[str, Any] = {
         "part": "memory", "out": str(out), "model": "scripted", "arms": ",".join(ARMS), "sources": "small",
-        "data": None, "half": "dev", "conversations": 1, "questions": 1, "limit": 2, "parallel": 1, "seeds": 1,
-        "turns": 1, "show": 0, "json": False,
+        "data": None, "half": "dev", "conversations": 1, "questions": 1, "together": 0, "limit": 2, "parallel": 1,
+        "seeds": 1, "turns": 1, "show": 0, "json": False,
     }  # fmt: skip
     return Options(**{**given, **changed})
 

@@ -8,15 +8,15 @@ It must show: each user's night once and whole, no lesson twice, and no model ca
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import random
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,8 @@ PRINCIPLE = {"text": "Say that the capital of Australia is Canberra.", "section"
 TABLES = ("summaries", "lessons", "evidence", "relations", "revisions", "nights")
 ENTRIES = "state = 'done'"
 """Of the journal, the phases; what a model was asked stands there, too, and one that failed was not."""
+LOADED = ("insula.sleep.durable", "pydantic_ai.direct", "openai", "genai_prices.data", "__main__")
+"""What a worker needs is loaded and warmed once, and forked: here one dies before a fresh interpreter could load it."""
 
 
 def model(ledger: Path, seed: int, failing: float) -> ScriptedModel:
@@ -73,13 +75,25 @@ def model(ledger: Path, seed: int, failing: float) -> ScriptedModel:
     return ScriptedModel(reply)
 
 
+async def talk(store: Store) -> None:
+    """What everybody said."""
+    for session in ("monday", "tuesday"):
+        for message, response in (*SAID, (f"We talked of trains to zepp0 on {session}.", "Fine.")):
+            async with Metacognition(store, embed=None).turn("u0", session, message) as turn:
+                turn.finish(response)
+
+
+async def warm() -> None:
+    """A night in memory, so that all is loaded that a night needs."""
+    async with await Store.open(":memory:") as store:
+        await talk(store)
+        await sleep_cycle(store, "u0", PHASES, date=NIGHT, model=model(Path(os.devnull), 0, 0.0), force=True)
+
+
 async def fill(url: str, users: int) -> None:
     """So many users, who said the same but for one word."""
     async with await Store.open(":memory:") as first:
-        for session in ("monday", "tuesday"):
-            for message, response in (*SAID, (f"We talked of trains to zepp0 on {session}.", "Fine.")):
-                async with Metacognition(first, embed=None).turn("u0", session, message) as turn:
-                    turn.finish(response)
+        await talk(first)
         text = "".join(await first.run(lambda connection: list(archive.lines(connection, "u0", {}))))
     taken = archive.read(text.encode())
     async with await Store.open(url) as store:
@@ -127,6 +141,14 @@ async def worker(url: str, ledger: Path, name: str) -> None:
             await asyncio.sleep(86_400)
 
 
+def begin(url: str, ledger: Path, name: str, log: Path) -> None:
+    """Be a worker, whose words go to a log."""
+    with log.open("ab") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    asyncio.run(worker(url, ledger, name))
+
+
 async def call(url: str) -> int:
     """Put everybody's night on the queue."""
     from insula.sleep import durable
@@ -144,6 +166,9 @@ def done(url: str) -> int:
     return row[0] if row else 0
 
 
+FORKS = multiprocessing.get_context("forkserver")
+
+
 class Storm:
     """Workers that are killed at random, and a server that restarts."""
 
@@ -154,11 +179,11 @@ class Storm:
         self.started = 0
         self.running = [self.start() for _ in range(workers)]
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> ForkServerProcess:
         self.started += 1
-        words = ["worker", self.url, str(self.ledger), f"w{self.started}"]
-        with self.log.open("ab") as log:
-            return subprocess.Popen([sys.executable, __file__, *words], stdout=log, stderr=log)
+        process = FORKS.Process(target=begin, args=(self.url, self.ledger, f"w{self.started}", self.log))
+        process.start()
+        return process
 
     def rage(self, users: int, patience: float) -> int:
         """Go on until all nights are over; returns how many are."""
@@ -166,9 +191,7 @@ class Storm:
         while ended < users and time.monotonic() - began < patience:
             time.sleep(self.every * random.uniform(0.5, 1.5))
             victim = random.randrange(len(self.running))
-            self.running[victim].kill()
-            self.running[victim].wait()
-            self.killed[self.running[victim].pid] = time.time()
+            self.killed[killed(self.running[victim])] = time.time()
             self.running[victim] = self.start()
             if len(self.restarts) < RESTARTS and ended > (len(self.restarts) + 1) * users / (RESTARTS + 1):
                 tests_postgres.restart("immediate")
@@ -177,9 +200,16 @@ class Storm:
             print(f"\r{ended} of {users} nights, {len(self.killed)} killed ", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
         for one in self.running:
-            one.send_signal(signal.SIGKILL)
-            one.wait()
+            killed(one)
         return ended
+
+
+def killed(process: ForkServerProcess) -> int:
+    """Kill a worker with -9, and see it dead; returns its number."""
+    process.kill()
+    process.join()
+    assert process.pid
+    return process.pid
 
 
 def judged(lines: list[list[Any]], killed: dict[int, float]) -> dict[str, int]:
@@ -253,9 +283,10 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
     return int(ended < users or bool(differ) or paid["paid_twice"] > 0)
 
 
+if __name__ == "__mp_main__" and not multiprocessing.parent_process():  # where workers are forked from
+    asyncio.run(warm())
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["worker"]:
-        asyncio.run(worker(sys.argv[2], Path(sys.argv[3]), sys.argv[4]))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=4)
@@ -263,4 +294,5 @@ if __name__ == "__main__":
     parser.add_argument("--patience", type=float, default=3_600.0, help="seconds until it is given up")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    FORKS.set_forkserver_preload(list(LOADED))
     sys.exit(main(given.users, given.workers, given.every, given.out, given.patience))

@@ -1,45 +1,48 @@
 """kill -9 in the middle of turns: nothing acknowledged is lost, nothing stands half."""
 
 import asyncio
+import multiprocessing
+import os
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
+from alembic import op
 
+import mortal
+from insula import Metacognition
 from insula.memory.store import Store
 
 KILLS = 6
 
-WRITER = textwrap.dedent("""
-    import asyncio, sys
-    from insula import Metacognition
 
-    async def main(path):
+def write(path: str, told: Connection) -> None:
+    """Turn after turn, each told once it is acknowledged."""
+
+    async def turns() -> None:
         async with await Metacognition.open(path) as metacognition:
             for i in range(100_000):
                 async with metacognition.turn("me", "s", f"My sister number {i} moved to Lisbon.") as turn:
                     turn.finish(f"Noted, number {i}.")
-                print(turn.number, flush=True)
+                told.send(turn.number)
 
-    asyncio.run(main(sys.argv[1]))
-""")
+    asyncio.run(turns())
 
 
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_no_acknowledged_turn_is_lost_and_none_stands_half(tmp_path: Path, seed: int) -> None:
-    path = tmp_path / "memory.db"
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
-    assert writer.stdout is not None
+    path, (heard, told) = tmp_path / "memory.db", multiprocessing.Pipe(duplex=False)
+    writer = mortal.begun(write, str(path), told)
     acknowledged = 0
     for _ in range(random.Random(seed).randint(1, 40)):
-        acknowledged = int(writer.stdout.readline())
-    writer.send_signal(signal.SIGKILL)
-    writer.communicate()
+        acknowledged = heard.recv()
+    writer.kill()
+    writer.join()
+    for each in (writer, heard, told):
+        each.close()
 
     with sqlite3.connect(path) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -57,29 +60,24 @@ def test_no_acknowledged_turn_is_lost_and_none_stands_half(tmp_path: Path, seed:
     asyncio.run(_goes_on(path, acknowledged))
 
 
-STARTER = textwrap.dedent("""
-    import asyncio, os, sys
-    from alembic import op
-    from insula.memory.store import Store
+def start(path: str, fatal: int) -> None:
+    """Open a memory for the first time, and die where the table of that number would be made."""
+    made, create = list[object](), op.create_table
 
-    made, create = [], op.create_table
-
-    def create_table(*args, **options):
+    def create_table(*args: Any, **options: Any) -> Any:
         made.append(args)
-        if len(made) == int(sys.argv[2]):
+        if len(made) == fatal:
             os._exit(9)
         return create(*args, **options)
 
     op.create_table = create_table
-    asyncio.run(Store.open(sys.argv[1]))
-""")
+    asyncio.run(_starts(Path(path)))
 
 
 @pytest.mark.parametrize("table", [1, 4, 9])
 def test_a_first_start_that_was_killed_can_be_repeated(tmp_path: Path, table: int) -> None:
     path = tmp_path / "memory.db"
-    done = subprocess.run([sys.executable, "-c", STARTER, str(path), str(table)], check=False)
-    assert done.returncode == 9
+    assert mortal.ended(start, str(path), table) == 9
     asyncio.run(_starts(path))
 
 

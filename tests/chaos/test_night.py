@@ -2,16 +2,17 @@
 
 import asyncio
 import json
+import multiprocessing
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import mortal
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
@@ -30,12 +31,12 @@ PRINCIPLE = {
 }
 NAMES = [name for name, _ in PHASES]
 
-STARTED = "import sys; sys.path.insert(0, sys.argv[1]); import test_night; test_night.main(*sys.argv[2:])"
 
-
-def main(database: str, where: str, victim: str) -> None:
+def main(database: str, where: str, victim: str, states: Connection | None = None) -> None:
     """One start of the night in a process of its own, which dies where it is told to."""
-    sys.stdout.write(json.dumps(asyncio.run(sleep(Path(database), where, victim))))
+    found = asyncio.run(sleep(Path(database), where, victim))
+    if states:
+        states.send(found)
 
 
 def die() -> None:
@@ -107,15 +108,8 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
-def start(database: Path, where: str = "", victim: str = "") -> subprocess.Popen[str]:
-    words = [str(Path(__file__).parent), str(database), where, victim]
-    return subprocess.Popen([sys.executable, "-c", STARTED, *words], stdout=subprocess.PIPE, text=True)
-
-
 def kill(database: Path, where: str, victim: str) -> None:
-    process = start(database, where, victim)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    assert mortal.ended(main, str(database), where, victim) == -signal.SIGKILL
 
 
 def calls(database: Path) -> list[str]:
@@ -160,9 +154,13 @@ def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path
 
 
 def test_two_processes_do_one_night(database: Path) -> None:
-    both = [start(database), start(database)]
-    said = [json.loads(each.communicate()[0]) for each in both]
-    assert [each.returncode for each in both] == [0, 0]
+    ends = [multiprocessing.Pipe(duplex=False) for _ in range(2)]
+    both = [mortal.begun(main, str(database), "", "", told) for _, told in ends]
+    said: list[list[str]] = [heard.recv() for heard, _ in ends]
+    for process, pair in zip(both, ends, strict=True):
+        process.join()
+        for each in (process, *pair):
+            each.close()
     assert sum("done" in states for states in said) == 1
     assert len(calls(database)) == len(set(calls(database))) == 4
     assert rows(database)["phases"] == sorted([*NAMES, END])

@@ -5,14 +5,17 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
 import sys
-import textwrap
+import threading
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from hashlib import sha256
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+import mortal
 from insula.cli.common import LOG_FILE, soul_of
 from insula.cli.main import main
 from insula.memory import custody
@@ -185,25 +188,51 @@ def test_what_was_put_aside_comes_back(
     assert _dump(filled, "ana") == before
 
 
+def _sealed(data: bytes, line: bytes) -> bytes:
+    """The archive with one more line, and the checksum made anew by who wrote that."""
+    *body, _ = data.splitlines(keepends=True)
+    whole = b"".join([*body, line, b"\n"])
+    return whole + json.dumps({"sha256": sha256(whole).hexdigest()}).encode() + b"\n"
+
+
+def _row(table: str, number: object, **more: object) -> bytes:
+    return json.dumps({"table": table, "row": {"id": number} | more}).encode()
+
+
 HARM: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "foreign": (lambda data: b"hello\nworld\n", "no archive of Insula"),
     "empty": (lambda data: b"", "no archive of Insula"),
     "cut": (lambda data: data[: len(data) // 2], "ends too early"),
     "edited": (lambda data: data.replace(b"Quillon", b"Quentin", 1), "changed after it was written"),
     "newer": (lambda data: data.replace(b'"insula":1', b'"insula":2', 1), "newer version"),
+    "sealed again with a line of no kind": (
+        lambda data: _sealed(data, b'{"hello":"world"}'),
+        "none that Insula writes",
+    ),
+    "another's session, sealed again": (
+        lambda data: _sealed(data, _row("messages", 10**6, session_id=2, speaker="user")),
+        "does not fit the tables",
+    ),
+    "a number too great, sealed again": (lambda data: _sealed(data, _row("messages", 2**70)), "does not fit"),
+    "no number, sealed again": (lambda data: _sealed(data, _row("messages", "x")), "does not fit"),
+    "an unknown table, sealed again": (
+        lambda data: _sealed(data, _row("passwords", 1)),
+        "which this version does not know",
+    ),
     "newer tables": (lambda data: data.replace(b'"schema":"00', b'"schema":"99', 1), "newer version"),
 }
 
 
-@pytest.mark.parametrize("kind", HARM)
 def test_an_archive_that_is_not_whole_is_not_taken(
-    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    archive, (harm, said) = tmp_path / "ana.jsonl", HARM[kind]
+    archive = tmp_path / "ana.jsonl"
     insula(capsys, monkeypatch, "user", "export", "ana", str(archive))
-    archive.write_bytes(harm(archive.read_bytes()))
-    code, told = insula(capsys, monkeypatch, "user", "import", "anna", str(archive))
-    assert (code, said in told) == (1, True), told
+    whole = archive.read_bytes()
+    for kind, (harm, said) in HARM.items():
+        archive.write_bytes(harm(whole))
+        code, told = insula(capsys, monkeypatch, "user", "import", "anna", str(archive))
+        assert (kind, code, said in told) == (kind, 1, True), told
     assert "anna" not in insula(capsys, monkeypatch, "user", "list")[1]
 
 
@@ -215,29 +244,27 @@ def test_nothing_is_erased_where_nobody_can_be_asked(
     assert "ana" in insula(capsys, monkeypatch, "user", "list")[1]
 
 
-KILLED = textwrap.dedent("""
-    import os, sys, threading
-    from insula.cli import user
-    from insula.cli.main import main
+def killed(place: int, home: str, words: list[str], said: str) -> None:
+    """A command that dies at one call of many; where it does not, it writes down how many there were."""
+    os.environ["INSULA_HOME"] = home
+    calls = [0]
 
-    place, calls = int(sys.argv[1]), [0]
-
-    def watch(frame, event, argument):
+    def watch(frame: FrameType, event: str, argument: object) -> None:
         name = frame.f_code.co_filename
         if event == "call" and ("insula/memory" in name or "custody" in name or "shutil" in name):
             calls[0] += 1
             if calls[0] == place:
                 os._exit(9)
 
-    sys.argv = ["insula", *sys.argv[2:]]
+    sys.argv = ["insula", *words]
     threading.setprofile(watch)
     sys.setprofile(watch)
-    try:
-        main()
-    finally:
-        sys.setprofile(None)
-        print("CALLS", calls[0], file=sys.stderr)
-""")
+    with Path(said).open("w") as output, redirect_stdout(output), redirect_stderr(output):
+        try:
+            main()
+        finally:
+            sys.setprofile(None)
+            output.write(f"CALLS {calls[0]}")
 
 
 PLACES = 9
@@ -245,26 +272,24 @@ PLACES = 9
 
 @pytest.mark.parametrize("command", ["erase ana --yes", "restore ana --yes", "backup ana"])
 def test_killed_anywhere_it_is_all_or_nothing(
-    filled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+    filled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """`os._exit` at one call of many stands for kill -9: no handler runs and nothing is flushed."""
     insula(capsys, monkeypatch, "user", "backup", "ana")
-    before, words = _dump(filled, "ana"), ["user", *command.split()]
+    before, words, said = _dump(filled, "ana"), ["user", *command.split()], tmp_path / "said"
 
-    def run(place: int) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-c", KILLED, str(place), *words]
-        return subprocess.run(line, capture_output=True, text=True, env={**os.environ}, check=False)
+    def run(place: int) -> int | None:
+        return mortal.ended(killed, place, str(filled), words, str(said))
 
-    whole = run(0)
-    calls = int(whole.stderr.rpartition("CALLS ")[2])
+    assert run(0) == 0, said.read_text()
+    calls = int(said.read_text().rpartition("CALLS ")[2])
     assert calls > PLACES
     for place in range(calls // PLACES, calls, calls // PLACES):
         if "ana" not in insula(capsys, monkeypatch, "user", "list")[1].splitlines():
             asyncio.run(_again(filled))
             insula(capsys, monkeypatch, "user", "backup", "ana")
             before = _dump(filled, "ana")
-        done = run(place)
-        assert done.returncode in {9, 0, 1}, done.stderr
+        assert run(place) in {9, 0, 1}, said.read_text()
         is_noted = (filled / custody.ERASING).exists()
         names = insula(capsys, monkeypatch, "user", "list")[1]
         if "ana" in names.splitlines():

@@ -1,6 +1,7 @@
 """Installing must be as safe as not installing: what is not ours is never touched, and all can be taken back."""
 
 import json
+import os
 import shlex
 import shutil
 import stat
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from insula.cli.main import app
+import mortal
+from insula.cli.main import app, main
 from insula.errors import InputError, InsulaError, SettingsError
 from insula.hosts import files, install, jsonc, places, records, runtime
 from insula.hosts.places import HOSTS, Command
@@ -270,11 +272,21 @@ def test_a_program_that_writes_at_the_same_time_loses_nothing(monkeypatch: pytes
     assert file.read_text() == '{"model": "theirs"}'
 
 
+def installed(name: str, variables: dict[str, str], folder: str) -> None:
+    """Install a hook, in a process of its own."""
+    os.environ.update(variables)
+    os.chdir(folder)
+    sys.argv = ["insula", "install", name]
+    main()
+
+
 def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     settings("claude-code")
-    code = "import sys; from insula.cli.main import main; sys.argv[1:] = ['install', '{}']; main()"
-    running = [subprocess.Popen([sys.executable, "-c", code.format(name)]) for name in [*NAMES, *NAMES]]
-    assert [process.wait() for process in running] == [0] * len(running)
+    here = {name: os.environ[name] for name in ("HOME", "INSULA_HOME")}
+    running = [mortal.begun(installed, name, here, str(Path.cwd())) for name in [*NAMES, *NAMES]]
+    for process in running:
+        process.join()
+    assert [process.exitcode for process in running] == [0] * len(running)
     for name in EDITED:
         root = jsonc.parse(HOSTS[name].settings().read_text())
         assert len(list(install.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)

@@ -16,8 +16,12 @@ from insula.memory.rows import Place
 from insula.memory.schema import VERSION, metadata
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.metacognition.facade import note_impasse
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.phases import PHASES
+from insula.solve.methods import named
+from insula.solve.run import Models
+from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 
 pytestmark = pytest.mark.anyio
@@ -106,6 +110,24 @@ async def test_nothing_is_written_under_a_forged_user_id(shared: Store) -> None:
         await shared.sessions.say(theirs, item)
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):
         await shared.run(statements.place, "somebody", "s", 0.0)
+
+
+async def test_what_is_observed_outside_a_turn_is_written_on_its_user_s_behalf_alone(shared: Store) -> None:
+    mind = Metacognition(shared, embed=None)
+    await mind.observe(WHO, "tuesday", "My sister moved to Porto.")
+    kept = await shared.sessions.transcript(await shared.place(WHO, "tuesday"), 9)
+    assert [line.content for line in kept] == ["My sister moved to Porto."]
+    theirs = await shared.place("eva", "monday")
+    solution = await named("direct")("A riddle.", Models(generator=ScriptedModel(lambda _: "I cannot.")))
+    for write in (
+        lambda: mind.observe(WHO, "forged", "Eva gave me her house."),
+        lambda: note_impasse(shared, WHO, "forged", solution),
+    ):
+        shared._places[WHO, "forged"] = theirs  # pyright: ignore[reportPrivateUsage] it is forged here
+        with pytest.raises((StoreError, IndexError)):  # who is not there has no row of counts either
+            await write()
+    written = {line.content for line in await shared.sessions.transcript(theirs, 9)}
+    assert written.isdisjoint({"Eva gave me her house.", "A riddle."})
 
 
 async def test_who_came_in_stays_and_a_turn_of_another_finds_nothing(shared: Store) -> None:

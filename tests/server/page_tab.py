@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from page_site import Site, site
+from page_site import Site, guidelines, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from insula.memory.changes import Revision
@@ -103,6 +103,8 @@ def guide(running: Site, user: str = "me") -> None:
     async def write() -> None:
         user_id = await running.store.nights.sleeper(user)
         assert user_id is not None
+        (said, *_) = await running.store.guidance.cited(user_id, list(range(1, 100)))
+        await running.store.run(guidelines, user_id, second, said.id)
         for document in (first, second):
             await running.store.guidance.revise(
                 user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})

@@ -29,17 +29,18 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 
 @pytest.mark.parametrize("user", USERS)
 def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site, user: str) -> None:
-    width = 390 if user == "cleo" else 1280
+    before, width = shared.run(shared.store.nights.users()), 390 if user == "cleo" else 1280
     with tab(browser, shared, width=width, dark=user == "ben") as page:
         _talk(page, user)
         _memories(page, user, *USERS[user])
         _lessons(page, user)
         _rules(page, user)
+        _guideline(page, shared, user)
         _guidelines_and_nights(page, user)
         _time(page, user)
         _yours(page, user)
     left = shared.run(shared.store.nights.users())
-    assert left == list(USERS)[list(USERS).index(user) + 1 :], "one after the other is erased, and nobody else"
+    assert left == [one for one in before if one != user], "nobody else is erased"
 
 
 def _talk(page: Page, user: str) -> None:
@@ -115,13 +116,13 @@ def _lessons(page: Page, user: str) -> None:
     decide("Pin", "is pinned")
     decide("Unpin", "no longer pinned")
     decide("Mute", "is muted")
-    expect(page.locator("#lessons h2").first).to_contain_text("Muted by you")
+    expect(page.locator("#lessons h2", has_text="Muted by you")).to_be_visible()
     decide("Undo", "as it was before")
     page.locator("#lessons .edit summary", has_text="Correct it").first.click()
     page.get_by_label("What the lesson").first.fill("Answer in two sentences.")
     decide("Save", "has your words now")
     decide("Forget", "until you undo that")
-    expect(page.locator("#lessons h2").first).to_contain_text("Told no more")
+    expect(page.locator("#lessons h2", has_text="Told no more")).to_be_visible()
     decide("Undo", "as it was before")
     page.get_by_label("Look for a lesson").fill("two sentences")
     page.keyboard.press("Enter")
@@ -152,6 +153,43 @@ def _rules(page: Page, user: str) -> None:
     page.get_by_role("button", name=f"Begin anew the rule {rule}").click()
     expect(page.locator(f"#rule-{rule}")).to_have_count(0)
     assert user not in (Path(home) / "rules.jsonl").read_text().partition('"advice"')[2], "its words are gone"
+
+
+def _guideline(page: Page, running: Site, user: str) -> None:
+    """Each line of SOUL.md is traced, corrected, pinned, muted, forgotten, undone and erased where it stands."""
+    document, path = page.locator("#document"), running.service.soul_of(user)
+    assert path is not None
+
+    def decide(word: str, said: str) -> None:
+        page.get_by_role("button", name=f"{word} the lesson p1").click()
+        expect(page.get_by_role("status").first).to_contain_text(said)
+
+    page.goto(f"/soul?user={user}")
+    document.locator("li", has_text="Be brief.").locator("summary").first.click()
+    expect(page.get_by_role("button", name="Undo the lesson p1")).to_have_count(0)  # there is nothing to undo yet
+    page.locator("#lesson-p1 summary", has_text="Learned from").click()
+    expect(page.locator("#lesson-p1 .quotes a").first).to_be_visible()
+    decide("Pin", "is pinned")  # and it stands open afterwards
+    expect(page.locator("#lesson-p1 .chip")).to_have_text("pinned by you")
+    page.locator("#lesson-p1 .edit summary", has_text="Correct it").click()
+    page.get_by_label("What the lesson p1 should say").fill("Be brief and kind.")
+    decide("Save", "has your words now")
+    expect(document).to_contain_text("Be brief and kind.")
+    assert "Be brief and kind." in path.read_text()
+    decide("Undo", "as it was before")
+    assert "kind" not in path.read_text()
+    decide("Mute", "is muted")
+    expect(document).not_to_contain_text("Be brief.")
+    page.get_by_role("link", name="those that are told no more").click()
+    decide("Unmute", "no longer muted")
+    decide("Forget", "is forgotten")
+    assert "brief" not in path.read_text()
+    page.get_by_label("Look for a lesson").fill("brief")
+    page.keyboard.press("Enter")
+    decide("Undo", "as it was before")
+    page.goto(f"/soul?user={user}")
+    expect(document).to_contain_text("Be brief.")
+    assert not is_wide(page)
 
 
 def _guidelines_and_nights(page: Page, user: str) -> None:

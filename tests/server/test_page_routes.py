@@ -1,6 +1,8 @@
 """The pages over HTTP without a browser: odd requests, and what stands on every answer."""
 
+import itertools
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -176,3 +178,29 @@ def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> 
     assert "not enough evidence" in section
     assert "1 session" in section
     assert "<i>" not in section
+
+
+def test_a_word_on_a_text_of_the_hook_ends_its_kind_there_and_another_brings_it_back(
+    running: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "0")
+    home, times = str(places.home()), iter(range(100))
+
+    def fails(session: str) -> str:
+        """What the agent is told when the same command fails five times."""
+        payload = {"session_id": session, "cwd": "/home/dev/project", "hook_event_name": "PostToolUseFailure"}
+        asked = payload | {"tool_name": "Bash", "tool_input": {"command": "deploy"}, "error": "Exit code 1\nno rule"}
+        at = time.time() - 100
+        return "".join(
+            respond(home, "claude-code", asked | {"tool_use_id": f"t{n}"}, at + n) for n in itertools.islice(times, 5)
+        )
+
+    assert fails("one")
+    name = re.findall(r'name="id" value="(\w+)"', ask(running, "/agents")[1])[0]
+    for word, chip in (("wrong", "false alarm</span>"), ("helped", "it helped</span>")):
+        status, text, _ = ask(running, "/agents/word", f"id={name}&word={word}".encode())
+        assert (status, "Noted" in text, chip in text) == (200, True, True)
+        assert bool(fails(word)) is (word == "helped")
+    for body, why in ((b"id=none&word=helped", "Nothing was said under the id"), (b"id=x&word=", "neither")):
+        status, text, _ = ask(running, "/agents/word", body)
+        assert (status, why in text) == (422, True)

@@ -130,12 +130,15 @@ async def test_wrong_tokens_are_slowed_and_right_ones_are_not(
     assert (await here.get("/ready", headers=ANA)).status_code == 200
 
 
+@pytest.mark.parametrize("by", ["revoking it", "erasing its user"])
 async def test_a_stream_ends_with_the_token_that_opened_it(
-    make_service: MakeService, served: Serve, tmp_path: Path
+    make_service: MakeService, served: Serve, tmp_path: Path, by: str
 ) -> None:
     texts = kept(tmp_path / FILE, "ana", "ben", days=0)
     mine, other = ({"Authorization": f"Bearer {text}"} for text in texts)
     async with served(make_service()) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
+        said = {"session": "monday", "message": "I live in Lisbon."}
+        assert (await browser.post("/agent/chat", json=said, headers=mine)).status_code == 200
         async with (
             browser.stream("GET", "/signals", headers=mine) as ending,
             browser.stream("GET", "/signals", headers=other) as going_on,
@@ -143,13 +146,18 @@ async def test_a_stream_ends_with_the_token_that_opened_it(
             lines, others = ending.aiter_lines(), going_on.aiter_lines()
             assert (await anext(lines)).startswith("id:")
             assert (await anext(others)).startswith("id:")
-            tokens.revoke_user(tmp_path / FILE, "ana")
+            if by == "revoking it":
+                tokens.revoke_user(tmp_path / FILE, "ana")
+            else:
+                assert (await browser.post("/agent/data/erase", json={"name": "ana"}, headers=mine)).status_code == 200
             assert "data" not in "".join([line async for line in lines])  # it ends
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
                     while True:
                         await anext(others)
         assert (await browser.get("/agent/sessions", headers=mine)).status_code == 401
+        again = await browser.get("/signals", headers=mine)
+        assert (again.status_code, "token" in again.json()["detail"].lower()) == (401, True)
 
 
 async def test_what_was_done_is_written_down_without_a_word_of_it(

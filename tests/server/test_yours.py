@@ -156,3 +156,21 @@ async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_n
     assert "I live in Lisbon." in lines
     assert not [one for one in lines if "trains" in one or "violin" in one], "all of the backup, and nothing else"
     assert (await say(here, "I moved to Porto.")).json()["turn"] == 2
+
+
+async def test_who_is_erased_by_another_program_in_the_middle_of_an_answer_leaves_no_word(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    here = client(make_service(delay=0.6))
+    await say(here, "My zebrafish Quillon lives in Ouagadougou.")
+    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user erase` opens it
+        talking = asyncio.create_task(say(here, "Does Quillon like marzipan?"))
+        await asyncio.sleep(0.3)
+        left = await custody.erase(other, "ana", house)
+    overtaken = (await talking).json()
+    assert "nothing of it is kept" in " ".join(overtaken["troubles"])
+    assert (await here.get("/agent/memories?user=ana")).json()["memories"] == []
+    assert left in ("", custody.LEFT), "the server reads the file, so its pages may have to wait"
+    raw = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert not [name for name, data in raw.items() if b"marzipan" in data], "of the turn that was under way"

@@ -1,10 +1,7 @@
 """The cycle of a night: each phase once, in its own boundary, resumed where it was stopped."""
 
 import asyncio
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -165,49 +162,6 @@ async def test_a_merged_memory_is_recalled_once() -> None:
         assert len(report.phases[0].found["merged"]) >= 2
         async with Metacognition(store).turn("ana", "today", "Where does Ana live?") as turn:
             assert turn.instructions.count("My sister Ana lives in Lisbon.") == 1
-
-
-_KILLED = """
-import asyncio, os, signal, sys
-from insula.memory.store import Store
-from insula.sleep.cycle import Result, sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.memory.changes import Revision
-
-async def main():
-    async with await Store.open(sys.argv[1]) as store:
-        def phase(name):
-            async def run(night):
-                if name == sys.argv[2]:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return Result({}, [Revision(name, "night", name, {})])
-            return name, run
-        names = [PhaseName.FILE, PhaseName.SOUL, PhaseName.TRENDS]
-        report = await sleep_cycle(store, "ana", [phase(n) for n in names], date="d")
-        print([one.state for one in report.phases])
-asyncio.run(main())
-"""
-
-
-@pytest.mark.parametrize("victim", ["file", "soul", "trends"])
-async def test_a_night_that_is_killed_is_completed_once(tmp_path: Path, victim: str) -> None:
-    path = tmp_path / "memory.db"
-    async with await Store.open(path) as store:
-        await talk(store)
-
-    def night(killed_in: str) -> int:
-        return subprocess.run([sys.executable, "-c", _KILLED, str(path), killed_in], check=False).returncode
-
-    assert await asyncio.to_thread(night, victim) == -signal.SIGKILL
-    assert await asyncio.to_thread(night, "") == 0
-    assert await asyncio.to_thread(night, "") == 0
-    with sqlite3.connect(path) as raw:
-        assert raw.execute("SELECT subject FROM revisions ORDER BY subject").fetchall() == [
-            ("file",),
-            ("soul",),
-            ("trends",),
-        ]
-    raw.close()
 
 
 async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:

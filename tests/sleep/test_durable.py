@@ -1,9 +1,11 @@
 """Nights on many machines: each user's once, whatever fails, dies or is capped."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from insula.errors import SettingsError
@@ -11,6 +13,7 @@ from insula.llm.budget import Account, Budget
 from insula.memory import nights, postgres, spending
 from insula.memory.spending import Sum
 from insula.memory.store import Store
+from insula.memory.vectors import Embed, Vector
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import CADENCE, Night, Phase, Result, due
 from insula.sleep.durable import House, Limits, Progress, Worker, tenant_of, working
@@ -68,6 +71,26 @@ async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(
         assert await worker.evening(date="e") == 0
 
 
+def same(text: str) -> Vector:
+    """A vector for any text."""
+    return np.ones(4, np.float32) * bool(text)
+
+
+async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_server: House) -> None:
+    embeds: list[Embed | None] = []
+
+    async def look(night: Night) -> Result:
+        embeds.append(night.embed)
+        return Result({})
+
+    await talk(on_server.store, "ana")
+    phases = ((PhaseName.STATEMENTS, look),)
+    async with working(replace(on_server, phases=phases, embed=same)) as worker:
+        await worker.evening(date="d")
+        await over(worker)
+    assert embeds == [same]
+
+
 async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Store) -> None:
     calls: list[str] = []
     await talk(store, "new", "slept")
@@ -94,6 +117,22 @@ async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: 
         await worker.evening(date="d")
         assert (await over(worker)).done == 1
     assert len(calls) == 3
+
+
+@pytest.mark.at_length
+async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_server: House, database: str) -> None:
+    await talk(on_server.store, "ana", "eva")
+    calls: list[str] = []
+    house = replace(on_server, phases=phase(calls))
+    async with await Store.open(database, lambda: time.time() + 86_400) as ahead:
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 2
+            assert (await over(worker)).done == 2
+        async with working(house) as worker:
+            assert await worker.evening() == 0
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 0
+    assert sorted(calls) == ["ana", "eva"]
 
 
 async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) -> None:

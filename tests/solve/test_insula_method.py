@@ -98,6 +98,31 @@ async def test_wrong_arithmetic_is_put_right_and_does_not_settle_it() -> None:
     assert [attempt.value for attempt in solved.attempts] == ["10", "10", "10"]
 
 
+GUESSED = "Python will tell.\n```python\nboxes = 3\nleft = boxes * 4 - 2\nprint(left)\n```\nIt prints \\boxed{12}."
+
+
+async def test_a_program_whose_result_a_chain_guesses_is_computed() -> None:
+    _, solved = await solve(GUESSED, PROGRAM)
+    assert (solved.answer, len(solved.attempts)) == ("10", 2)
+    assert (solved.attempts[0].computed, solved.attempts[0].repaired) == (True, False)
+    assert "The program in attempt 1 comes to 10." in [step.text for step in solved.trace]
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        r"3 * 4 = 12 apples. ```python" "\nanswer = 7\n" r"``` So \boxed{12}.",  # its words compute
+        "```python\nimport sympy\nprint(sympy.solve('x - 10'))\n```\n" r"It is \boxed{12}.",
+        "```python\nx = 1\n```\n" r"It is \boxed{yes}.",
+        "```\nno program\n```\n" r"It is \boxed{12}.",
+    ],
+)
+async def test_an_answer_stands_where_its_chain_computes_or_holds_no_program_for_it(chain: str) -> None:
+    _, solved = await solve(chain, PROGRAM, RIGHT, RIGHT, RIGHT)
+    assert not solved.attempts[0].computed
+    assert solved.attempts[0].value in {"12", "yes"}
+
+
 async def test_attempts_that_differ_call_for_others_in_turn() -> None:
     model, solved = await solve(*[rf"\boxed{{{number}}}" for number in range(11, 14)], *[RIGHT] * 4)
     assert solved.answer == "10"

@@ -116,6 +116,19 @@ def test_an_effect_is_claimed_only_where_there_is_evidence(home: Path, monkeypat
     assert (rules.told, rules.verdict, rules.days) == (0, "not enough evidence", None)
 
 
+def test_what_is_compared_is_all_that_is_kept_and_not_the_last_days(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "0.5")
+    for number in range(12):
+        trouble(home, f"s{number}", rounds=4).act(runs("pytest -q", "5 passed in 0.1s"))
+    later = time.time() + 30 * 86_400
+    notes, _ = worth(str(home), 7, later).effects
+    assert worth(str(home), 7, later).sessions == 0
+    assert notes.told + notes.withheld == 12
+    assert notes.missing == worth(str(home), 400, later).effects[0].missing
+
+
 @pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])
 def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str) -> None:
     row = compare("notes", TURNS, worth_of(amounts([told] * 40, 25), amounts([held] * 40, 25)), 7.0)

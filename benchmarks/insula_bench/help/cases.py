@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from insula.errors import InputError
 from insula.memory.encoding import ASSISTANT, USER
 from insula_bench import locomo, realtalk
+from insula_bench import talks as own
 from insula_bench.help.abstention import abstains, asserted, contradicts, passes_by
 from insula_bench.help.verdict import holds, matches
 
@@ -97,6 +98,34 @@ def _small(raw: dict[str, Any]) -> World:
     return World(raw["id"], tuple(lines), (case,))
 
 
+def talks(questions: int) -> list[World]:
+    """Our own talks, of two people and of a user with an assistant, each with so many questions of each kind.
+
+    An answer is known by hand for four questions of each; as many are asked that nobody answered: another person's, a
+    detail that was left out, and what nobody spoke of.
+    """
+    right = json.loads((files("insula_bench") / "talk_answers.json").read_text("utf-8"))
+    return [_talk(one, right, questions) for one in (*own.of_two(), *own.with_assistant())]
+
+
+def _talk(talk: locomo.Conversation, right: dict[str, list[list[str]]], questions: int) -> World:
+    lines = _lines(talk)
+    told = tuple(line.text for line in lines)
+    held = [one for one in talk.questions if one.text in right][:questions]
+    kinds = (locomo.ADVERSARIAL, own.UNTOLD, own.DETAIL, own.UNTOLD)
+    lacking = [
+        [one for one in talk.questions if one.category == kind][number] for number, kind in enumerate(kinds[:questions])
+    ]
+    cases = [
+        Case(
+            f"talks {talk.name} {number}", "talks", f"category {one.category}", "en", one.text,
+            one.text in right, right.get(one.text, ()), told=told,
+        )
+        for number, one in enumerate((*held, *lacking))
+    ]  # fmt: skip
+    return World(f"talks {talk.name}", lines, tuple(cases))
+
+
 def long(data: Path, name: str, conversations: int, questions: int) -> list[World]:
     """Conversations of LoCoMo or REALTALK in a folder, each with so many questions of each kind.
 
@@ -118,8 +147,12 @@ def _answers(data: Path, name: str) -> list[dict[str, str]]:
 
 
 def _long(talk: locomo.Conversation, name: str, answers: dict[str, str], questions: int) -> World:
+    return World(f"{name} {talk.name}", _lines(talk), tuple(_asked(talk, name, answers, questions)))
+
+
+def _lines(talk: locomo.Conversation) -> tuple[Told, ...]:
     one, other = talk.speakers
-    lines = tuple(
+    return tuple(
         Told(
             line.session,
             line.speaker,
@@ -129,7 +162,6 @@ def _long(talk: locomo.Conversation, name: str, answers: dict[str, str], questio
         )
         for line in talk.lines
     )
-    return World(f"{name} {talk.name}", lines, tuple(_asked(talk, name, answers, questions)))
 
 
 def _asked(talk: locomo.Conversation, name: str, answers: dict[str, str], questions: int) -> Iterator[Case]:

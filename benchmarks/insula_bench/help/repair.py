@@ -27,10 +27,12 @@ works, reply <done/>."""
 UNREADABLE = (
     'That held no action. Give exactly one: <shell>…</shell>, <read>…</read>, <edit path="…">…</edit> or <done/>.'
 )
+ONLY_FIRST = "(Only the first action of your reply was carried out.)"
 _SHELL = re.compile(r"<shell>(.*?)</shell>", re.S)
 _READ = re.compile(r"<read>(.*?)</read>", re.S)
-_EDIT = re.compile(r"<edit\s+(?:path\s*=\s*)?[\"']?([^\"'>]+)[\"']?\s*>\n?(.*?)(?:</edit>|\Z)", re.S)
+_EDIT = re.compile(r"<edit[\s>]+(?:path\s*=\s*)?[\"']?([^\"'<>\n]+)[\"']?\s*>\n?(.*?)(?:</edit>|\Z)", re.S)
 _DONE = re.compile(r"<done\s*/?>")
+_BEGUN = re.compile(r"<(?:shell|read|edit)\b")
 _FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
 _BASH = re.compile(r"```(?:sh|bash|shell)\n(.*?)```", re.S)
 
@@ -43,6 +45,8 @@ class Act(NamedTuple):
     """A command or a path."""
     text: str = ""
     """The new text of a file."""
+    others: bool = False
+    """Whether the reply asks for more than this."""
 
 
 class Result(NamedTuple):
@@ -66,12 +70,15 @@ def parse(reply: str) -> Act:
         if match
     ]
     kind = min(found)[1] if found else NOTHING
+    if kind == DONE and _BEGUN.search(reply):  # what was to be done first cannot be read
+        return Act(NOTHING)
+    others = sum(len(form.findall(reply)) for form in (_SHELL, _READ, _EDIT, _DONE)) > 1
     if kind == SHELL:
-        return Act(SHELL, _unfenced(_one(_SHELL, reply)))
+        return Act(SHELL, _unfenced(_one(_SHELL, reply)), others=others)
     if kind == READ:
-        return Act(READ, _one(_READ, reply))
+        return Act(READ, _one(_READ, reply), others=others)
     if kind == EDIT and (edit := _EDIT.search(reply)):
-        return Act(EDIT, edit[1].strip(), _unfenced(edit[2]).rstrip() + "\n")
+        return Act(EDIT, edit[1].strip(), _unfenced(edit[2]).rstrip() + "\n", others)
     if kind == NOTHING and (command := _BASH.search(reply)):
         return Act(SHELL, command[1].strip())
     return Act(kind)
@@ -94,8 +101,11 @@ def do(folder: Path, act: Act) -> Result:
 
 def told(act: Act, result: Result) -> str:
     """The result as the model reads it."""
+    if act.kind == NOTHING:
+        return UNREADABLE
     head = f"Exit status {result.code}\n" if act.kind == SHELL else ""
-    return f"{head}{result.output or '(no output)'}" if act.kind != NOTHING else UNREADABLE
+    tail = f"\n{ONLY_FIRST}" if act.others else ""
+    return f"{head}{result.output or '(no output)'}{tail}"
 
 
 def bounded(history: Sequence[tuple[Role, str]], characters: int) -> list[tuple[Role, str]]:

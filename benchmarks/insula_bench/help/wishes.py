@@ -19,6 +19,8 @@ from insula_bench.help.verdict import follows
 PART = "wishes"
 MARKS = ("told", "followed", "told_one_off")
 OURS = "insula"
+MOST = 6
+"""Wishes of a user that are asked of one reply at most."""
 BASE = "You are a helpful assistant."
 NOTED = {
     "en": "All right.", "es": "De acuerdo.", "fr": "D'accord.", "de": "In Ordnung.", "pt": "Está bem.",
@@ -27,6 +29,8 @@ NOTED = {
 """What the assistant replied to the wish: an answer that followed it would show the model how."""
 _ABOUT = {"celsius": "temperature", "metric": "measure", "clock24": "clock", "code": "code"}
 """Rules that only a question of some kind can show."""
+_APART = ("emoji", "contains", "begins", "ends_question", "lower", "bullets", "max_words", "absent_word", "formal")
+"""Rules of which one reply can keep one of each at a time."""
 
 
 class Wish(NamedTuple):
@@ -43,9 +47,9 @@ class Wish(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One question of the next day, as each arm asks it, and whether Insula's request holds the wish."""
+    """One question of the next day, as each arm asks it, and whether Insula's request holds the wishes."""
 
-    wish: Wish
+    wishes: tuple[Wish, ...]
     item: str
     prompts: Mapping[str, Prompt]
     told: bool
@@ -68,37 +72,60 @@ def _wish(raw: Mapping[str, Any]) -> Wish:
     return Wish(raw["id"], raw["lang"], raw["kind"], raw["text"], before, raw["standing"], raw["rule"])
 
 
-def asked(found: Sequence[Wish], questions: int) -> list[Asked]:
-    """The day, the night, and the questions of the next day, through the facade."""
-    return asyncio.run(_asked(found, questions))
+def groups(found: Sequence[Wish], together: int) -> list[tuple[Wish, ...]]:
+    """The wishes that are told to one user: each alone, or so many that one reply can keep all of.
 
-
-async def _asked(found: Sequence[Wish], questions: int) -> list[Asked]:
-    made: list[Asked] = []
-    async with await Metacognition.open(":memory:", identity=OWN) as metacognition:
-        for wish in found:
-            day = await _day(metacognition, wish)
-            await metacognition.sleep(wish.id, force=True)
-            for number, question in enumerate(_questions(wish)[:questions]):
-                async with metacognition.turn(wish.id, f"next day {number}", question) as turn:
-                    prompts = {arm: build(turn, wish, day) for arm, build in ARMS.items()}
-                    made.append(Asked(wish, f"{wish.id} {number}", prompts, _tells(turn)))
+    The same wishes are grouped whatever the number: those of a language that fill the largest group (`MOST`), so that
+    how well they are followed alone and together can be compared.
+    """
+    if not together:
+        return [(wish,) for wish in found]
+    made: list[tuple[Wish, ...]] = []
+    for language in dict.fromkeys(wish.language for wish in found):
+        apart = {
+            rule: wish
+            for rule in _APART
+            for wish in found
+            if wish.standing and wish.language == language and set(wish.rule) == {rule} and not wish.before
+        }
+        whole = list(apart.values())[:MOST]
+        if len(whole) == MOST:
+            made += [tuple(whole[at : at + together]) for at in range(0, MOST, together)]
     return made
 
 
-async def _day(metacognition: Metacognition, wish: Wish) -> list[tuple[Role, str]]:
-    """The day on which the wish was said, between two other turns; returns it as history."""
-    around = _next_day()[wish.language]
-    noted = NOTED[wish.language]
-    exchanges = [
-        (around["measure"][1], around["replied"][0]),
-        *([wish.before] if wish.before else []),
-        (wish.text, noted),
-        (around["any"][0], around["replied"][1]),
-    ]
+def name(group: Sequence[Wish]) -> str:
+    """What a group of wishes is called, as a user and as an item."""
+    return "+".join(wish.id for wish in group)
+
+
+def asked(found: Sequence[Sequence[Wish]], questions: int) -> list[Asked]:
+    """The day, the night, and the questions of the next day, through the facade; each group is one user's."""
+    return asyncio.run(_asked(found, questions))
+
+
+async def _asked(found: Sequence[Sequence[Wish]], questions: int) -> list[Asked]:
+    made: list[Asked] = []
+    async with await Metacognition.open(":memory:", identity=OWN) as metacognition:
+        for group in found:
+            user = name(group)
+            day = await _day(metacognition, user, group)
+            await metacognition.sleep(user, force=True)
+            for number, question in enumerate(_questions(group[0])[:questions]):
+                async with metacognition.turn(user, f"next day {number}", question) as turn:
+                    prompts = {arm: build(turn, group, day) for arm, build in ARMS.items()}
+                    made.append(Asked(tuple(group), f"{user} {number}", prompts, _tells(turn)))
+    return made
+
+
+async def _day(metacognition: Metacognition, user: str, group: Sequence[Wish]) -> list[tuple[Role, str]]:
+    """The day on which the wishes were said, between two other turns; returns it as history."""
+    around, noted = _next_day()[group[0].language], NOTED[group[0].language]
+    told = [exchange for wish in group for exchange in (wish.before, (wish.text, noted)) if exchange]
+    exchanges = [(around["measure"][1], around["replied"][0]), *told, (around["any"][0], around["replied"][1])]
     lines: list[tuple[Role, str]] = []
     for said, reply in exchanges:
-        async with metacognition.turn(wish.id, "the day", said) as turn:
+        async with metacognition.turn(user, "the day", said) as turn:
             turn.finish(reply)
         lines.append(("user", said))
         lines.append(("assistant", reply))
@@ -120,27 +147,31 @@ def _tells(turn: Turn) -> bool:
     return bool(turn.reminder) or "Lessons:" in turn.instructions or "## Behavioral" in turn.instructions
 
 
-def _system(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
-    return Prompt(instructions=f"{BASE}\n\n{wish.text}", prompt=turn.message)
+def _system(turn: Turn, group: Sequence[Wish], day: Sequence[tuple[Role, str]]) -> Prompt:
+    return Prompt(instructions=f"{BASE}\n\n{_said(group)}", prompt=turn.message)
 
 
-def _beside(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
-    return Prompt(instructions=BASE, prompt=f"{turn.message}\n\n{wish.text}")
+def _beside(turn: Turn, group: Sequence[Wish], day: Sequence[tuple[Role, str]]) -> Prompt:
+    return Prompt(instructions=BASE, prompt=f"{turn.message}\n\n{_said(group)}")
 
 
-def _bare(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
+def _said(group: Sequence[Wish]) -> str:
+    return "\n".join(wish.text for wish in group)
+
+
+def _bare(turn: Turn, group: Sequence[Wish], day: Sequence[tuple[Role, str]]) -> Prompt:
     return Prompt(instructions=BASE, prompt=turn.message)
 
 
-def _history(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
+def _history(turn: Turn, group: Sequence[Wish], day: Sequence[tuple[Role, str]]) -> Prompt:
     return Prompt(instructions=BASE, history=day, prompt=turn.message)
 
 
-def _insula(turn: Turn, wish: Wish, day: Sequence[tuple[Role, str]]) -> Prompt:
+def _insula(turn: Turn, group: Sequence[Wish], day: Sequence[tuple[Role, str]]) -> Prompt:
     return Prompt(instructions=turn.instructions, prompt=turn.prompt)
 
 
-ARMS: Mapping[str, Callable[[Turn, Wish, Sequence[tuple[Role, str]]], Prompt]] = {
+ARMS: Mapping[str, Callable[[Turn, Sequence[Wish], Sequence[tuple[Role, str]]], Prompt]] = {
     "bare": _bare,
     "history": _history,
     "insula": _insula,
@@ -165,17 +196,18 @@ def requests(found: Sequence[Asked], arms: Sequence[str]) -> list[Request]:
 def outcomes(found: Sequence[Asked], arms: Sequence[str], replies: Mapping[Key, Reply]) -> list[Outcome]:
     """What became of each question in each arm: whether the wish stood before the model, and was followed."""
     return [
-        Outcome(one.item, arm, ("wishes", one.wish.kind, one.wish.language), _marks(one, arm, reply), reply)
+        Outcome(one.item, arm, ("wishes", wish.kind, wish.language), _marks(one, wish, arm, reply), reply)
         for one in found
+        for wish in one.wishes
         for arm in arms
         if (reply := replies.get((PART, one.item, arm, 0)))
     ]
 
 
-def _marks(one: Asked, arm: str, reply: Reply) -> dict[str, bool]:
+def _marks(one: Asked, wish: Wish, arm: str, reply: Reply) -> dict[str, bool]:
     """What holds of a reply; "All right." to a question answers nothing, and so follows no wish."""
-    if not one.wish.standing:
+    if not wish.standing:
         return {"told_one_off": one.told} if arm == OURS else {}
     answered = reply["text"].strip() not in NOTED.values()
-    followed = {"followed": answered and follows(reply["text"], one.wish.rule)}
+    followed = {"followed": answered and follows(reply["text"], wish.rule)}
     return followed | ({"told": one.told} if arm == OURS else {})

@@ -25,7 +25,10 @@ LISTED = 12
 @app.callback(invoke_without_command=True)
 def show(
     context: typer.Context,
-    days: Annotated[float, typer.Option(help="How far to look back.", min=0.01, max=400)] = DAYS,
+    days: Annotated[
+        float,
+        typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
+    ] = DAYS,
     user: User = "me",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -36,21 +39,21 @@ def show(
     from insula.replay.worth import worth
 
     found = worth(str(home()), days, time.time())
-    found.effects += of_talk(user, days)
+    found.effects += of_talk(user)
     if json:
         print(jsonlib.dumps(asdict(found) | {"tokens": found.cost}, indent=2))
     else:
         tell(lambda console: print_worth(found, console))
 
 
-def of_talk(user: str, days: float) -> "list[Row]":
+def of_talk(user: str) -> "list[Row]":
     """What the agent itself was told in its turns with a user: lessons, insights, sentences to the next turn."""
     import asyncio
 
     from insula import settings
     from insula.cli.common import DATABASE
     from insula.metacognition.effects import effects
-    from insula.replay.worth import DAY, SHARE, compare
+    from insula.replay.worth import SHARE, compare, since_first
     from insula.types import TURN
 
     if not (path := settings.home() / DATABASE).is_file():
@@ -62,26 +65,29 @@ def of_talk(user: str, days: float) -> "list[Row]":
             user_id = await store.nights.sleeper(user)
             if user_id is None:
                 return []
-            return await store.nights.noticed(user_id, [TURN], store.now() - days * DAY)
+            return await store.nights.noticed(user_id, [TURN], 0.0)
 
-    return [compare(name, SHARE, found, days) for name, found in effects(asyncio.run(read())).items()]
+    turns = asyncio.run(read())
+    days = since_first((turn.at for turn in turns), time.time())
+    return [compare(name, SHARE, found, days) for name, found in effects(turns).items()]
 
 
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
-    from insula.errors import InputError, StoreFull
-    from insula.replay.worth import trouble
-    from insula.step.worth import silence
+    from insula.replay.worth import hear
 
-    one = trouble(str(home()), name)
-    if one is None:
-        raise InputError(f"Nothing was said under the id {name!r}; `insula worth` shows the ids.")
-    try:
-        silence(str(home()), one.project, one.sense, one.family, time.time())
-    except OSError as error:
-        raise StoreFull(f"{str(home())!r} cannot be written ({error.strerror or error}); make room there.") from error
+    one = hear(str(home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
+
+
+@app.command()
+def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
+    """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
+    from insula.replay.worth import hear
+
+    hear(str(home()), name, right=True, now=time.time())
+    print("Noted. Its kind is said in that project as before.")
 
 
 def print_worth(found: "Worth", console: "Console") -> None:
@@ -99,7 +105,8 @@ def print_worth(found: "Worth", console: "Console") -> None:
     if found.rules:
         _print_rules(found.rules, console)
     if found.troubles:
-        console.print(Text("\ninsula worth wrong ID   a false alarm: its kind is not said again in that project"))
+        console.print(Text("\ninsula worth wrong ID    a false alarm: its kind is not said again in that project"))
+        console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
 
 
 def summary(found: "Worth") -> Iterator[str]:
@@ -125,7 +132,7 @@ def _print_effects(rows: "list[Row]", console: "Console") -> None:
 
     from insula.replay.worth import measured, verdict
 
-    console.print("\n[bold]Does it help?[/]  told against withheld by lot")
+    console.print("\n[bold]Does it help?[/]  told against withheld by lot, in all that is kept")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
         table.add_column(column, no_wrap=column != "Verdict")
@@ -154,10 +161,16 @@ def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
             when(one.at),
             visible(one.session, 8).removesuffix("…"),
             Text(f"withheld: {said}" if one.withheld else said, style="dim" if one.withheld else ""),
-            "false alarm" if one.wrong else {True: "yes", False: "no", None: "–"}[one.heeded],
+            _heeded(one),
             _followed(one),
         )
     console.print(table)
+
+
+def _heeded(one: "Trouble") -> str:
+    if one.wrong or one.helped:
+        return "false alarm" if one.wrong else "it helped"
+    return {True: "yes", False: "no", None: "–"}[one.heeded]
 
 
 def _followed(one: "Trouble") -> str:

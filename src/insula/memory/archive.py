@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
-from sqlalchemy.exc import CompileError, IntegrityError
+from sqlalchemy.exc import CompileError, OperationalError, StatementError
 
 from insula.errors import InputError
 from insula.memory import index
@@ -30,6 +30,8 @@ _ALSO = {"memories.after_id": "memories", "summaries.up_to": "messages"}
 """Columns that refer to rows without saying so in the schema."""
 SUBJECT = "memory:"
 _BATCH = 500
+_UNFIT = (StatementError, CompileError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What a row that does not fit comes to: another type, a number too great, a reference to nothing."""
 
 Row = dict[str, Any]
 
@@ -105,13 +107,16 @@ def read(data: bytes) -> Archive:
         raise InputError("The archive was changed after it was written, so it is not taken; take an unchanged copy.")
     rows, files = dict[str, list[Row]](), dict[str, str]()
     for record in map(_object, body[1:]):
-        if "file" in record:
-            files[str(record["file"])] = str(record["text"])
-        else:
-            rows.setdefault(str(record["table"]), []).append(cast(Row, record["row"]))
+        match record:
+            case {"file": str(name), "text": str(text)}:
+                files[name] = text
+            case {"table": str(name), "row": {**row}}:
+                rows.setdefault(name, []).append(row)
+            case _:
+                raise InputError("A line of the archive is none that Insula writes; take an unchanged copy of it.")
     if unknown := rows.keys() - {table.name for table in TABLES}:
         raise InputError(f"The archive holds {min(unknown)!r}, which this version does not know; upgrade Insula.")
-    return Archive(str(head["user"]), rows, files)
+    return Archive(str(head.get("user", "")), rows, files)
 
 
 def _object(line: bytes) -> Row:
@@ -133,36 +138,62 @@ def unpack(connection: sa.Connection, user: str, archive: Archive, at: float) ->
         raise InputError(f"Something is stored of {user!r} already; import under another name, or `restore` instead.")
     made = connection.execute(sa.insert(users).values(name=user, created_at=at).returning(users.c.id))
     user_id = made.scalar_one()
-    moved = {table.name: _moved(connection, table, archive.rows.get(table.name, ())) for table in TABLES}
     try:
-        for table in TABLES:
-            rows = [_fitted(table, row, moved) | {"user_id": user_id} for row in archive.rows.get(table.name, ())]
-            for start in range(0, len(rows), _BATCH):
-                connection.execute(sa.insert(table), rows[start : start + _BATCH])
-    except (IntegrityError, CompileError, KeyError, TypeError, ValueError) as error:
+        _insert(connection, user_id, archive.rows)
+        _index(connection, user_id)
+    except OperationalError:
+        raise  # the disk, and no row
+    except _UNFIT as error:
         raise InputError("A row of the archive does not fit the tables; take an unchanged copy of it.") from error
-    _index(connection, user_id)
     return sum(map(len, archive.rows.values()))
 
 
-def _moved(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> int:
-    """What is added to the ids of a table, so that they are free."""
-    ids = [int(row["id"]) for row in rows]
-    return index.room(connection, table, min(ids), max(ids)) if ids else 0
+def _insert(connection: sa.Connection, user_id: int, kept: Mapping[str, list[Row]]) -> None:
+    moved = {table.name: _moved(connection, table, kept.get(table.name, ())) for table in TABLES}
+    for table in TABLES:
+        rows = [_fitted(table, row, moved) | {"user_id": user_id} for row in kept.get(table.name, ())]
+        for start in range(0, len(rows), _BATCH):
+            connection.execute(sa.insert(table), rows[start : start + _BATCH])
 
 
-def _fitted(table: sa.Table, row: Row, moved: Mapping[str, int]) -> Row:
+class _Moved(NamedTuple):
+    """How the rows of a table are numbered anew."""
+
+    ids: frozenset[int]
+    """As the archive has them."""
+    by: int
+    """What is added, so that they are free."""
+
+    def own(self, old: int) -> int:
+        """The new id of a row that must be in the archive: none refers to what is somebody else's.
+
+        Raises:
+            KeyError: it is not.
+        """
+        if old not in self.ids:
+            raise KeyError(old)
+        return old + self.by
+
+
+def _moved(connection: sa.Connection, table: sa.Table, rows: Iterable[Row]) -> _Moved:
+    ids = frozenset(int(row["id"]) for row in rows)
+    return _Moved(ids, index.room(connection, table, min(ids), max(ids)) if ids else 0)
+
+
+def _fitted(table: sa.Table, row: Row, moved: Mapping[str, _Moved]) -> Row:
     """A row with its new ids, and bytes where they are bytes."""
-    change: dict[str, Callable[[Any], Any]] = {"id": lambda old: old + moved[table.name]}
+    change: dict[str, Callable[[Any], Any]] = {"id": moved[table.name].own}
     for column in table.c:
         name = f"{table.name}.{column.name}"
-        target = _ALSO.get(name) or next((key.column.table.name for key in column.foreign_keys), "")
+        target = next((key.column.table.name for key in column.foreign_keys), "")
         if target in moved:
-            change[column.name] = lambda old, by=moved[target]: old + by
+            change[column.name] = moved[target].own
+        elif name in _ALSO:
+            change[column.name] = lambda old, by=moved[_ALSO[name]].by: old + by
         elif name in _LISTS:
-            change[column.name] = lambda old, by=moved[_LISTS[name]]: [each + by for each in old]
+            change[column.name] = lambda old, by=moved[_LISTS[name]].by: [each + by for each in old]
         elif name == "revisions.subject":
-            change[column.name] = lambda old: _subject(str(old), moved["memories"])
+            change[column.name] = lambda old: _subject(str(old), moved["memories"].by)
         elif isinstance(column.type, sa.LargeBinary):
             change[column.name] = lambda old: b64decode(old["base64"])
     known = {column.name for column in table.c}

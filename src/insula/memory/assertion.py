@@ -56,6 +56,8 @@ class Statement(NamedTuple):
     marks: frozenset[Mark]
     terms: frozenset[str]
     vector: Vector | None = None
+    matters: Vector | None = None
+    """The chance that it tells each matter, where that was worked out of its vector (`matter`)."""
 
 
 class Question(NamedTuple):

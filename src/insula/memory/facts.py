@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from insula.memory.about import aliases
 from insula.memory.assertion import Question, Statement
 from insula.memory.bearing import Told
+from insula.memory.matter import matters_of
+from insula.memory.proposed import Spoken, proposed
 from insula.memory.rows import Unstated
 from insula.memory.schema import UNSTATED, is_of, memories, statements
 from insula.memory.subject import NOBODY, SOMEBODY, meant_by
@@ -18,8 +20,7 @@ from insula.memory.vectors import Vector, packed, unpacked
 LATEST = 48
 """Statements about each subject asked about that are looked at for what is asked, whatever their words."""
 LOOKED_AT = 240
-"""Memories that are looked at so for one message: of many subjects fewer of each. What they state is compared with each
-other, so that what more would cost grows faster than their number."""
+"""Statements that are looked at so for one message: of many subjects fewer of each. `proposed` chooses among them."""
 
 
 _BEFORE = memories.alias("before")
@@ -31,7 +32,7 @@ _TEXTS = sa.select(
 ).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
 _MINE = statements.c.user_id == sa.bindparam("user")
 _ABOUT = (
-    sa.select(statements.c.memory_id)
+    sa.select(*(statements.c[name] for name in ("memory_id", "subjects", "marks", "terms", "vector")))
     .where(_MINE, statements.c.subject == sa.bindparam("subject"))
     .order_by(statements.c.id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
@@ -47,13 +48,18 @@ _HELD = (
     .where(is_of(sa.bindparam("user")))
 )
 _OF = _HELD.add_columns(statements.c.id, *_READ, memories.c.said_at, memories.c.provenance)
-_NAMED = _HELD.add_columns(statements.c.subjects).where(statements.c.subjects.like("% %"))
-"""The subjects of statements that are about several: one of them may be another name of the other."""
 
 
 def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
-    """Write the statements of a memory, a row for each subject."""
-    rows = [
+    """Write the statements of a memory."""
+    if new := as_stored(user_id, memory_id, made):
+        connection.execute(sa.insert(statements), new)
+    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
+
+
+def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[dict[str, Any]]:
+    """The statements of a memory as they are stored, a row for each subject."""
+    return [
         {
             "user_id": user_id,
             "memory_id": memory_id,
@@ -70,29 +76,26 @@ def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[
         for one in made
         for subject in (sorted(one.subjects) or [""])
     ]
-    if rows:
-        connection.execute(sa.insert(statements), rows)
-    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
 
 
-def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[int]:
-    """The memories with the latest statements about some subjects, and about nobody in particular."""
+def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[Spoken]:
+    """The latest statements about some subjects, and about nobody in particular."""
     wanted = [*subjects, ""]
-    found: dict[int, None] = {}
+    limit = max(1, min(LATEST, LOOKED_AT // len(wanted)))
+    found: list[Spoken] = []
     for subject in wanted:
-        values = {"user": user_id, "subject": subject, "limit": max(1, min(LATEST, LOOKED_AT // len(wanted)))}
-        found |= dict.fromkeys(connection.execute(_ABOUT, values).scalars())
-    return list(found)
+        values = {"user": user_id, "subject": subject, "limit": limit}
+        found += (Spoken(*row) for row in connection.execute(_ABOUT, values).all())
+    return found
 
 
-def about_any(connection: sa.Connection, user_id: int, asked: Iterable[Question]) -> list[int]:
-    """The memories with the latest statements about those whom questions are about, whatever they are called."""
+def about_any(connection: sa.Connection, user_id: int, asked: Sequence[Question]) -> list[int]:
+    """The memories with statements about those whom questions are about, whatever they are called, that may answer."""
     subjects = {one for question in asked for path in question.subjects for one in meant_by(path)}
     found = about(connection, user_id, sorted(subjects))
-    rows = connection.execute(_NAMED, {"user": user_id, "ids": found}).scalars()
-    named = aliases(frozenset(row.split()) for row in rows)
+    named = aliases(frozenset(one.subjects.split()) for one in found)
     others = {other for path in subjects for other in named.get(path, ())} - subjects
-    return found + (about(connection, user_id, sorted(others)) if others else [])
+    return proposed(asked, found + (about(connection, user_id, sorted(others)) if others else []))
 
 
 def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told]:
@@ -103,17 +106,22 @@ def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
     words = cache(_words)  # the same few beings and marks in hundreds of them
-    return [_told(row, vector, words) for row, vector in zip(found.values(), vectors, strict=True)]
+    each = zip(found.values(), vectors, matters_of(vectors), strict=True)
+    return [_told(row, vector, matters, words) for row, vector, matters in each]
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _told(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Told:
+def _told(
+    row: Sequence[Any], vector: Vector | None, matters: Vector | None, words: Callable[[str], frozenset[Any]]
+) -> Told:
     _, memory, text, language, subjects, mentions, modality, marks, terms, _, said_at, provenance = row
     held = frozenset(terms.split())
-    statement = Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
+    statement = Statement(
+        text, language, words(subjects), words(mentions), modality, words(marks), held, vector, matters
+    )
     return Told(memory, said_at, statement, provenance == "tool")
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own stat
 from insula.memory import postgres, sqlite
 from insula.memory.activation import KEPT_USES
 from insula.memory.cue import MEAN_LENGTH, Statistics
+from insula.memory.rows import Proposed
 from insula.memory.salience import USE
 from insula.memory.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
@@ -45,11 +46,12 @@ _HITS = sa.union(
 ).cte("hits")
 _AROUND = sa.union(
     sa.select(_HITS.c.id),
+    sa.select(memories.c.id).where(_OWN, memories.c.id.in_(sa.bindparam("alone", expanding=True))),
     sa.select(memories.c.after_id).join_from(_HITS, memories, memories.c.id == _HITS.c.id),
     sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
 ).cte("around")
 _PROPOSED = (
-    sa.select(memories, sessions.c.name.label("session"))
+    sa.select(*(memories.c[name] for name in Proposed._fields[:-1]), sessions.c.name)
     .join_from(_AROUND, memories, memories.c.id == _AROUND.c.id)
     .join(sessions, sessions.c.id == memories.c.session_id)
     .where(_OWN)
@@ -153,10 +155,20 @@ def statistics(connection: sa.Connection, user_id: int, wanted: Iterable[str]) -
     )
 
 
-def candidates(connection: sa.Connection, user_id: int, session_id: int, found: Iterable[int]) -> Sequence[sa.Row[Any]]:
-    """The memories worth scoring: those that were found, the session's working memory, and the turns around them."""
-    values = {"user": user_id, "session": session_id, "hits": list(found)}
-    return connection.execute(_PROPOSED, values).all()
+def candidates(
+    connection: sa.Connection, user_id: int, session_id: int, found: Iterable[int], alone: Iterable[int] = ()
+) -> list[Proposed]:
+    """The memories worth scoring: those that were found, the session's working memory, and the turns around them.
+
+    Args:
+        connection: to the store.
+        user_id: whose memory it is.
+        session_id: the session.
+        found: the memories that were found.
+        alone: more of them, without the turns around them.
+    """
+    values = {"user": user_id, "session": session_id, "hits": list(found), "alone": list(alone)}
+    return [Proposed(*row) for row in connection.execute(_PROPOSED, values).all()]
 
 
 def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[tuple[int, bytes]]:

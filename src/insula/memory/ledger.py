@@ -1,6 +1,6 @@
 """The ledger of guidance as a person sees it: what stands and stood, why, and decisions that can be undone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
@@ -8,11 +8,13 @@ import sqlalchemy as sa
 from insula.memory import index, journal
 from insula.memory.changes import Retired, Revision
 from insula.memory.nights import kept, revisions_of
-from insula.memory.rows import Kept, Revised
-from insula.memory.schema import lessons, signals
+from insula.memory.rows import Kept
+from insula.memory.schema import lessons, revisions, signals
 
 Do = Literal["accept", "mute", "unmute", "pin", "unpin", "edit", "forget", "undo"]
 PERSON = "person"
+SUBJECT = "lesson:"
+"""Before the key of a piece: the subject of its revisions."""
 PAST = 50
 """Records of one piece of guidance that are looked back on."""
 _MODES: Mapping[str, str] = {"mute": "muted", "unmute": "", "pin": "pinned", "unpin": ""}
@@ -26,20 +28,45 @@ class Piece(NamedTuple):
     """Why it is told no more; empty while it stands."""
     by: str = ""
     """Key of what took its place."""
+    is_decided: bool = False
+    """Whether something was decided on it that can be undone."""
+
+
+Past = Sequence[tuple[int, Mapping[str, Any]]]
+"""What became of a piece, newest first: the numbers and the evidence of its revisions."""
 
 
 def pieces(connection: sa.Connection, user_id: int) -> list[Piece]:
     """All guidance of a user that stands or was retired; what was erased is gone."""
     standing = {one.key for one in kept(connection, user_id)}
+    past = _past(connection, user_id)
     every = [one for one in kept(connection, user_id, retired=True) if one.advice]
-    return [Piece(one, *(("", "") if one.key in standing else _ended(connection, user_id, one.key))) for one in every]
+    return [_piece(one, past.get(one.key, ()), one.key in standing) for one in every]
 
 
-def _ended(connection: sa.Connection, user_id: int, key: str) -> tuple[str, str]:
-    """Why guidance is told no more, and what took its place."""
-    past = revisions_of(connection, user_id, f"lesson:{key}", PAST)
-    last = next((one.evidence for one in past if one.evidence.get("retired")), None)
-    return (str(last["why"]), str(last.get("by", ""))) if last else ("retired", "")
+def _past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
+    """What became of each piece of guidance, by its key."""
+    mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.startswith(SUBJECT, autoescape=True))
+    query = sa.select(revisions.c.subject, revisions.c.id, revisions.c.evidence).where(mine)
+    found: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+    for subject, number, evidence in connection.execute(query.order_by(revisions.c.id.desc())):
+        found.setdefault(subject.removeprefix(SUBJECT), []).append((number, evidence))
+    return found
+
+
+def _piece(one: Kept, past: Past, stands: bool) -> Piece:
+    is_decided = _last_decided(past) is not None
+    if stands:
+        return Piece(one, "", "", is_decided)
+    last = next((evidence for _, evidence in past if evidence.get("retired")), None)
+    why, by = (str(last["why"]), str(last.get("by", ""))) if last else ("retired", "")
+    return Piece(one, why, by, is_decided)
+
+
+def _last_decided(past: Past) -> int | None:
+    """The number of the last decision that was not taken back."""
+    undone = {evidence.get("undoes") for _, evidence in past}
+    return next((number for number, evidence in past if _can_be_undone(evidence) and number not in undone), None)
 
 
 def last_told(connection: sa.Connection, user_id: int, number: int) -> float | None:
@@ -62,7 +89,7 @@ def decide(connection: sa.Connection, user_id: int, one: Kept, do: Do, at: float
         return True
     before = {"advice": one.advice, "mode": one.mode, "author": one.author}
     _write(connection, user_id, one.key, _after(one, do, text))
-    past = Revision(f"lesson:{one.key}", PERSON, one.advice, {"why": do, "before": before})
+    past = Revision(f"{SUBJECT}{one.key}", PERSON, one.advice, {"why": do, "before": before})
     journal.apply(past, connection, user_id, at)
     return True
 
@@ -80,15 +107,15 @@ def _write(connection: sa.Connection, user_id: int, key: str, values: Mapping[st
 
 def _undo(connection: sa.Connection, user_id: int, key: str, at: float) -> bool:
     """Take back the last decision on a piece of guidance that still stands: a person's, or what retired it."""
-    past = revisions_of(connection, user_id, f"lesson:{key}", PAST)
-    undone = {one.evidence.get("undoes") for one in past}
-    last = next((one for one in past if _can_be_undone(one) and one.id not in undone), None)
+    past = revisions_of(connection, user_id, f"{SUBJECT}{key}", PAST)
+    number = _last_decided([(one.id, one.evidence) for one in past])
+    last = next((one for one in past if one.id == number), None)
     if last is None:
         return False
     _write(connection, user_id, key, last.evidence.get("before", {"retired_at": None}))
     if by := str(last.evidence.get("by", "")):
         journal.apply(Retired(by, PERSON, "undone: what it had replaced is back", key), connection, user_id, at)
-    back = Revision(f"lesson:{key}", PERSON, last.content, {"why": "undone", "undoes": last.id})
+    back = Revision(f"{SUBJECT}{key}", PERSON, last.content, {"why": "undone", "undoes": last.id})
     journal.apply(back, connection, user_id, at)
     return True
 
@@ -101,5 +128,5 @@ def bring_back(connection: sa.Connection, user_id: int, names: frozenset[str], a
             _undo(connection, user_id, one.key, at)
 
 
-def _can_be_undone(one: Revised) -> bool:
-    return "before" in one.evidence or bool(one.evidence.get("retired"))
+def _can_be_undone(evidence: Mapping[str, Any]) -> bool:
+    return "before" in evidence or bool(evidence.get("retired"))

@@ -6,7 +6,8 @@ one lives, what one does, a dog's name, …) the chance that a question asks for
 """
 
 import math
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -51,24 +52,25 @@ def matters_asked(vector: Vector | None) -> npt.NDArray[np.float32] | None:
     return None if vector is None or vector.size != DIMENSIONS else _softmax(vector[None, :], heads().question)[0]
 
 
+def matters_of(vectors: Sequence[Vector | None]) -> list[Vector | None]:
+    """The same of each of some vectors, all at once; None for what is none of the shipped embedding."""
+    found: list[Vector | None] = [None] * len(vectors)
+    known = {at: one for at, one in enumerate(vectors) if one is not None and one.size == DIMENSIONS}
+    if known:
+        for at, row in zip(known, _softmax(np.stack([*known.values()]), heads().statement), strict=True):
+            found[at] = row
+    return found
+
+
 def matters_told(vectors: Array) -> npt.NDArray[np.float32] | None:
     """The chance that each statement tells each matter, a row for each."""
     return _softmax(vectors, heads().statement) if vectors.shape[1:] == (DIMENSIONS,) else None
 
 
-@lru_cache(maxsize=1_024)
-def _told(raw: bytes) -> npt.NDArray[np.float32]:
-    return _softmax(np.frombuffer(raw, np.float32)[None, :], heads().statement)[0]
-
-
-def common(one: Vector, other: Vector) -> float | None:
-    """The chance that two statements tell the same matter; None without vectors of the shipped embedding.
-
-    Each is compared with many others, so that its matters are worked out once.
-    """
-    if one.size != DIMENSIONS or other.size != DIMENSIONS:
-        return None
-    return float(_told(one.tobytes()) @ _told(other.tobytes()))
+def common(one: Statement, other: Statement) -> float | None:
+    """The chance that two statements tell the same matter; None without vectors of the shipped embedding."""
+    (first, second) = (matters_of([each.vector])[0] if each.matters is None else each.matters for each in (one, other))
+    return None if first is None or second is None else float(first @ second)
 
 
 def nearness(cosine: float | None, common: float | None, shared: float) -> float:

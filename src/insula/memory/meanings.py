@@ -1,11 +1,14 @@
-"""The vectors of memories in the store: what is there, what is to come, and what is taken off to be made anew."""
+"""The vectors of memories and of what they state: what is there, what is to come, what is taken off to be made anew.
+
+What a memory states gets its vectors with the memory's own, so that the memory alone tells what is to come.
+"""
 
 from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
-from insula.memory.rows import Unembedded
-from insula.memory.schema import UNEMBEDDED, memories
+from insula.memory.rows import Embedded, Unembedded
+from insula.memory.schema import UNEMBEDDED, memories, statements
 from insula.memory.vectors import NOTHING
 
 AT_ONCE = 5_000
@@ -17,6 +20,18 @@ _PAIRS = sa.select(memories.c.id, memories.c.content, sa.func.coalesce(_BEFORE.c
     _BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True
 )
 _TO_COME = sa.text(UNEMBEDDED)
+_AMONG = _PAIRS.where(memories.c.id.in_(sa.bindparam("ids", expanding=True)), memories.c.vector.is_(None))
+_STATED = (
+    sa.select(statements.c.memory_id, statements.c.text)
+    .where(statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)), statements.c.vector.is_(None))
+    .order_by(statements.c.id)
+)
+_EMBED = sa.update(memories).where(memories.c.id == sa.bindparam("one")).values(vector=sa.bindparam("made"))
+_MEANT = (
+    sa.update(statements)
+    .where(statements.c.memory_id == sa.bindparam("one"), statements.c.text == sa.bindparam("said"))
+    .values(vector=sa.bindparam("made"))
+)
 
 
 def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
@@ -36,17 +51,34 @@ def unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unem
     mine = sa.select(memories.c.id).where(memories.c.user_id == user_id, _TO_COME)
     latest = mine.order_by(memories.c.id.desc()).limit(limit)
     found = connection.execute(_PAIRS.where(memories.c.id.in_(latest)).order_by(memories.c.id.desc()))
-    return [Unembedded(*row) for row in found]
+    return _stated(connection, [Unembedded(*row) for row in found])
 
 
-def embed(connection: sa.Connection, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> list[tuple[int, bytes]]:
-    """Write vectors, but of what has changed since it was read; returns what was written."""
-    asked = _PAIRS.where(memories.c.user_id == user_id, memories.c.id.in_([one.id for one, _ in made]))
-    as_before = {Unembedded(*row) for row in connection.execute(asked.where(memories.c.vector.is_(None)))}
-    rows = [(one.id, vector) for one, vector in made if one in as_before]
-    for number, vector in rows:
-        connection.execute(sa.update(memories).where(memories.c.id == number).values(vector=vector))
-    return rows
+def unembedded_among(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Unembedded]:
+    """Those of some of a user's memories whose vector is to come."""
+    found = connection.execute(_AMONG.where(memories.c.user_id == user_id), {"ids": list(ids)})
+    return _stated(connection, [Unembedded(*row) for row in found])
+
+
+def _stated(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unembedded]:
+    """The same with those of their statements whose vectors are to come."""
+    texts: dict[int, dict[str, None]] = {}
+    for row in connection.execute(_STATED, {"ids": [one.id for one in rows]}):
+        texts.setdefault(row.memory_id, {})[row.text] = None
+    return [one._replace(stated=tuple(texts.get(one.id, ()))) for one in rows]
+
+
+def embed(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
+    """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
+    asked = {"ids": [one.row.id for one in made]}
+    as_before = {tuple(row) for row in connection.execute(_AMONG.where(memories.c.user_id == user_id), asked)}
+    there = [one for one in made if (one.row.id, one.row.content, one.row.before) in as_before]
+    if there:
+        connection.execute(_EMBED, [{"one": one.row.id, "made": one.vector} for one in there])
+    meant = [{"one": one.row.id, "said": text, "made": made} for one in there for text, made in one.stated.items()]
+    if meant:
+        connection.execute(_MEANT, meant)
+    return [(one.row.id, one.vector) for one in there]
 
 
 def unembed(connection: sa.Connection, user_id: int, size: int) -> None:
@@ -59,3 +91,5 @@ def unembed(connection: sa.Connection, user_id: int, size: int) -> None:
     oldest = connection.execute(sa.select(length).where(mine).order_by(memories.c.id).limit(1)).scalar()
     if oldest not in (None, size):
         connection.execute(sa.update(memories).where(mine, length != size).values(vector=None))
+        others = sa.and_(statements.c.user_id == user_id, sa.func.length(statements.c.vector) != size)
+        connection.execute(sa.update(statements).where(others).values(vector=None))

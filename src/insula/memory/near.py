@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ class Near(NamedTuple):
     whole: bool = True
     """Whether nothing is asked beside it: the matter is the same, or every word is there."""
     common: float = 0.0
+    cosine: float = 0.0
 
 
 def nearnesses(question: Question, told: Sequence[Statement]) -> list[Near]:
@@ -41,21 +43,25 @@ def nearnesses(question: Question, told: Sequence[Statement]) -> list[Near]:
         return out
     rows = np.stack([vectors[at] for at in alike])  # all at once: a product of each by itself takes ten times as long
     cosines = (rows @ question.vector).tolist()
-    asks, tells = matters_asked(question.vector), matters_told(rows)
+    known = [told[at].matters for at in alike]
+    worked_out = [one for one in known if one is not None]
+    asks = matters_asked(question.vector)
+    tells = np.stack(worked_out) if len(worked_out) == len(known) else matters_told(rows)
     if asks is None or tells is None:
         for at, cosine in zip(alike, cosines, strict=True):
-            out[at] = Near(nearness(cosine, None, words[at]))
+            out[at] = Near(nearness(cosine, None, words[at]), cosine=cosine)
         return out
-    only_who = question.terms <= who_terms(question)
+    only_who = question.terms <= who_terms(question._replace(vector=None))
     sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
     for at, cosine, common, is_sure in zip(alike, cosines, (tells @ asks).tolist(), sure.tolist(), strict=True):
         apart = is_sure and common < APART and cosine < PLAIN
         every = words[at] == 1.0 and not only_who
         whole = common >= COMMON or every or question.language != told[at].language
-        out[at] = Near(nearness(cosine, common, words[at]), apart, whole, common)
+        out[at] = Near(nearness(cosine, common, words[at]), apart, whole, common, cosine)
     return out
 
 
+@lru_cache(maxsize=64)  # it is asked of each statement
 def who_terms(question: Question) -> frozenset[str]:
     """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
     known, names = people(question.language), names_of(question.subjects)

@@ -6,7 +6,6 @@ in its whole session, who said it, about whom, when, the kind of answer it could
 base-level activation.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -119,7 +118,17 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
     voices = frozenset(called(one.speaker) for one in asserted)
     if not cue.owners or not any(one.provenance == "user" for one in asserted):
         return Standing()
-    mine, theirs = (Side(cue, content, voices, asserted, asked=asked) for asked in (True, False))
+    turns = {id(turn): turn for one in asserted for turn in (one.match, one.before, one.after)}
+    sides = {
+        number: [(is_about(claim.owners, cue.owners, voices), claim.terms) for claim in turn.claims]
+        for number, turn in turns.items()  # each stands in up to three items
+    }
+    told = [
+        [sides[id(turn)] for turn in (one.match, one.before, one.after)]
+        for one in asserted
+        if one.match.claims or one.before.claims or one.after.claims
+    ]
+    mine, theirs = (Side(content, told, asked=asked) for asked in (True, False))
     return Standing(
         mentions=sum(
             share * (mine.mentions(term) + 1) / (mine.mentions(term) + theirs.mentions(term) + 2)
@@ -135,22 +144,13 @@ class Side:
 
     def __init__(
         self,
-        cue: Cue,
         content: Mapping[str, float],
-        voices: frozenset[str],
-        items: Sequence[Item],
+        told: Sequence[Sequence[Sequence[tuple[bool | None, frozenset[str]]]]],
         *,
         asked: bool,
     ) -> None:
         self._content = content
-        self._items = [
-            [
-                [claim.terms for claim in turn.claims if is_about(claim.owners, cue.owners, voices) is asked]
-                for turn in (one.match, one.before, one.after)
-            ]
-            for one in items
-            if one.match.claims or one.before.claims or one.after.claims
-        ]
+        self._items = [[[terms for side, terms in turn if side is asked] for turn in one] for one in told]
         self._counts: dict[str, int] = {}
         for own, _, _ in self._items:
             for term in frozenset[str]().union(*own):
@@ -252,13 +252,18 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
         "answer": float(any(carries(kind, item.content, item.language) for kind in cue.kinds)),
         "moment": moment(cue.when, item.said_at),
         "cosine": max(item.cosine, 0.0),
-        "active": probability(base_level(json.loads(item.used_at), item.uses, item.said_at, now)),
+        "active": probability(base_level(_moments(item.used_at), item.uses, item.said_at, now)),
     }
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
-    odds = _logit(held) + PART * (sum(parts[name] for name in PARTS) - expected)
+    odds = _logit(held) + PART * (sum(map(parts.__getitem__, PARTS)) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
+
+
+def _moments(used_at: str) -> list[float]:
+    """The numbers of a JSON list: hundreds are read for each cue, and JSON's own reader takes four times as long."""
+    return [float(one) for one in used_at.strip("[]").split(",") if one]
 
 
 def coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> float:

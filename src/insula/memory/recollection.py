@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import sqlalchemy as sa
+from typing import NamedTuple
 
 from insula.memory import statements
 from insula.memory.assertion import Question
@@ -14,7 +12,7 @@ from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
 from insula.memory.matter import by_chance
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
-from insula.memory.rows import Place, Said
+from insula.memory.rows import Place, Proposed, Said
 from insula.memory.vectors import Vector, cosines, nearness
 from insula.types import Recalled
 
@@ -43,7 +41,7 @@ class Found(NamedTuple):
     """What was read for a cue."""
 
     statistics: Statistics
-    rows: Sequence[sa.Row[Any]]
+    rows: Sequence[Proposed]
     """The candidates and the turns around them."""
     told: Sequence[Told]
     """Their statements."""
@@ -105,7 +103,7 @@ def _worth(one: Judged | None) -> float:
 
 
 def _items(
-    place: Place, rows: Sequence[sa.Row[Any]], cue: Cue, content: Mapping[str, float], vector: Vector | None
+    place: Place, rows: Sequence[Proposed], cue: Cue, content: Mapping[str, float], vector: Vector | None
 ) -> list[Item]:
     """The rows that may be recalled, each matched against the cue together with the turns around it."""
     matches = {row.id: match(cue, content, row.claims) for row in rows}
@@ -137,9 +135,7 @@ def _items(
     ]
 
 
-def _recalled(
-    scored: Scored, row: sa.Row[Any], one: Judged | None, lines: Mapping[int, str], memories: int
-) -> Recalled:
+def _recalled(scored: Scored, row: Proposed, one: Judged | None, lines: Mapping[int, str], memories: int) -> Recalled:
     terms = frozenset(terms_of(load(row.claims)))
     plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
     if one is None:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, statements
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements
 from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
@@ -22,6 +22,7 @@ from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.rows import (
     Cited,
     Consolidated,
+    Embedded,
     Held,
     Kept,
     Line,
@@ -32,7 +33,6 @@ from insula.memory.rows import (
     Session,
     Summarised,
     Understood,
-    Unembedded,
 )
 from insula.memory.vectors import Vector, cosines
 from insula.text.wishing import Wish
@@ -168,17 +168,19 @@ class Memories(_Repository):
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
             found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
-            found += self._near(connection, place.user_id, vector) if vector is not None else []
-            found += facts.about_any(connection, place.user_id, asked) if asked else []
-            rows = index.candidates(connection, place.user_id, place.session_id, found)
-            hits = {*found, *(row.id for row in rows if row.session_id == place.session_id)}
+            found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
+            about = facts.about_any(connection, place.user_id, asked) if asked else []
+            rows = index.candidates(connection, place.user_id, place.session_id, found, about)
+            hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
 
-    def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
+    def _near(self, connection: sa.Connection, user_id: int, vector: Vector, memories: int) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
+        if pgvector.serves(connection, memories):
+            return pgvector.nearest(connection, user_id, vector, index.NEAREST)
         found: list[tuple[int, bytes]] = []
         batches = self._database.neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):
@@ -197,7 +199,7 @@ class Memories(_Repository):
 
         return await self._database.read(work)
 
-    async def embed(self, user_id: int, made: Sequence[tuple[Unembedded, bytes]]) -> int:
+    async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
         try:
             written = await self._database.run(meanings.embed, user_id, made)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from insula.types import Provenance, SignalKind
+from insula.types import MemoryKind, Provenance, SignalKind
 
 NAME_DIGITS = 10
 """Digits of the name of a lesson, behind its first letter."""
@@ -203,6 +203,32 @@ class Done(NamedTuple):
     at: float
 
 
+class Proposed(NamedTuple):
+    """A memory that may be recalled, or stands beside one."""
+
+    id: int
+    session_id: int
+    after_id: int | None
+    kind: MemoryKind
+    provenance: Provenance
+    speaker: str
+    language: str
+    content: str
+    line: str
+    withheld: str
+    claims: str
+    importance: float
+    confidence: float
+    uses: int
+    used_at: str
+    vector: bytes | None
+    said_at: float
+    promoted_at: float | None
+    retired_at: float | None
+    session: str
+    """The name of its session."""
+
+
 class Unstated(NamedTuple):
     """A memory whose statements are to come, and what was said just before it."""
 
@@ -220,6 +246,16 @@ class Unembedded(NamedTuple):
     id: int
     content: str
     before: str
+    stated: tuple[str, ...] = ()
+    """Those of its statements whose vectors are to come."""
+
+
+class Embedded(NamedTuple):
+    """The vectors that were made of it, packed."""
+
+    row: Unembedded
+    vector: bytes
+    stated: Mapping[str, bytes] = {}
 
 
 class Cited(NamedTuple):

@@ -14,6 +14,8 @@ from insula.errors import InputError
 _BYTES = np.dtype(np.float16).itemsize
 _MORE = 1_000
 _WORD = 64
+_CACHED = 32_768
+"""Vectors that are compared at once: what is worked out of them stays in the processor's cache."""
 _LAST = np.iinfo(np.uint16).max
 
 Array = npt.NDArray[np.float32]
@@ -46,7 +48,15 @@ def embedded(embed: Embed, text: str) -> Vector:
     Raises:
         InputError: what the function returned is no list of finite numbers.
     """
-    made = embed(text)
+    return unit(embed(text))
+
+
+def unit(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
+    """What an embedding returned, at unit length.
+
+    Raises:
+        InputError: it is no list of finite numbers.
+    """
     try:
         array = np.asarray(made, dtype=np.float64)
     except (TypeError, ValueError):
@@ -207,10 +217,17 @@ class _Neighbourhood:
     def nearest(self, vector: Vector) -> Iterator[list[int]]:
         ids, count = self._ids, self._count  # more may be added while somebody reads what is nearest
         differ = np.zeros(count, np.uint16)
-        for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True):
-            differ += np.bitwise_count(held[:count] ^ asked)
-        best = np.argpartition(differ, BATCH)[:BATCH] if count > BATCH else np.arange(count)
-        yield ids[best[np.argsort(differ[best], kind="stable")]].tolist()
+        words = [
+            (held[:count], asked) for held, asked in zip(self._signs, _signs(vector[np.newaxis])[:, 0], strict=True)
+        ]
+        for at in range(0, count, _CACHED):
+            part = slice(at, at + _CACHED)
+            for held, asked in words:
+                differ[part] += np.bitwise_count(held[part] ^ asked)
+        within = np.searchsorted(np.cumsum(np.bincount(differ)), BATCH)  # so far away is the last of the first batch
+        near = np.flatnonzero(differ <= within)
+        best = near[np.argsort(differ[near], kind="stable")][:BATCH]
+        yield ids[best].tolist()
         differ[best] = _LAST
         rest = np.argsort(differ, kind="stable")[: count - len(best)]
         for at in range(0, len(rest), _MORE):

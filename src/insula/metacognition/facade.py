@@ -15,8 +15,9 @@ from insula.memory import assertion, statements
 from insula.memory.cue import cue
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.rows import Said
+from insula.memory.rows import Place, Said
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
@@ -63,21 +64,25 @@ def warm_up(embed: Embed | None = use) -> None:
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:
-    """Put it on a user's ledger where a method came to an impasse (K5): the next turn is told, and the night learns.
+    """Put it on a user's ledger where a method came to an impasse (K5)."""
+    return await note_stuck(store, user, session, solution.problem, solution.stopped) if solution.at_impasse else None
+
+
+async def note_stuck(store: Store, user: str, session: str, problem: str, reason: str) -> Signal:
+    """Put it on a user's ledger that something is stuck at a problem: the next turn is told, and the night learns.
 
     The problem is written down as what the user said, which a lesson can cite; it asserts nothing.
     """
-    if not solution.at_impasse:
-        return None
-    place = await store.place(user, session)
-    content = redact(clean(solution.problem))
+    content = redact(clean(problem))
     analysis = memorable(content, analysed(content))
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
-    number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
     at = datetime.fromtimestamp(store.now(), UTC)
     data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(content).record()}}
-    stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=solution.stopped, at=at, data=data)
-    await store.run(statements.append, place, [stuck])
+    with on_behalf_of(user):
+        place = await store.place(user, session)
+        number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
+        stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=reason, at=at, data=data)
+        await store.run(statements.append, place, [stuck])
     return stuck
 
 
@@ -305,8 +310,13 @@ class Metacognition(Mind):
             raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
         if provenance == "derived":
             raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
-        speaker, listener = named.text, heard.text
-        place = await self.store.place(user, session)
+        with on_behalf_of(user):
+            place = await self.store.place(user, session)
+            return await self._observed(place, text, named.text, heard.text, provenance, at)
+
+    async def _observed(
+        self, place: Place, text: object, speaker: str, listener: str, provenance: Provenance, at: datetime | None
+    ) -> int:
         content = redact(clean(plain(text)))
         analysis = memorable(content, analysed(content))
         encoding = encode(analysis, speaker, listener)
@@ -315,8 +325,8 @@ class Metacognition(Mind):
         )
         before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
         replies_to = asks(analyse(before)) if before else ()
-        text = meant(before, content) if self.embed else ""
-        vector = await asyncio.to_thread(embedded, self.embed, text) if self.embed and text else None
+        meaning = meant(before, content) if self.embed else ""
+        vector = await asyncio.to_thread(embedded, self.embed, meaning) if self.embed and meaning else None
         told = provenance in {"user", "tool"}
         teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
         stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
@@ -325,7 +335,7 @@ class Metacognition(Mind):
         stamp = at.timestamp() if at else None
         _, memory = await self.store.sessions.say(place, item, at=stamp)
         consolidated = await self.store.sessions.consolidate(place, self.controls)
-        self.regulator.consolidated((user, session), 1, consolidated.ages, consolidated.saliences)
+        self.regulator.consolidated((place.user, place.session), 1, consolidated.ages, consolidated.saliences)
         self.saw(place, analysis.language, speaker)
         return memory
 

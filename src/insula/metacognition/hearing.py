@@ -19,6 +19,12 @@ STANDING = 12
 """Wishes that stand, the latest, with which the meaning of a message is compared."""
 
 
+def to_hear(content: str, language: str) -> tuple[str, ...]:
+    """The parts of a message whose meaning `heard` asks for, as far as they can be told without the talk before."""
+    said = () if is_payload(content) else tuple(part.text for part in marked(content, language))
+    return said if len(said) <= PARTS else ()
+
+
 async def heard(
     content: str,
     language: str,

@@ -8,15 +8,17 @@ they say of themselves says "I".
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, MutableMapping, Sequence, Set
 from contextlib import suppress
 
 from insula.memory import meanings
+from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, called
+from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.rows import Place, Unembedded
+from insula.memory.rows import Embedded, Place, Unembedded
 from insula.memory.store import Store
-from insula.memory.vectors import NOTHING, Embed, embedded, packed
+from insula.memory.vectors import NOTHING, Embed, Vector, embedded, packed
 from insula.metacognition.stating import state
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, Sentence, analyse
@@ -94,15 +96,31 @@ async def make_up(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -
     done = 0
     while rows := await store.run(meanings.unembedded, user_id, BATCH):
         began = time.perf_counter()
-        done += await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed))
+        done += await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed, {}))
         await asyncio.sleep(rest * (time.perf_counter() - began))
     return done
 
 
+async def complete(
+    store: Store, user_id: int, ids: Sequence[int], embed: Embed, known: MutableMapping[str, Vector]
+) -> None:
+    """Make the vectors of memories that were just written, and of what they state; `known` are those of some texts.
+
+    Whatever stops it, what it leaves is made up for at the next start, or at night.
+
+    Raises:
+        InputError: the embedding made no vector.
+        StoreError: the store cannot be used.
+    """
+    if rows := await store.run(meanings.unembedded_among, user_id, ids):
+        await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed, known))
+
+
 async def made_up(store: Store, user: str, embed: Embed | None) -> None:
     """Make the vectors and statements of a user that are still to come, before their night; what fails waits."""
-    if (user_id := await store.nights.sleeper(user)) is not None:
-        await _kept(store, user_id, embed)
+    with on_behalf_of(user):
+        if (user_id := await store.nights.sleeper(user)) is not None:
+            await _kept(store, user_id, embed)
 
 
 async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> None:
@@ -115,9 +133,15 @@ async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0
             log.exception("The vectors and statements of older memories could not be made.")
 
 
-def _made(rows: Iterable[Unembedded], embed: Embed) -> list[tuple[Unembedded, bytes]]:
-    texts = ((row, meant(row.before, row.content)) for row in rows)
-    return [(row, packed(embedded(embed, text)) if text else NOTHING) for row, text in texts]
+def _made(rows: Iterable[Unembedded], embed: Embed, known: MutableMapping[str, Vector]) -> list[Embedded]:
+    """The vectors of memories, read all at once."""
+    texts = {row: meant(row.before, row.content) for row in rows}
+    new = dict.fromkeys(text for row in texts for text in (texts[row], *row.stated) if text and text not in known)
+    known.update(zip(new, embedded_all(embed, list(new)), strict=True))
+    return [
+        Embedded(row, packed(known[text]) if text else NOTHING, {one: packed(known[one]) for one in row.stated})
+        for row, text in texts.items()
+    ]
 
 
 class Backlog:
@@ -126,6 +150,7 @@ class Backlog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._completing: set[asyncio.Task[None]] = set()
 
     def begin(self, place: Place, embed: Embed | None) -> None:
         """Begin in the background, unless that was done."""
@@ -137,13 +162,23 @@ class Backlog:
         if (task := self._tasks.get(user)) and task.done():
             del self._tasks[user]
 
+    def complete(
+        self, place: Place, ids: Sequence[int], embed: Embed, known: MutableMapping[str, Vector]
+    ) -> asyncio.Task[None]:
+        """Begin to make what only the next turn needs of memories that were just written; see `complete`."""
+        task = asyncio.create_task(complete(self._store, place.user_id, ids, embed, known))
+        self._completing.add(task)
+        task.add_done_callback(self._completing.discard)
+        return task
+
     @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
         """What was begun."""
         return tuple(self._tasks.values())
 
     async def end(self) -> None:
-        """Stop what is under way."""
+        """Finish what was just said, and stop what else is under way."""
+        await asyncio.gather(*self._completing, return_exceptions=True)
         for task in self.tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):

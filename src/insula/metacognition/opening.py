@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from insula import telemetry
@@ -12,16 +12,17 @@ from insula.errors import InsulaError
 from insula.guidance import SHOWN
 from insula.memory import assertion
 from insula.memory.cue import Cue, cue
+from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.rows import Place, Said
 from insula.memory.store import Recollection
-from insula.memory.vectors import Vector, embedded
+from insula.memory.vectors import Embed, Vector
 from insula.memory.wishes import is_all
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.hearing import heard
-from insula.metacognition.meaning import meant, question
+from insula.metacognition.hearing import heard, to_hear
+from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, known_names, memorable, terms_of
 from insula.redaction import redact
@@ -84,9 +85,12 @@ class Opening:
         self._usage = Usage()
         self._place: Place | None = None
         self._content = ""
+        self._stuck = ""
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
+        self._speakers: frozenset[str] = frozenset()
         self._unembeddable = False
+        self._completing: asyncio.Task[None] | None = None
         self._asked_again = 0
 
     @property
@@ -156,12 +160,13 @@ class Opening:
         await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
-        vector = await self._meaning(question(self._analysis, await owner.speakers(place)))
+        self._speakers = await owner.speakers(place)
+        whole = question(self._analysis, self._speakers)
+        questions = assertion.questions(self._analysis, USER, ASSISTANT)
+        await self._read([whole, *(one.text for one in questions), *to_hear(self._content, self._analysis.language)])
+        vector = self._vectors.get(whole)
+        questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
         limit = self.controls.max_context_items
-        questions = [
-            one._replace(vector=await self._meaning(one.text))
-            for one in assertion.questions(self._analysis, USER, ASSISTANT)
-        ]
         found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
@@ -179,17 +184,25 @@ class Opening:
             )
         self._prepare(asked, found, self._learned(known, place, self._analysis) if known else ())
 
+    @property
+    def _embed(self) -> Embed | None:
+        """What makes vectors in this turn; None where there are none to be had."""
+        return None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+
     async def _meaning(self, text: str) -> Vector | None:
         """The vector of a text, made once; None where there is none to be had."""
-        embed = None if "embedding" in self.skipped else self._owner.embed
-        if embed is None or not text or self._unembeddable:
-            return None
-        if text not in self._vectors:
-            self._unembeddable = True
-            with self.kept_from_host("embed"):
-                self._vectors[text] = await asyncio.to_thread(embedded, embed, text)
-                self._unembeddable = False
+        await self._read([text])
         return self._vectors.get(text)
+
+    async def _read(self, texts: Iterable[str]) -> None:
+        """Make the vectors of some texts at once, each of them once in a turn."""
+        new = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
+        if (embed := self._embed) is None or not new:
+            return
+        self._unembeddable = True
+        with self.kept_from_host("embed"):
+            self._vectors.update(zip(new, await asyncio.to_thread(embedded_all, embed, new), strict=True))
+            self._unembeddable = False
 
     def _regulate(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
@@ -219,18 +232,16 @@ class Opening:
         if self._analysis is None or self._place is None:
             return
         kept = memorable(self._content, self._analysis)
-        vector = await self._meaning(meant(self.history[-1].content if self.history else "", self._content))
         before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
-        stated = [
-            one._replace(vector=await self._meaning(one.text))
-            for one in assertion.statements(kept, USER, ASSISTANT, before)
-        ]
+        stated = assertion.statements(kept, USER, ASSISTANT, before)
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
-        item = item._replace(content=self._content, vector=vector)
+        item = item._replace(content=self._content)
         if is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, _ = await self._owner.store.sessions.say(self._place, item)
+        self.number, memory = await self._owner.store.sessions.say(self._place, item)
+        if embed := self._embed:  # its vectors are of use from the next turn on, and made while the model answers
+            self._completing = self._owner.backlog.complete(self._place, [memory], embed, self._vectors)
         self._owner.saw(self._place, self._analysis.language, USER)
         if self.heard:
             await self._owner.store.sessions.hear(self._place, self.number, self.heard)
@@ -270,7 +281,7 @@ class Opening:
         """Whether the message asks for a fact of the user's life; else, a line that answers does."""
         if self._analysis is None:
             return False
-        names = known_names(self._analysis, found.statistics.asserting)
+        names = known_names(self._analysis, found.statistics.asserting, self._speakers)
         answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
         return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
 

@@ -1,9 +1,11 @@
 """One exchange: its first half is `Opening`; here is what becomes of the answer, and how one is left or set aside."""
 
+import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +15,7 @@ from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
+from insula.memory.vectors import Embed, Vector, embedded
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import meant
@@ -27,7 +30,7 @@ from insula.session.control import Regulation
 from insula.telemetry import evaluated, span
 from insula.text.analysis import analyse, clean
 from insula.text.structure import is_structured
-from insula.turn import impasse
+from insula.turn import impasse, mending
 from insula.turn.hedging import hedge
 from insula.turn.likelihood import Logprobs, weighed
 from insula.types import (
@@ -36,6 +39,7 @@ from insula.types import (
     TURN,
     AdaptationRecord,
     Assessment,
+    ImpasseRecord,
     Signal,
     SignalKind,
     SignalRecord,
@@ -45,6 +49,8 @@ from insula.types import (
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 ERASED = "what it rested on was erased while the turn waited"
+REASON_CHARS = 300
+"""Characters of why an agent is stuck that stand on the ledger."""
 PASSED = {True: "pass", False: "fail"}
 
 
@@ -185,12 +191,25 @@ class Turn(Opening):
 
     def _assess(self, response: str, given: Given) -> Assessment:
         """The self-monitor's judgement, which gets what stood before the model and what was said in the session."""
-        embed = None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+        embed = self._embed and partial(_known, self._embed, self._vectors)
         said = self.message, response
         return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
 
+    def stuck(self, reason: str) -> None:
+        """Say that the agent is stuck at what was asked, whatever it will answer (K5).
+
+        It stands on the ledger when the turn is over: the next turn is told, and the night learns from it.
+
+        Args:
+            reason: why, in a sentence; what the senses say at the top of their ladder, for example.
+        """
+        self._stuck = redact(clean(reason))[:REASON_CHARS]
+
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
+        if self._stuck:
+            data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(self._content).record()}}
+            yield self._signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
         given = self._given()
@@ -204,11 +223,20 @@ class Turn(Opening):
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
         )
 
+    async def _complete(self) -> None:
+        """Wait for the vectors of the message."""
+        if self._completing is not None:
+            self._unembeddable = True
+            with self.kept_from_host("embed"):
+                await asyncio.shield(self._completing)
+                self._unembeddable = False
+
     async def _leave(self) -> None:
+        await self._complete()
         if self._place is None or not self.number:
             return
         if self.result is None:
-            self.signals = (self._signal(TURN, "no response", {"hedged": False}),)
+            self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
             response, used = None, []
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
@@ -311,6 +339,12 @@ class Turn(Opening):
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(ERASED,))
+
+
+def _known(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:
+    """The vector of a text, made where the turn has none of it yet."""
+    known = vectors.get(text)
+    return embedded(embed, text) if known is None else known
 
 
 def _is_data(text: str) -> bool:

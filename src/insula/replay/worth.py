@@ -1,21 +1,23 @@
 """What the hook was worth: what it said in past sessions, whether it was heeded, what followed, and what it cost.
 
 Read from the traces that the hook wrote. A text is worth what its sessions do better than those from which it was
-withheld by lot; until there are enough of both, nothing is claimed.
+withheld by lot; until there are enough of both, nothing is claimed. What is compared is all that is kept, not the last
+days: an interval that holds however often somebody looks holds for one beginning, and a week that slides begins anew.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from insula.errors import InputError, StoreFull
 from insula.guidance import SHOWN, WITHHELD
 from insula.step import trace
 from insula.step.digest import compile_rules
 from insula.step.evidence import read as read_evidence
 from insula.step.senses.o2 import CHARS_PER_TOKEN
-from insula.step.worth import false_alarms
+from insula.step.worth import false_alarms, helped, praise, silence
 from insula.value import is_number
 from insula.worth import Worth as Compared
 from insula.worth import amounts, rate
@@ -56,6 +58,8 @@ class Trouble:
     """By lot, so that it can be compared."""
     wrong: bool = False
     """Whether its kind was called a false alarm in that project."""
+    helped: bool = False
+    """Whether a person said so."""
     heeded: bool | None = None
     turns: int | None = None
     """From the first text to its end; None where it has not ended."""
@@ -111,6 +115,7 @@ class Worth:
     """Latest first."""
     rules: list[Told] = field(default_factory=list[Told])
     effects: list[Row] = field(default_factory=list[Row])
+    """Of all that is kept, whatever the days."""
 
     @property
     def told(self) -> list[Trouble]:
@@ -124,7 +129,7 @@ class Worth:
 
 
 def worth(home: str, days: float, now: float) -> Worth:
-    """What the hook was worth in the last days.
+    """What the hook was worth in the last days, and whether it helped in all that is kept.
 
     Args:
         home: the folder of hook state.
@@ -132,22 +137,32 @@ def worth(home: str, days: float, now: float) -> Worth:
         now: seconds since the epoch.
     """
     found, since = Worth(days=days), now - days * DAY
-    for folder in _folders(Path(home, "sessions"), since):
+    every: list[Trouble] = []
+    recent = set(_folders(Path(home, "sessions"), since))
+    for folder in _folders(Path(home, "sessions"), 0.0):
         records, _ = trace.read(str(folder), 0, _BYTES)
+        every += _troubles(folder.name, records, 0.0)
+        if folder not in recent:
+            continue
         calls = sum(record.get("e") == "action" for record in records)
         found.sessions += "agents" not in folder.parts and calls > 0
         found.calls += calls
         found.troubles += _troubles(folder.name, records, since)
     found.troubles.sort(key=lambda one: -one.at)
-    wrong = false_alarms(home)
+    wrong, right = false_alarms(home), helped(home)
     for one in found.troubles:
-        one.wrong = (one.project, one.sense, one.family) in wrong
+        one.wrong, one.helped = (one.project, one.sense, one.family) in wrong, one.id in right
     found.rules = _rules(home, since, now)
     found.effects = [
-        compare("notes", TURNS, _notes(found.troubles, now), days),
-        compare("rules", SHARE, _of_rules(home, since), days),
+        compare("notes", TURNS, _notes(every, now), since_first((one.at for one in every), now)),
+        _of_rules(home, now),
     ]
     return found
+
+
+def since_first(moments: Iterable[float], now: float) -> float:
+    """How many days ago the first of some moments was."""
+    return (now - min(moments, default=now)) / DAY
 
 
 def trouble(home: str, name: str) -> Trouble | None:
@@ -158,6 +173,26 @@ def trouble(home: str, name: str) -> Trouble | None:
             if one.id == name:
                 return one
     return None
+
+
+def hear(home: str, name: str, *, right: bool, now: float) -> Trouble:
+    """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
+
+    Raises:
+        InputError: nothing was said under that id.
+        StoreFull: the word cannot be written.
+    """
+    one = trouble(home, name)
+    if one is None:
+        raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth` shows the ids.")
+    try:
+        if right:
+            praise(home, one.project, one.sense, one.family, one.id, now)
+        else:
+            silence(home, one.project, one.sense, one.family, now)
+    except OSError as error:
+        raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
+    return one
 
 
 def _folders(sessions: Path, since: float) -> Iterator[Path]:
@@ -175,7 +210,8 @@ def _troubles(session: str, records: list[Record], since: float) -> list[Trouble
         if kind == "start":
             project = str(record.get("project", "")) or project
         elif kind == "text" and is_number(record.get("at")) and record["at"] >= since and record.get("id"):
-            _spoken(found.setdefault(str(record["id"]), _begun(record, session, project)), record)
+            here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
+            _spoken(found.setdefault(str(record["id"]), _begun(record, session, here)), record)
         elif kind == "heeded" and (one := found.get(str(record.get("id", "")))) is not None:
             one.heeded = record.get("yes") is True
         elif kind == "ended":
@@ -283,12 +319,13 @@ def _notes(troubles: list[Trouble], now: float) -> Compared:
     return worth_of(amounts(arms[False], _MOST_TURNS), amounts(arms[True], _MOST_TURNS))
 
 
-def _of_rules(home: str, since: float) -> Compared:
+def _of_rules(home: str, now: float) -> Row:
     """How often a rule was broken; of a session, one rule."""
     found = sorted(
-        (item for items in read_evidence(home).values() for item in items if item.at >= since and item.arm in _ARMS),
+        (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),
         key=lambda item: (item.at, item.session, item.arm, item.happened),
     )
     first = {item.session: item for item in reversed(found)}
     told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
-    return worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))
+    outcome = worth_of(rate(sum(told), len(told)), rate(sum(held), len(held)))
+    return compare("rules", SHARE, outcome, since_first((item.at for item in found), now))

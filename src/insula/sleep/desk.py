@@ -167,10 +167,10 @@ async def _follow(store: Store, user: str, user_id: int, path: Path | None, one:
     document, kept = soul.parse(past[0].content), await store.guidance.lessons(user_id)
     standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
     gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
-    words = {line.id: standing[line.id].advice for line in document.derived if line.id == one.key and do == "edit"}
+    words = {one.key: standing[one.key].advice} if one.key in standing and do in ("edit", "undo") else {}
     new = soul.revise(document, remove=gone, reword=words)
     back = standing.get(one.key)
-    if back and do == "undo" and one.key not in {line.id for line in document.derived}:
+    if back and do in ("undo", "unmute") and one.key not in {line.id for line in document.derived}:
         new = soul.revise(new, add=[(guidelines.section_of(back), back.key, back.advice)])
     new = with_wishes(without_wishes(new), new, kept)
     if soul.render(new) != past[0].content:

@@ -16,12 +16,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
+import sqlalchemy as sa
+
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account, Budget
 from insula.memory import nights, postgres, spending
 from insula.memory.backend import is_server
 from insula.memory.spending import Sum
 from insula.memory.store import Store
+from insula.memory.vectors import Embed
 from insula.sleep.cycle import CADENCE, Phase, SleepReport, sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
@@ -58,6 +61,8 @@ KEPT = timedelta(days=7)
 FRESH_TOKENS, FRESH_CALLS = 60_000, 40
 """What one night may spend of a common cap where a user has none of their own."""
 _LOOK = postgres.LEASE / 3
+_COUNTED = sa.text("SELECT status, count(*) AS nights FROM dbos.workflow_status WHERE name = :name GROUP BY status")
+"""Of the engine's own record: it would hand out all runs to be counted here, and they may be very many."""
 
 
 class Unfinished(Exception):
@@ -89,6 +94,8 @@ class House:
     url: str
     """Of the database, with its password."""
     model: "Model | None" = None
+    embed: Embed | None = None
+    """Makes the vectors of what a night adds to memory; None leaves it to its words."""
     account: Callable[[], Account] = Account
     """The caps of one night."""
     prepare: Callable[[str], Awaitable[object]] | None = None
@@ -267,6 +274,7 @@ class Worker:
             calibration=house.calibration,
             model=house.model,
             account=account,
+            embed=house.embed,
         )
         spent = Sum(account.spent.calls, account.spent.input_tokens + account.spent.output_tokens, account.spent.cost)
         await house.store.run(spending.settle, date, number, given, spent)
@@ -311,9 +319,8 @@ class Worker:
 
     async def progress(self) -> Progress:
         """How many nights wait, are run, and have ended, of those on record."""
-        count: dict[str, int] = {}
-        for one in await self._do(lambda: _listed(name=NIGHT)):
-            count[one.status] = count.get(one.status, 0) + 1
+        found = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
+        count: dict[str, int] = {one.status: one.nights for one in found}
         waiting = count.get("ENQUEUED", 0) + count.get("DELAYED", 0)
         failed = sum(count.get(one, 0) for one in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
         return Progress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)

@@ -3,7 +3,8 @@
 The first attempt is the same plain chain that every baseline begins with. The second is of another kind: a
 straight-line program that our evaluator computes, which costs as much and errs elsewhere. Where both come to one
 answer and their arithmetic holds, it ends there. Else it goes on, with chains from the common series and strategies of
-the repertoire, and the answers are weighed by `votes`. The Monitor is asked only where the attempts differ and the
+the repertoire, and the answers are weighed by `votes`. A chain that writes a program and says what it would print has
+guessed that, so the program is computed here. The Monitor is asked only where the attempts differ and the
 problem looks hard; below that a strategy is drawn from what is known of the strategies.
 """
 
@@ -15,7 +16,7 @@ from insula.solve.claims import corrected
 from insula.solve.features import Features, features
 from insula.solve.knowledge import Strategy, chosen
 from insula.solve.method import Method, method
-from insula.solve.programs import computed, program_in
+from insula.solve.programs import computed, guessed, program_in
 from insula.solve.run import CHAIN_TEMPERATURE, CHAIN_TOKENS, Run
 from insula.solve.solution import Attempt, End, Kind, Verdict
 from insula.solve.votes import Policy, Standing, confidence, raised, settled, shares, standings
@@ -68,11 +69,11 @@ insula = tuned(Policy())
 async def _attempt(run: Run, kind: Kind, index: int, seen: Features, policy: Policy) -> None:
     match kind:
         case "chain":
-            _repair(run, await run.chain(index))
+            _recompute(run, await run.chain(index))
         case "program":
             await _program(run)
         case "strategy":
-            _repair(run, await _by_strategy(run, index, seen, policy))
+            _recompute(run, await _by_strategy(run, index, seen, policy))
 
 
 async def _program(run: Run) -> None:
@@ -116,9 +117,21 @@ async def _strategy(run: Run, index: int, seen: Features, policy: Policy) -> Str
     return picked
 
 
-def _repair(run: Run, attempt: Attempt | None) -> None:
+def _recompute(run: Run, attempt: Attempt | None) -> None:
+    """Put right what can be computed: by its program where its words compute nothing, else by its equations."""
+    if attempt is None:
+        return
+    is_number = attempt.answer is None or attempt.answer.number is not None
+    if is_number and not attempt.claims and (value := guessed(attempt.reasoning)) is not None:
+        run.change(replace(attempt, answer=value, computed=True))
+        run.say("arithmetic", f"The program in attempt {attempt.number} comes to {value.value}.")
+    else:
+        _repair(run, attempt)
+
+
+def _repair(run: Run, attempt: Attempt) -> None:
     """Put right an answer that follows from wrong arithmetic."""
-    if attempt is None or attempt.answer is None or attempt.answer.number is None or not attempt.wrong:
+    if attempt.answer is None or attempt.answer.number is None or not attempt.wrong:
         return
     value = corrected(attempt.claims, attempt.answer.number)
     if value != attempt.answer.number:

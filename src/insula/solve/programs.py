@@ -22,6 +22,11 @@ def program_in(text: str) -> str:
     return "\n".join(line for line in lines[start:] if _LINE.match(line))
 
 
+def guessed(text: str) -> Answer | None:
+    """What the program that is fenced in a reply comes to, whatever the reply says that it prints; None without one."""
+    return computed(program_in(text)) if "```" in text else None
+
+
 def computed(program: str) -> Answer | None:
     """What a program comes to; None where it is none that can be computed."""
     try:

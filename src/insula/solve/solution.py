@@ -61,6 +61,8 @@ class Attempt:
     """The equations in it that could be recomputed."""
     repaired: bool = False
     """Whether its answer is that of its corrected arithmetic, not the one it states."""
+    computed: bool = False
+    """Whether its answer is what the program in it comes to, not the one that it says the program would print."""
     likelihood: Likelihood | None = None
     truncated: bool = False
 
@@ -172,7 +174,8 @@ _PLAIN = (
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
-    names = ("number", "kind", "strategy", "difficulty", "features", "reasoning", "evaluation", "repaired", "truncated")
+    names = ("number", "kind", "strategy", "difficulty", "features", "reasoning", "evaluation")
+    names += ("repaired", "computed", "truncated")
     return {
         **{name: getattr(attempt, name) for name in names},
         "answer": attempt.value,

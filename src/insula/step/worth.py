@@ -3,9 +3,10 @@
 A text that climbs the ladder is withheld for a whole trouble, by lot, in a share of troubles that is disclosed (10 %,
 `INSULA_HOLDOUT`): only then can be known what it changes. The draw is by trouble, so that all its rungs fare alike.
 
-    trace:       {"e": "text", "id", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
+    trace:       {"e": "text", "id", "project", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
                  {"e": "heeded", "id", "yes"}, {"e": "ended", "id", "turns", "seconds", "tokens"}
-    quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm
+    quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm; with "helped", the id of a text,
+                 that it was none: the last word on a kind counts
 """
 
 import json
@@ -45,6 +46,7 @@ def told(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", now: f
     note: Record = {
         "e": TEXT,
         "id": name(session, reading.key),
+        "project": trace.project(cwd),
         "at": now,
         "sense": reading.sense,
         "form": reading.form,
@@ -77,8 +79,14 @@ def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
 
 
 def false_alarms(home: str) -> "set[tuple[str, str, str]]":
-    """What a person has called a false alarm: project, sense and family."""
-    return {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))) for one in _quiet(home)}
+    """What a person has called a false alarm, and not taken back: project, sense and family."""
+    last = {(str(one.get("project")), str(one.get("sense")), str(one.get("family"))): one for one in _quiet(home)}
+    return {kind for kind, one in last.items() if not one.get("helped")}
+
+
+def helped(home: str) -> "set[str]":
+    """The ids of the texts of which a person said that they helped."""
+    return {str(one["helped"]) for one in _quiet(home) if one.get("helped")}
 
 
 def silence(home: str, project: str, sense: str, family: str, now: float) -> None:
@@ -88,6 +96,15 @@ def silence(home: str, project: str, sense: str, family: str, now: float) -> Non
         OSError: it cannot be written.
     """
     append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
+
+
+def praise(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
+    """Note that a text helped: where its kind was called a false alarm in that project, it is said again.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
 
 
 def _quiet(home: str) -> "Iterator[Record]":

@@ -13,7 +13,7 @@ _NAMES = {
     "c": r"C(?![\w+#])",
     "c++": r"(?i:c\+\+|cpp)",
     "c#": r"(?i:c#|csharp)",
-    "go": r"Go(?=[ ,.:：?!で语語]|$)|(?i:golang)",
+    "go": r"Go(?=[ ,.:：?!，。、\u3040-\u30ff\u4e00-\u9fff]|$)|(?i:golang)",
     "rust": r"Rust|rust(?=で|程序|コード)",
     "ruby": r"(?i:ruby)",
     "php": r"(?i:php)",

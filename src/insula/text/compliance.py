@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from insula.text.analysis import analyse
-from insula.text.constraint_phrases import yes_words
-from insula.text.constraints import Constraint, Kind
+from insula.text.constraint_phrases import table_of, yes_words
+from insula.text.demand import Constraint, Kind
 from insula.text.grammar import UNSPACED
 
 MAX_CHARS = 20_000
@@ -35,7 +35,14 @@ _TERM = 2
 _SOLE_WORDS, _NAME_WORDS = 2, 6
 _SENTENCES = re.compile(r"[.!?。！？;；\n:：]+")
 _CLAUSES = re.compile(r"[.!?。！？;；\n:：]+|, |，|、")
+_VALUED = re.compile(r"[^\W\d_]\S* .*\d|\d+ .*[^\W\d_]")
+"""A clause with a number beside what it says."""
 _OF_A_SIZE = 4
+_COOKED = 2
+"""From so many words of cooking on an answer is a recipe."""
+_BESIDE = 12
+"""Characters beside a thing that tell another one by the same name ("oat milk")."""
+_SYLLABLES = 17
 _CODE_WORDS = 8
 """Words beside a block of code that are no explanation yet."""
 
@@ -74,7 +81,7 @@ def _within(count: int, one: Constraint) -> bool:
 def _words(one: Constraint, text: str) -> bool:
     """Chinese and Japanese words cannot be counted exactly: only what exceeds every reading is too many."""
     if one.language in UNSPACED and _CJK.search(text):
-        return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 2
+        return not one.most or len(_CJK.findall(text)) <= 4 * one.most + 6
     plain = re.sub(r"[*_#`|>]", " ", text)
     fewest, most = len(plain.split()), len(_WORD.findall(plain))
     found = _items(text)
@@ -171,7 +178,8 @@ def _number(one: Constraint, text: str) -> bool:
 
 
 def _name(one: Constraint, text: str) -> bool:
-    return len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS
+    """A name, or several and nothing else."""
+    return bool(_items(text)) or (len(text.split()) <= _NAME_WORDS and len(_CJK.findall(text)) <= 4 * _NAME_WORDS)
 
 
 def _code(one: Constraint, text: str) -> bool:
@@ -194,6 +202,44 @@ def _no_word(one: Constraint, text: str) -> bool:
     if _CJK.search(one.what):
         return one.what not in text
     return not re.search(rf"(?<!\w){re.escape(one.what)}(?!\w)", text, re.IGNORECASE)
+
+
+def _no_thing(one: Constraint, text: str) -> bool:
+    """Whether what is cooked leaves a thing out; of what is no recipe, or speaks of leaving it out, nothing is said."""
+    table = table_of(one.language)
+    if len(set(map(str.lower, table.patterns["cooking"].findall(text)))) < _COOKED:
+        return True
+    thing = _inflected(one.what, one.language)
+    for clause in _CLAUSES.split(text):
+        match = thing.search(clause)
+        if match is None or table.patterns["leaving"].search(clause):
+            continue
+        beside = clause[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
+        if not table.patterns["stands_in"].search(beside):
+            return False
+    return True
+
+
+def _inflected(word: str, language: str) -> re.Pattern[str]:
+    """A noun in its singular and its plural."""
+    if language in UNSPACED:
+        return re.compile(re.escape(word))
+    stem = word.lower().rstrip("s") if len(word) > _OF_A_SIZE - 1 else word.lower()
+    stem = stem[:-1] if len(stem) > _OF_A_SIZE and stem[-1] in "aeio" else stem
+    return re.compile(rf"(?<!\w){re.escape(stem)}(?:e?[snx]|[aeio])?(?!\w)", re.IGNORECASE)
+
+
+def _letters(one: Constraint, text: str) -> bool:
+    """Whether an answer of a word or two has one of so many letters."""
+    words = re.findall(r"[^\W\d_]+", text)
+    return len(words) > _NAME_WORDS // 2 or any(len(word) == one.least for word in words)
+
+
+def _haiku(one: Constraint, text: str) -> bool:
+    """Three lines, or as few words as three lines hold."""
+    if sum(1 for line in text.splitlines() if line.strip()) > 2 or text.count("/") > 1:
+        return True
+    return len(text.split()) <= _SYLLABLES and len(_CJK.findall(text)) <= 2 * _SYLLABLES
 
 
 def _no_letter(one: Constraint, text: str) -> bool:
@@ -223,6 +269,9 @@ def _steps(one: Constraint, text: str) -> bool:
     if len(whole) == 1 and one.kind == "steps":  # of one sentence only clauses of a size are steps, no apposition is
         sizes = [len(piece.split()) for piece in pieces]
         return len(pieces) >= one.least and (max(sizes) <= 1 or max(sizes) <= _OF_A_SIZE * min(sizes))
+    if one.kind == "questions":  # a value answers as a clause does ("Mozart, in 1791")
+        pieces = [part for piece in pieces for part in _COMMA.split(piece) if any(map(str.isalnum, part))]
+        return len(pieces) + sum(1 for piece in pieces if _VALUED.search(piece)) >= one.least
     return len(pieces) >= one.least
 
 
@@ -258,7 +307,10 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "commas": _without(re.compile("[,，、]")),
     "punctuation": _without(re.compile("[.,;:!?…。，、；：！？](?!\\d)")),
     "word": _no_word,
+    "thing": _no_thing,
     "letter": _no_letter,
+    "letters": _letters,
+    "haiku": _haiku,
     "begin": _begin,
     "end": _end,
     "end_question": _end_question,

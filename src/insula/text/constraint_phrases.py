@@ -23,7 +23,10 @@ QUOTE = "[\"“„'‘«「『]\\s?(?P<{name}>[^\"“”'’»」』\\n]{{1,60}}
 _HINTS = (
     *("words", "sentences", "paragraphs", "lines", "characters", "items", "only", "without", "enumerate", "yes_no"),
     *("table", "bullets", "mention", "numbered", "upper", "lower", "begin", "end", "end_question", "steps_open"),
+    *("no_more", "haiku", "four_lines", "letters", "alone_bullets", "alone_table", "alone_numbered"),
 )
+ALONE = ("table", "bullets", "numbered")
+"""Forms that a word by itself demands ("Bulleted, please")."""
 """Without any of these phrases nothing is demanded."""
 
 _WORD = re.compile(r"\w+")
@@ -78,9 +81,13 @@ class Table:
             return bool(self._request.match(clause))
         return bool(self._request.search(clause)) or bool(clause)
 
+    def tells(self, clause: str) -> bool:
+        """Whether a clause tells to do something, or asks something."""
+        return self.request(clause) or bool(self.patterns["verbs"].match(clause) or self.question.match(clause))
+
     def _told(self) -> re.Pattern[str]:
         """What a sentence opens with that tells to answer or to list."""
-        told = rf"(?:{self.raw['enumerate']}|{self.raw['reply']})"
+        told = rf"(?:{self.raw['enumerate']}|{self.raw['reply']}|{self.raw['verbs']})"
         if not self.spaced:
             return re.compile(rf"[\s，、]*{told}" if self.language == "zh" else rf".*{told}")
         return re.compile(rf"\W*{told}(?!\w)", re.IGNORECASE)
@@ -90,17 +97,17 @@ class Table:
 
     def _quantity(self) -> re.Pattern[str]:
         raw = self.raw
-        words = "|".join(sorted(map(re.escape, self._numbers), key=len, reverse=True))
-        number = rf"\d{{1,4}}|{words}"
+        number = self._number()
         units = "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
         bounds = "|".join(f"(?P<{bound}>{raw[bound]})" for bound in BOUNDS)
         afters = "|".join(f"(?P<after_{bound}>{raw[key]})" for bound in BOUNDS if (key := f"after_{bound}") in raw)
         if self.spaced:
             told = rf"(?P<enumerate>{raw['enumerate']}) (?:\w+ )??|(?P<in>{raw['in']}) |(?P<of>{raw['of']}) "
+            joint = r"(?: |(?P<hyphen>-))"
             range_of = rf"(?P<n>{number})(?:(?: (?:{raw['to']}) |\s?[-–]\s?)(?P<m>{number}))?"
             what = rf"(?:(?P<between>[^\W\d]+) )?(?:{units})|(?(enumerate)(?P<noun>[^\W\d]+)|(?!))"
             return re.compile(
-                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of} (?:{what})(?!\w)"
+                rf"(?<!\w)(?:{told})?(?:(?:{bounds}) )?(?:{raw['between']} )?{range_of}{joint}(?:{what})(?!\w)"
                 rf"(?:,? (?:{afters})(?!\w))?",
                 re.IGNORECASE,
             )
@@ -113,12 +120,16 @@ class Table:
 
     def _patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
         raw, quoted = self.raw, QUOTE.format(name="w")
-        for name in (*FORMS, "end_question", "steps", "steps_open"):
+        for name in (*FORMS, "end_question", "steps", "steps_open", "verbs", "reported", "only_alone", "no_less"):
             yield name, self._search(raw[name])
+        yield from self._alone_patterns()
         yield from self._sole_patterns()
         without = raw["without"]
         for kind in ABSENT:
-            yield kind, self._search(rf"(?:{without}) (?:{raw[kind]})" if self.spaced else self._around(raw[kind]))
+            yield (
+                kind,
+                self._search(rf"(?:{without}) {raw['the']}(?:{raw[kind]})" if self.spaced else self._around(raw[kind])),
+            )
         end = r"(?=\s*(?:[.,;:!?，。；！？、]|$))"
         yield (
             "mention",
@@ -148,8 +159,13 @@ class Table:
                     re.IGNORECASE,
                 ),
             )
-            yield "begin", re.compile(rf"(?<!\w)(?:{raw['begin']}) {quoted}", re.IGNORECASE)
-            yield "end", re.compile(rf"(?<!\w)(?:{raw['end']}) {quoted}", re.IGNORECASE)
+            for border in ("begin", "end"):
+                last = (
+                    rf"|mit (?:dem wort )?{QUOTE.format(name='v')} (?:{raw[border + '_last']})"
+                    if border + "_last" in raw
+                    else ""
+                )
+                yield border, re.compile(rf"(?<!\w)(?:(?:{raw[border]}) {quoted}{last})", re.IGNORECASE)
         elif self.language == "zh":
             yield "word", re.compile(rf"(?:{without}){word}{quoted}(?:{word})")
             yield "letter", re.compile(rf"(?:{without})(?:{letter})[“\"「]?(?P<c>[A-Za-z])")
@@ -160,6 +176,71 @@ class Table:
             yield "letter", re.compile(rf"(?:{letter})[「『]?(?P<c>[A-Za-z])[」』]?(?:{without})")
             yield "begin", re.compile(rf"{quoted}(?:という(?:言葉|語))?(?:で|から)(?:始|はじ)め")
             yield "end", re.compile(rf"{quoted}(?:という(?:言葉|語))?で(?:終|締め)")
+
+    def _alone_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+        """What is searched in a clause that demands something by itself."""
+        raw, number = self.raw, self._number()
+        gap, units = ("[ -]", "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)) if self.spaced else ("", "")
+        units = units or "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
+        adjective = r"(?:(?P<between>[^\W\d_]+) )?" if self.spaced else "(?P<between>)"
+        yield "count", self._search(rf"(?P<n>{number}){gap}{adjective}(?:{units}|(?P<letters>{raw['letters']}))")
+        yield (
+            "letters",
+            self._search(
+                rf"(?:{raw['a_word']}) (?:\w+ ){{1,2}}(?:(?:{raw['exactly']}) )?(?P<n>{number}) (?:{raw['letters']})"
+                rf"|(?P<m>{number})-letter word"
+            ),
+        )
+        yield "no_more", self._search(raw["no_more"])
+        yield "filler", self._search("|".join(raw["filler"].split()) if self.spaced else raw["filler"])
+        yield "compound", self._search(rf"(?P<n>{number})-(?:{units})" if self.spaced else "(?!)")
+        yield "in_one", self._search(raw["in_one"])
+        yield "yes_no_bare", self._search(raw["yes_no"])
+        for form in ALONE:
+            yield f"alone_{form}", self._search(raw[f"alone_{form}"])
+        for bound in BOUNDS:
+            yield f"bound_{bound}", self._search("|".join(filter(None, (raw[bound], raw.get(f"after_{bound}")))))
+        noun = r" [^\W\d_]{3,}" if self.spaced else "[个种条部本家处座样款首位つ冊枚]|か所"
+        told = rf"(?:{raw['verbs']}|{raw['enumerate']})"
+        yield (
+            "head",
+            re.compile(
+                rf"\W*(?:{told}[- ]?(?:{raw['to_me']})? ?)?(?:(?:{raw['exactly']}) )?(?P<n>{number})"
+                rf"(?!{' ' if self.spaced else ''}(?:{raw['measure']}))(?:{noun})",
+                re.IGNORECASE,
+            ),
+        )
+        made = rf"(?:{told}(?:[ -](?:{raw['to_me']}))? |^\W*)(?:(?:{number}) )(?:\w+ )?"
+        for name in ("haiku", "four_lines"):
+            if self.spaced:
+                yield name, self._search(rf"{made}(?:{raw[name]})")
+            elif self.language == "zh":
+                yield name, re.compile(rf"(?:写|作|来|编|创作)(?:一|个|首|句|篇)*[^,，。?？]{{0,8}}(?:{raw[name]})")
+            else:
+                yield name, re.compile(rf"(?:{raw[name]})を[^、。]{{0,4}}(?:作|詠|書|考え)|(?:{raw[name]})(?:で|に)")
+        yield from self._thing_patterns()
+
+    def _thing_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+        """What is to be left out of what is cooked, and what tells that it is."""
+        raw, without = self.raw, self.raw["without"].removesuffix("|no|leave out|omit")
+        courtesy = r"(?=\s*(?:[.,;:!?()]|$)|\s(?:" + "|".join(raw["filler"].split()) + r")(?!\w))"
+        if self.spaced:
+            yield (
+                "thing",
+                self._search(rf"(?:{without}|with no|leave out)(?: the| any)? (?P<w>[^\W\d_]{{3,}}){courtesy}"),
+            )
+        elif self.language == "zh":
+            yield "thing", re.compile(rf"(?:{without}|不要|无)(?P<w>[\u4e00-\u9fff]{{1,4}}?)(?=的|[,，。;；!！、]|$)")
+        else:
+            taken = r"(?:なし|無し|抜き|を(?:使わ|入れ|抜))"
+            yield "thing", re.compile(rf"(?:^|[、,。のはでに])(?P<w>[^\W\dのはでに]{{1,8}}?|にんにく){taken}")
+        yield "leaving", self._search(raw["leaving"])
+        yield "stands_in", re.compile(raw["stands_in"], re.IGNORECASE)
+        beginning = r"(?<!\w)" if self.spaced else ""
+        yield "cooking", re.compile(rf"{beginning}(?:{raw['cooking']})", re.IGNORECASE)
+
+    def _number(self) -> str:
+        return rf"\d{{1,4}}|{'|'.join(sorted(map(re.escape, self._numbers), key=len, reverse=True))}"
 
     def _around(self, what: str) -> str:
         without = self.raw["without"]

@@ -7,21 +7,15 @@ expression; what a constraint means is the same in all of them.
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Literal, NamedTuple, cast
+from itertools import chain, pairwise
+from typing import Literal, cast
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, sentence, without_code
 from insula.text.constraint_phrases import ABSENT, BOUNDS, FORMS, UNITS, Table, table_of
+from insula.text.demand import EXACT, Constraint, Kind, Unit, range_of
+from insula.text.fragments import SOLE, alone, capped, verses
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.questions import AskKind, asks_in
-
-Unit = Literal["words", "sentences", "paragraphs", "lines", "characters", "items"]
-Form = Literal["table", "json", "bullets", "numbered", "upper", "lower"]
-Sole = Literal["number", "name", "code", "yes_no"]
-Absent = Literal["emoji", "lists", "tables", "digits", "headings", "codes", "exclamations", "commas", "punctuation"]
-Kind = Literal[
-    Unit, Form, Sole, Absent, "opens_yes_no", "word", "letter", "begin", "end", "end_question", "steps", "questions"
-]
 
 MOST = 8
 """Constraints of one message that are read; nobody keeps more."""
@@ -32,11 +26,6 @@ MAX_CHARS = 400
 UNSURE_CHARS = 60
 """The language of a shorter message is often a guess."""
 
-EXACT = 12
-"""Up to this number "in three sentences" means three; "in 100 words" means about so many."""
-TOLERANCE, WIDE_TOLERANCE = 0.2, 0.5
-"""How far one may be from such a number, and from one that is called rough."""
-
 _WISHED: frozenset[AskKind] = frozenset({"request", "list", "code", "how_to", "why", "open", "choice"})
 _TOLD: frozenset[AskKind] = frozenset({"request", "list", "code"})
 _QUOTED = re.compile(
@@ -44,27 +33,18 @@ _QUOTED = re.compile(
 )
 _WORD_QUOTED = re.compile(r"[\"“„«「『'](\w{1,4})[\"”“»」』'](?!\w)")
 """The "yes" and the "no" that are to be answered."""
+_CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
 """Words of a fragment that demands something by itself: "Exactly five words, please." """
+_RELATIVE = 4
+"""Characters at the end of a form, where a relative pronoun may stand ("un tableau qui …")."""
+_OPENING = 3
+"""Words before the number in a request that only names what is wanted."""
 _JSON = re.compile(
     r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
     r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
 )
-
-
-class Constraint(NamedTuple):
-    """One demand on the form of an answer."""
-
-    kind: Kind
-    text: str
-    """As it stands in the message."""
-    least: int = 0
-    most: int = 0
-    """0: no upper bound."""
-    what: str = ""
-    """The word, letter or phrase that is demanded or unwanted."""
-    language: str = "en"
 
 
 def constraints(message: Analysis) -> tuple[Constraint, ...]:
@@ -115,7 +95,7 @@ def _told_first(text: str) -> str | None:
 
 def _before_paste(text: str, language: str) -> tuple[str, bool]:
     """What stands before the colon of "Summarise this in two sentences: …", and whether there was one."""
-    colon = _COLON.search(_QUOTED.sub(lambda found: " " * len(found[0]), text))
+    colon = _COLON.search(_unquoted(text))
     if colon is None or colon.start() < 4:
         return text, False
     head = text[: colon.start()]
@@ -131,26 +111,46 @@ def _only_steps(text: str, language: str) -> bool:
 
 
 def _read(text: str, language: str) -> Iterator[Constraint]:
+    """The demands of a sentence, but for those that somebody else made ("My teacher wants exactly 300 words")."""
+    reported = [match.start() for match in table_of(language).patterns["reported"].finditer(text)]
+    for one in chain(_said(text, language), capped(_unquoted(text), table_of(language))):
+        at = text.find(one.text)
+        if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
+            yield one
+
+
+def _unquoted(text: str) -> str:
+    return _QUOTED.sub(lambda found: " " * len(found[0]), text)
+
+
+def _said(text: str, language: str) -> Iterator[Constraint]:
     table = table_of(language)
     if text.endswith("?") and "," in text:
         yield from _questioned(text, table)
     if table.hint.search(text) is None:
         return
-    plain = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    plain = _unquoted(text)
+    yield from alone(plain, table)
+    yield from verses(plain, table)
+    if not plain.rstrip().endswith(("?", "？")):
+        yield from _stepped(plain, table)
     kinds = _kinds(text, language)
+    if "why" not in kinds:
+        yield from _left_out(plain, table)
     wished = bool(table.wish.search(plain) or table.told.match(plain)) or _is_fragment(plain, table)
-    wished = wished or _stands_before(plain, table)
+    wished = wished or _stands_before(plain, table) or (not kinds and _is_named(plain, table))
+    wished = wished or (not table.spaced and bool(table.patterns["verbs"].search(plain)) and plain[-1] not in "?？")
     if not (kinds & _WISHED or wished or (kinds and table.strict.search(plain))):
         return
     asked = table.question.search(plain) is not None and not wished
+    if kinds & _TOLD or wished:
+        yield from _compound(plain, table)
     yield from _counted(plain, text, kinds, wished, table)
     if not asked and "code" not in kinds:
         yield from _formed(plain, table)
     yield from _sole(plain, _WORD_QUOTED.sub(r"\1", text), table)
     yield from _absent(plain, text, table)
     yield from _bordered(text, table)
-    if kinds & _TOLD and not (asked and plain.rstrip().endswith(("?", "？"))):
-        yield from _stepped(plain, table)
 
 
 def _kinds(text: str, language: str) -> frozenset[AskKind]:
@@ -176,9 +176,12 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
         unit = cast(Unit, next((unit for unit in UNITS if groups.get(unit)), "items"))
         bound = next((name for name in BOUNDS if groups.get(name)), "")
         after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
-        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(kinds & _TOLD))
+        wanted = kinds & _TOLD or table.told.match(text) or _is_named(text[: match.start()], table)
+        told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
         asked = bool(kinds) and not kinds & _TOLD and not wished
-        placed = bool(groups["in"] or groups.get("after_in"))
+        placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
+        placed = placed or bool(table.patterns["in_one"].fullmatch(groups["n"]))
+        placed = placed or (not table.spaced and bool(table.patterns["verbs"].match(text, match.end())))
         if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
             placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
         told = told or (unit == "items" and bool(table.enumerated.search(text, match.end())))
@@ -196,41 +199,37 @@ def _counted(text: str, whole: str, kinds: frozenset[AskKind], wished: bool, tab
             continue
         if not number or (unit == "items" and number < 2) or (number == 1 and aside and not table.number(aside)):
             continue
-        least, most = _range(number, upto, after or bound)
+        least, most = range_of(number, upto, after or bound)
         yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, "", table.language)
 
 
-def _range(number: int, upto: int, bound: str) -> tuple[int, int]:
-    """The least and the most that a number with its bound allows."""
-    match bound:
-        case "most":
-            return 0, upto or number
-        case "below":
-            return 0, number - 1
-        case "least":
-            return number, 0
-        case "exactly":
-            return number, upto or number
-        case "about":
-            return int(number * (1 - WIDE_TOLERANCE)), int((upto or number) * (1 + WIDE_TOLERANCE)) + 1
-        case _ if number <= EXACT:
-            return number, max(upto, number)
-        case _:
-            return int(number * (1 - TOLERANCE)), int((upto or number) * (1 + TOLERANCE)) + 1
+def _is_named(text: str, table: Table) -> bool:
+    """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
+    match = table.quantity.search(text)
+    head = (text[: match.start()] if match else text).split()
+    return 1 < len(head) <= _OPENING and table.number(head[0]) == 1 and text[-1:] not in "?？"
+
+
+def _compound(text: str, table: Table) -> Iterator[Constraint]:
+    """A number in one word with its unit ("a six-word slogan")."""
+    for match in table.patterns["compound"].finditer(text):
+        unit = cast(Unit, next(unit for unit in UNITS if match[unit]))
+        yield Constraint(unit, match.group(), *range_of(table.number(match["n"]), 0, ""), "", table.language)
 
 
 def _formed(text: str, table: Table) -> Iterator[Constraint]:
     for form in FORMS:
         match = table.patterns[form].search(text)
-        if match and not table.negated.search(text, max(0, match.start() - 24), match.start()):
+        if match is None or table.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
+            continue
+        if not table.negated.search(text, max(0, match.start() - 24), match.start()):
             yield Constraint(form, match.group().strip(), language=table.language)
     if match := _JSON.search(text):
         yield Constraint("json", match.group().strip(" .!"), language=table.language)
 
 
 def _sole(text: str, whole: str, table: Table) -> Iterator[Constraint]:
-    kinds: tuple[tuple[Sole, str], ...] = (("number", "sole"), ("name", "sole_name"), ("code", "sole_code"))
-    for kind, name in kinds:
+    for kind, name in SOLE:
         if match := table.patterns[name].search(text):
             yield Constraint(kind, match.group().strip(), language=table.language)
     if match := table.patterns["yes_no"].search(whole):
@@ -249,15 +248,26 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
         what = match["w"] or match.groupdict().get("v") or ""
         if content_words(what, table.language):
             yield Constraint("word", match.group().strip(), what=what, language=table.language)
+    if match := table.patterns["letters"].search(text):
+        number = table.number(match["n"] or match["m"])
+        yield Constraint("letters", match.group().strip(), number, number, language=table.language)
     if match := table.patterns["letter"].search(whole):
         yield Constraint("letter", match.group().strip(), what=match["c"], language=table.language)
+
+
+def _left_out(text: str, table: Table) -> Iterator[Constraint]:
+    """What is not to be in what is cooked ("pesto without garlic")."""
+    for match in table.patterns["thing"].finditer(text):
+        if content_words(match["w"], table.language):
+            yield Constraint("thing", match.group().strip(), what=match["w"], language=table.language)
 
 
 def _bordered(text: str, table: Table) -> Iterator[Constraint]:
     borders: tuple[Literal["begin", "end"], ...] = ("begin", "end")
     for kind in borders:
         if match := table.patterns[kind].search(text):
-            yield Constraint(kind, match.group().strip(), what=match["w"].strip(), language=table.language)
+            what = match["w"] or match.groupdict().get("v") or ""  # German may say it at the end
+            yield Constraint(kind, match.group().strip(), what=what.strip(), language=table.language)
     if match := table.patterns["end_question"].search(text):
         yield Constraint("end_question", match.group().strip(), language=table.language)
 
@@ -271,7 +281,7 @@ def _stepped(text: str, table: Table) -> Iterator[Constraint]:
     told = sum(
         1
         for mark, end in zip(marks, ends, strict=True)
-        if table.request(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
+        if table.tells(text[mark.end() : end].strip(" ,，、")) or table.request(text[: mark.start()][-40:].strip())
     )
     between = [text[one.end() : other.start()] for one, other in pairwise(marks)]
     if len(marks) > 2 and not any(map(str.isalnum, "".join(between))):  # "the steps: first, then, finally"

@@ -87,6 +87,10 @@ def _table() -> _Table:
     )
 
 
+_KANJI = 12
+_ITEMS = re.compile(r"[\n、,，・/]|\d[.)．]")
+
+
 class Expected(NamedTuple):
     """The languages an answer may be in; none at all means that any will do."""
 
@@ -251,7 +255,8 @@ def _latin_prose(text: str) -> bool:
 
 def _kanji_only(text: str, wanted: Expected) -> bool:
     """A few characters without kana may be Japanese as well as Chinese."""
-    return "ja" in wanted.languages and len(text) < 12
+    listed = max((len(piece) for piece in _ITEMS.split(text)), default=0)
+    return "ja" in wanted.languages and listed < _KANJI
 
 
 def _main_script(text: str) -> tuple[str, int]:

@@ -24,6 +24,7 @@ from insula.text.force import (
     of_something_else,
     read,
 )
+from insula.text.grammar import UNSPACED
 from insula.text.pasted import own_words
 from insula.text.slots import Slot, says, slots
 
@@ -34,8 +35,8 @@ SURE, SURER = 0.65, 0.85
 """Chances from which a sentence is a standing wish by its meaning: one that may be, and one in doubt; see `_needed`."""
 TALE = 2
 """Sentences beside one that make of a message something that is told."""
-PLAIN = 0.4
-"""The same of one that is nothing but what it wants, or says how to be called."""
+PLAIN, BARE = 0.4, 0.15
+"""The same of one that is nothing but what it wants, or says how to be called; of a bidding of few words alone."""
 UNLIKELY = 0.02
 """Chance below which it wishes nothing."""
 _FEW = 4
@@ -183,8 +184,12 @@ def _needed(one: Sentence, wish: Wish | None, beside: int) -> float:
     more where its words are for now, or name nothing of an answer amid what somebody tells."""
     if wish is None:
         return SURER if not one.slots and beside >= TALE else SURE
-    plain = is_short(one) or one.says("name") or (one.says("general") and bids(one))
-    return SURER if wish.force == "once" else PLAIN if wish.force == "standing" and plain else SURE
+    if wish.force != "standing":
+        return SURER if wish.force == "once" else SURE
+    bidding = bids(one)
+    if bidding and not beside and len(one.text.split()) <= _FEW and one.language not in UNSPACED:
+        return BARE
+    return PLAIN if is_short(one) or one.says("name") or (bidding and (one.says("general") or not beside)) else SURE
 
 
 def _goes_on(one: Sentence, before: Sentence, wish: Wish) -> bool:

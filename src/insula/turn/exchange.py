@@ -7,6 +7,7 @@ from functools import cached_property
 from insula.text.analysis import LANGUAGES, Analysis, content_words, detect, fold, term_of, words_of
 from insula.text.answers import carries, says_yes
 from insula.text.artefacts import cut_off, echoes, leaks
+from insula.text.constraints import constraints
 from insula.text.coverage import ANSWERED, BRIEF, LONG, Context, Cover, Reply, cover, cover_across, excused
 from insula.text.grammar import UNSPACED, grammar
 from insula.text.languages import expected, in_wrong_language
@@ -73,6 +74,10 @@ _UNANSWERED_BY_YES: frozenset[AskKind] = frozenset(
 _WORDY: frozenset[AskKind] = frozenset({"request", "list", "code"})
 
 
+def _bare(text: str) -> str:
+    return " ".join(_WORDS.findall(text.lower()))
+
+
 def _stems(text: str, language: str) -> frozenset[str]:
     return frozenset(term_of(word, language) or word for word in content_words(text, language))
 
@@ -87,8 +92,16 @@ class Asked:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.asks = asks(analysis)
+        self.demands = constraints(analysis)
+        self.asks = self._asks()
         self.supported = analysis.language in LANGUAGES
+
+    def _asks(self) -> tuple[Ask, ...]:
+        """Its asks; what only says how to answer them ("Just the number.") is none of them."""
+        found = asks(self.analysis)
+        formal = {_bare(one.text) for one in self.demands}
+        own = tuple(ask for ask in found if _bare(ask.text) not in formal or ask.kind != "request")
+        return own if own and len(own) < len(found) else found
 
     @cached_property
     def statements(self) -> tuple[str, ...]:

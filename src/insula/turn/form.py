@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from insula.text.answers import carries
 from insula.text.artefacts import repeats_within
+from insula.text.demand import Kind
 from insula.text.manner import informal, wants_again
 from insula.text.questions import AskKind
 from insula.text.similarity import NEAR_DUPLICATE, near_duplicate
@@ -34,6 +35,8 @@ _FEW_WORDS = 3
 _FEW_CHARS = 24
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
+_SHORT: frozenset[Kind] = frozenset({"letters", "number", "name", "yes_no", "words", "characters"})
+"""Demands that ask for a short answer, or have its length counted."""
 _DONE: frozenset[AskKind] = frozenset({"how_to", "code"})
 _COMMAND = re.compile(
     r"^(?:[a-z][\w.]+(?: [\w./~*]+)* -{1,2}[\w-]+(?: [\w./~*-]+)*|\$ .+|(?:[A-Z]\w*|[⌘⌥⇧⌃^]) ?[+-]? ?\S{1,5})$"
@@ -76,6 +79,8 @@ def _patterns(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 def _too_short(turn: Exchange) -> bool:
     text = turn.response.strip()
     if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
+        return False
+    if any(demand.kind in _SHORT for demand in turn.asked.demands):
         return False
     return any(ask.kind in _EXPECT_MORE and not _suffices(ask.kind, turn, text) for ask in turn.asked.asks)
 

@@ -2,15 +2,20 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from insula.text import relative_times
+from insula.text.relative_times import day
 from insula.types import Confidence, Identity, Level, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
+
+BEARING_LINES = 5
+"""Lines that only bear on what is asked, where none answers it: what memory systems show (`plain` in
+docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo right 47 % for 53 %."""
 
 WORTH_SHOWING = 0.2
 """Score from which a memory is worth the model's attention."""
@@ -77,7 +82,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         mend: what fell short in the turn before, in one sentence.
         advisories: notes on the session's load.
     """
-    known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)])
+    known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)], language)
     own = _sentences().get(language, _sentences()["en"])
     level = _level(confidence, known)
     told = own[level] if personal else ""
@@ -112,37 +117,39 @@ def persona(identity: Identity) -> str:
     return " ".join(filter(None, (f"You are {who}." if who else "", VOICES[identity.voice])))
 
 
-def memories(recalled: Sequence[Recalled]) -> list[tuple[int, str]]:
+def memories(recalled: Sequence[Recalled], language: str = "en") -> list[tuple[int, str]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
     lines: list[tuple[int, str]] = []
     room = MEMORIES_CHARS
     telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
-    for one in telling if any(one.bearing == "answers" for one in telling) else recalled:
+    answered = any(one.bearing == "answers" for one in telling)
+    for one in telling if answered else recalled:
         if not bears(one):
             continue
-        line = dated(one)
+        if not answered and len(lines) == BEARING_LINES:
+            break
+        line = dated(one, language)
         if len(line) <= room:
             lines.append((one.memory.id, line))
             room -= len(line)
     return lines
 
 
-def dated(one: Recalled) -> str:
+def dated(one: Recalled, language: str = "en") -> str:
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
+    What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
     Where it took the place of another it says since when it holds and what held until then; where another took its
     place, until when it held.
     """
-    said = _day(one.memory.said_at)
+    said = day(one.memory.said_at)
     if one.until is not None:
-        said = f"{said}; no longer since {_day(one.until)}"
+        said = f"{said}; no longer since {day(one.until)}"
     elif one.before:
         said = f"since {said}; until then: {one.before.rstrip('.')}"
+    if (meant := relative_times.dated(one.memory.line, one.memory.said_at.date(), language)) is not None:
+        said = f"{said}; {meant.said}: {meant.when}"
     return f"- {who(one)}{one.memory.line} ({said})"
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y}"
 
 
 def bears(one: Recalled) -> bool:

@@ -385,7 +385,11 @@ class _Judged(Question):
             claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * BRIEF
         else:
             claims = self._claims()
-        return Fault(flag="unsupported", certain=False) if claims else None
+        return Fault(flag="unsupported", about=self._beside(), certain=False) if claims else None
+
+    def _beside(self) -> str:
+        """The line on what is asked that does not hold what the response claims; empty where there is none."""
+        return next((each.raw for each in self.own if self.is_about(each) or self.owners & each.subjects), "")
 
     def _claims(self) -> bool:
         news = self.numbers or self.names

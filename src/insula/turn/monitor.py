@@ -15,7 +15,6 @@ from insula.text.analysis import analyse
 from insula.text.artefacts import repeats_within
 from insula.text.code_language import asked_in, in_wrong_code
 from insula.text.compliance import broken
-from insula.text.constraints import constraints
 from insula.text.manner import declines, is_courtesy
 from insula.text.questions import AskKind, is_small_talk
 from insula.text.similarity import specificity
@@ -292,7 +291,7 @@ def _demanded(turn: Exchange) -> Iterator[Fault]:
     """What was demanded of the form of the answer and is not kept; who declines or asks back need not keep it."""
     if turn.declined or turn.echo:
         return
-    for one in constraints(turn.asked.analysis):
+    for one in turn.asked.demands:
         told_apart = one.kind == "questions" and len(turn.asked.asks) >= one.least
         if not told_apart and broken(one, turn.response):
             parts = one.kind in {"steps", "questions"}

@@ -5,7 +5,21 @@ from typing import Literal, NamedTuple, get_args
 
 from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Flag
 
-Kind = Literal["used", "unused", "mistaken", "partly", "held", "general", "modest", "claims", "talk", "unchecked"]
+Kind = Literal[
+    "used",
+    "unused",
+    "mistaken",
+    "partly",
+    "held",
+    "general",
+    "world",
+    "nothing",
+    "modest",
+    "claims",
+    "beyond",
+    "talk",
+    "unchecked",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 WORDS: Mapping[Kind, str] = {
@@ -15,8 +29,11 @@ WORDS: Mapping[Kind, str] = {
     "partly": "partly remembered",
     "held": "remembered; whether the answer uses it could not be told",
     "general": "nothing stored on this: answered from general knowledge",
+    "world": "a question of the world, and not of what you told",
+    "nothing": "nothing stored on this",
     "modest": "nothing stored on this, and the answer says so",
     "claims": "nothing stored on this, and the answer claims to know you",
+    "beyond": "partly remembered, and the answer says what the stored line does not",
     "talk": "nothing was asked",
     "unchecked": "the answer was not checked",
 }
@@ -71,7 +88,11 @@ def verdict(confidence: Confidence, assessment: Assessment | None, *, asked: boo
     return Verdict(kind, "; ".join(said), _tone(assessment, kind), line)
 
 
-_OF_MEMORY: frozenset[Flag] = frozenset({"ignored_memory", "declined", "other_person"})
+_OF_MEMORY: frozenset[Flag] = frozenset({"ignored_memory", "declined", "other_person", "unsupported"})
+
+
+_NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
+"""What a response is that answers nothing, and so uses nothing."""
 
 
 def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool, personal: bool) -> Kind:
@@ -84,14 +105,19 @@ def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool,
     if flags & {"ignored_memory"} or "declined" in held:
         return "unused"
     if "unsupported" in flags:
-        return "claims"
+        return "beyond" if "unsupported" in held else "claims"
     if assessment.used:
         return "used"
     if not asked:
         return "talk"
-    if confidence.level == "low" or not personal:
-        return "modest" if assessment.modest else "general"
-    return "held" if confidence.level == "high" else "partly"
+    answered = not flags & _NO_ANSWER
+    if confidence.level == "low":
+        return "modest" if assessment.modest else "general" if answered else "nothing"
+    if not personal:
+        return "world"
+    if confidence.level == "medium":
+        return "partly"
+    return "held" if answered else "unused"
 
 
 def _beside(assessment: Assessment, kind: Kind) -> list[str]:

@@ -13,9 +13,11 @@ from insula.memory import views as store_views
 from insula.memory.rows import Cited
 from insula.memory.shown import named as shown_by_number
 from insula.memory.store import Store
+from insula.server.api.lessons import WORDS
 from insula.server.page.rendering import address, page
 from insula.server.page.views import guidelines as shown
-from insula.server.page.views import nights
+from insula.server.page.views import learned, nights
+from insula.server.page.views.learned import Card
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.timer import night
 from insula.server.turns import Turns
@@ -38,31 +40,31 @@ async def soul(request: Request, who: Visitor, said: str = "") -> Response:
     store = service.chat.metacognition.store
     path = service.soul_of(who.name)
     found = await decisions.state(store, who.name, path)
+    known = {one.name: one for one in await cards(store, who.name)}
     return page(
         "soul.html",
         who.link,
         who=who,
         here="soul",
-        lines=shown.document(found.text, await _sources(store, who.name)),
+        lines=shown.document(found.text, known),
         foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
         waiting=found.waiting,
         reasons=shown.reasons(found.waiting),
         change=shown.difference(found.text, found.waiting.content) if found.waiting else (),
         history=shown.history(found.past),
-        said=_SAID.get(said, ""),
+        most=WORDS,
+        said=_SAID.get(said, learned.SAID.get(said, "")),
     )
 
 
-async def _sources(store: Store, user: str) -> Mapping[str, Sequence[Cited]]:
-    """The messages that each guideline was learned from, by its id."""
+async def cards(store: Store, user: str) -> list[Card]:
+    """All that was learned of a user, with the messages behind it."""
+    pieces = await desk.pieces(store, user)
     user_id = await store.nights.sleeper(user)
-    kept = [one for one in await store.guidance.lessons(user_id) if one.section] if user_id is not None else []
-    if user_id is None or not kept:
-        return {}
-    cited = {
-        one.id: one for one in await store.guidance.cited(user_id, [each for one in kept for each in one.citations])
-    }
-    return {one.key: [cited[each] for each in one.citations if each in cited] for one in kept}
+    quoted: list[Cited] = (
+        await store.guidance.cited(user_id, learned.citations([one.kept for one in pieces])) if user_id else []
+    )
+    return learned.lessons(pieces, {one.id: one for one in quoted}, store.now())
 
 
 _SAID = {

@@ -11,10 +11,9 @@ from insula.errors import InputError
 from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
 from insula.memory.ledger import Do
-from insula.memory.rows import Cited
 from insula.memory.store import NAME_CHARS
 from insula.server.api.lessons import WORDS
-from insula.server.page.guidelines import field
+from insula.server.page.guidelines import cards, field
 from insula.server.page.rendering import address, page
 from insula.server.page.views import learned as views
 from insula.server.page.visitors import PageRoute, Visitor
@@ -22,12 +21,8 @@ from insula.server.users import service_of
 from insula.sleep import desk, forgetting
 from insula.step import asked, digest, evidence
 
-SAID = {
-    **{str(do): f"The lesson {text}" for do, text in desk.DONE.items()},
-    "forget": "The lesson is forgotten: it is told no more, until you undo that or say it again.",
-    "erase": "It is erased for good. The messages that it was learned from stay, until you erase them.",
-    "rule": "The rule stands as you want it from the next session of a coding agent on.",
-}
+RULED = "rule"
+SAID = {**views.SAID, RULED: "The rule stands as you want it from the next session of a coding agent on."}
 RULE = ("accept", "pin", "unpin", "mute", "unmute", "forget")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -42,20 +37,14 @@ async def learned(
 ) -> Response:
     """Lessons and wishes, and the rules of this machine's coding agents where it has one owner."""
     service = service_of(request)
-    store = service.chat.metacognition.store
-    pieces = await desk.pieces(store, who.name)
-    user_id = await store.nights.sleeper(who.name)
-    quoted: list[Cited] = (
-        await store.guidance.cited(user_id, views.citations([one.kept for one in pieces])) if user_id else []
-    )
-    cards = views.lessons(pieces, {one.id: one for one in quoted}, store.now())
+    known = await cards(service.chat.metacognition.store, who.name)
     rules = None if service.keys else views.rules(await run_in_threadpool(_rules))
     return page(
         "learned.html",
         who.link,
         who=who,
         here="learned",
-        groups=views.grouped(views.holding(cards, q)),
+        groups=views.grouped(views.holding(known, q)),
         rules=None if rules is None else views.holding(rules, q),
         q=q,
         most=WORDS,
@@ -67,7 +56,7 @@ async def learned(
 async def decide(request: Request, who: Visitor) -> Response:
     """A person's word on a lesson."""
     service = service_of(request)
-    name, do, text = [await field(request, each) for each in ("lesson", "do", "text")]
+    name, do, text, back = [await field(request, each) for each in ("lesson", "do", "text", "back")]
     store, soul = service.chat.metacognition.store, service.soul_of(who.name)
     known: dict[str, Do] = {each: each for each in get_args(Do)}
     if do == "erase":
@@ -76,7 +65,8 @@ async def decide(request: Request, who: Visitor) -> Response:
         await desk.decide(store, who.name, soul, name, known[do], text[: WORDS + 1])
     else:
         raise InputError("The form names nothing that can be done with a lesson; go back and choose a button.")
-    return RedirectResponse(f"{address('/learned', who.link, said=do)}#lesson-{name}", 303)
+    place = "/soul" if back == "soul" else "/learned"
+    return RedirectResponse(f"{address(place, who.link, said=do)}#lesson-{name}", 303)
 
 
 @router.post("/learned/rule")
@@ -86,7 +76,7 @@ async def rule(request: Request, who: Visitor) -> Response:
         raise HTTPException(404, "The rules of coding agents belong to the owner of this machine: insula rules.")
     name, do = [await field(request, each) for each in ("rule", "do")]
     await run_in_threadpool(_decide, name, do)
-    return RedirectResponse(f"{address('/learned', who.link, said='rule')}#rule-{name}", 303)
+    return RedirectResponse(f"{address('/learned', who.link, said=RULED)}#rule-{name}", 303)
 
 
 def _rules() -> list[views.Placed]:

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from insula.errors import InputError
+from insula.hosts import places
 from insula.memory import shown as looks
 from insula.memory import views as store_views
 from insula.memory.rows import Sitting
 from insula.memory.store import NAME_CHARS
+from insula.replay.worth import hear
 from insula.server.api import answers
 from insula.server.api.answers import Word
 from insula.server.api.numbers import Id
@@ -184,12 +186,32 @@ async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
 # --- coding agents -----------------------------------------------------------------------------------------------
 
 
+WORDS = {
+    "helped": "Noted: it helped. Its kind is said in that project as before.",
+    "wrong": "Noted as a false alarm: its kind is not said again in that project, until you say that one helped.",
+}
+"""What a person may say of a text of the hook, and what they are told then."""
+
+
 @router.get("/agents")
-async def agents(request: Request, who: Visitor) -> Response:
+async def agents(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
     """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
     looked = _lookback(request).look() if not service_of(request).keys else None
     hooks = await run_in_threadpool(worth.hooks) if looked is not None else None
-    return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks)
+    heard = WORDS.get(said, "")
+    return page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks, said=heard)
+
+
+@router.post("/agents/word")
+async def word_on_a_text(request: Request, who: Visitor) -> Response:
+    """A person's word on a text of the hook, as `insula worth wrong` and `helped` take it."""
+    if service_of(request).keys:
+        raise HTTPException(404, "The hooks of coding agents belong to the owner of this machine: insula worth.")
+    name, word = [await guidelines.field(request, each) for each in ("id", "word")]
+    if word not in WORDS:
+        raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
+    await run_in_threadpool(hear, str(places.home()), name, right=word == "helped", now=time.time())
+    return RedirectResponse(f"{address('/agents', who.link, said=word)}#worth-h", 303)
 
 
 @router.get("/agents/{name}")

@@ -178,7 +178,7 @@ def fact(reading: Reading) -> str:
 
 ADVICE = {
     AWARENESS: (
-        "Another round will hardly tell anything new.",
+        "The next step should be a different one: change what it pointed to, or look at something not yet seen.",
         "What it can tell is already in your context.",
         "Nothing that it depends on has changed meanwhile.",
     ),

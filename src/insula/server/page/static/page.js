@@ -12,7 +12,7 @@ document.body.addEventListener("htmx:responseError", async (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => event.detail.target?.id === "figures" && draw());
 for (const kind of ["load", "hashchange"]) {
   addEventListener(kind, () => {
-    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details[hx-get]");
+    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details[hx-get], .soul details");
     if (meant) meant.open = true;
     for (const one of document.querySelectorAll("details[open][hx-get]")) htmx.trigger(one, "toggle"); // opened too early
   });
@@ -28,6 +28,7 @@ addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));

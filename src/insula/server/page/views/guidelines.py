@@ -6,14 +6,13 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
-from insula.memory.rows import Cited, Revised
+from insula.memory.rows import Revised
 from insula.replay import figures
+from insula.server.page.views.learned import Card
 from insula.sleep import soul
 from insula.sleep.guidelines import NIGHT
 from insula.value import is_list
 
-SOURCES = 4
-"""Messages that are quoted for one guideline, the latest."""
 AROUND = 2
 """Unchanged lines that are shown on each side of a change."""
 Mark = Literal["same", "added", "removed", "gap"]
@@ -27,8 +26,8 @@ class Line:
     text: str
     learned: bool
     """Whether the night wrote it; else it is a person's."""
-    sources: tuple[Cited, ...] = ()
-    """Messages that it was learned from."""
+    card: Card | None = None
+    """What is known of it, and what a person can do with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,21 +42,21 @@ class Revision:
     """Against the state before it."""
 
 
-def document(text: str, sources: Mapping[str, Sequence[Cited]] | None = None) -> list[Line]:
+def document(text: str, cards: Mapping[str, Card] | None = None) -> list[Line]:
     """The document without its comments and marks, and without headings that nothing stands under.
 
     Args:
         text: of the file.
-        sources: the messages that a guideline was learned from, by its id.
+        cards: what was learned, by its id.
     """
-    known = sources or {}
+    known = cards or {}
     lines = [line for line in soul.parse(text).lines if line.text and line.kind not in ("blank", "comment")]
     return [
         Line(
             kind=_kind(line),
             text=line.text,
             learned=line.derived,
-            sources=tuple(known.get(line.id, ())[-SOURCES:]) if line.derived else (),
+            card=known.get(line.id) if line.derived else None,
         )
         for line, following in zip_longest(lines, lines[1:])
         if line.kind != "heading" or (following is not None and following.kind != "heading")

@@ -11,6 +11,7 @@ from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.replay import figures
 from insula.server.page.views import words
+from insula.sleep import desk
 from insula.step.digest import Rule
 from insula.text.surface import written
 from insula.turn.lessons import Advice, advised
@@ -20,6 +21,12 @@ SOURCES = 6
 TOLD, NOTICED, MUTE, GONE = "Told", "Noticed, not told yet", "Muted by you", "Told no more"
 GROUPS = (TOLD, NOTICED, MUTE, GONE)
 """Headings of what was learned, by how it stands."""
+SAID: Mapping[str, str] = {
+    **{do: f"The lesson {text}" for do, text in desk.DONE.items()},
+    "forget": "The lesson is forgotten: it is told no more, until you undo that or say it again.",
+    "erase": "It is erased for good. The messages that it was learned from stay, until you erase them.",
+}
+"""What a person is told of a decision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +73,7 @@ class Placed(NamedTuple):
 
 
 def lessons(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: float) -> list[Card]:
-    """The agent's lessons and wishes, those that are told no more among them; guidelines stand in SOUL.md.
+    """The agent's lessons, wishes and guidelines, those that are told no more among them.
 
     Args:
         pieces: all that was learned.
@@ -74,7 +81,8 @@ def lessons(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: float) -> 
         now: seconds since the epoch.
     """
     told = {advice.id: advice for advice in advised([one.kept for one in pieces if not one.retired], now)}
-    cards = [_card(one, told.get(one.kept.id), cited, now) for one in pieces if not one.kept.section]
+    ordered = sorted(pieces, key=lambda one: bool(one.kept.section))
+    cards = [_card(one, told.get(one.kept.id), cited, now) for one in ordered]
     return sorted(cards, key=lambda card: GROUPS.index(card.group))
 
 
@@ -98,16 +106,20 @@ def _searched(card: Card) -> str:
 def _card(piece: Piece, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Card:
     lesson = piece.kept
     sources = tuple(cited[each] for each in lesson.citations[-SOURCES:] if each in cited)
-    card = _wish(lesson, sources) if is_wish(lesson) else _lesson(lesson, advice, sources, now)
+    if lesson.section:
+        card = _guideline(lesson, sources)
+    else:
+        card = _wish(lesson, sources) if is_wish(lesson) else _lesson(lesson, advice, sources, now)
+    undo = ("undo",) if piece.is_decided else ()
     if not piece.retired:
-        return card
+        return replace(card, decisions=(*card.decisions, *undo))
     why = f"told no more: {piece.retired}"
-    return replace(card, state=why, told=False, waits="", decisions=("undo",), group=GONE, wording="")
+    return replace(card, state=why, told=False, waits="", decisions=undo, group=GONE, wording="")
 
 
 def _decisions(lesson: Kept, *, waits: bool) -> tuple[str, ...]:
     mode = {MUTED: ("unmute",), PINNED: ("unpin", "mute")}.get(lesson.mode, ("pin", "mute"))
-    return (*(("accept",) if waits and not lesson.mode else ()), *mode, "forget", "undo")
+    return (*(("accept",) if waits and not lesson.mode else ()), *mode, "forget")
 
 
 def _about(lesson: Kept, sources: Sequence[Cited]) -> str:
@@ -137,6 +149,27 @@ def _wish(wish: Kept, sources: tuple[Cited, ...]) -> Card:
         bar=None,
         sources=sources,
         waits="" if stand or wish.mode else "It is told once you say it again, or accept it.",
+    )
+
+
+def _guideline(line: Kept, sources: tuple[Cited, ...]) -> Card:
+    """A line of SOUL.md that a night wrote; the document is told as a whole, so no line of it is compared."""
+    told = line.mode != MUTED
+    return Card(
+        id=f"lesson-{line.name}",
+        name=line.name,
+        decisions=_decisions(line, waits=False),
+        advice=line.advice,
+        wording=line.advice,
+        group=TOLD if told else MUTE,
+        state=words.STATES.get(line.mode, "guideline"),
+        told=told,
+        about=f"Always, from SOUL.md: {line.section}.",
+        evidence=f"A night wrote it, from {figures.many(len(line.citations), 'message')}.",
+        verdict="not measured",
+        measured="the guidelines are told as a whole",
+        bar=None,
+        sources=sources,
     )
 
 
@@ -200,8 +233,9 @@ def _counts(life: Life) -> str:
         return "No session has had the opportunity to show anything yet."
     last = f"; last on {figures.day(tally.last)}" if tally.last else ""
     return (
-        f"Of {figures.many(tally.records, 'session')} that could show it: seen untold in {tally.detections}, kept in "
-        f"{tally.suppressions}, broken in {tally.breaches}{last}. Confidence {words.percent(life.confidence)}."
+        f"It could have mattered in {figures.many(tally.records, 'session')}: missed in {tally.detections} that were "
+        f"not told it; of those that were, kept in {tally.suppressions} and broken in {tally.breaches}{last}. "
+        f"Confidence {words.percent(life.confidence)}."
     )
 
 
@@ -220,10 +254,12 @@ def _measured(life: Life) -> str:
     if effect is None:
         told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
+    near = effect.verdict == UNKNOWN and (effect.low > 0 or effect.high < 0)
     return (
         f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
         f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
         f"{tally.withheld_failed} of {tally.withheld} without"
+        + ("; it is looked at again each night, so more than these 95 % are asked for" if near else "")
     )
 
 
@@ -240,4 +276,4 @@ def bar(low: float, middle: float, high: float) -> Bar:
 
 def citations(kept: Sequence[Kept]) -> list[int]:
     """The messages that are quoted."""
-    return [each for one in kept if not one.section for each in one.citations[-SOURCES:]]
+    return [each for one in kept for each in one.citations[-SOURCES:]]
