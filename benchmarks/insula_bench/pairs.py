@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from insula.errors import ModelMalformed
 from insula.llm.client import generate
 from insula.llm.models import resolve
-from insula.memory.embedding import use
-from insula.memory.manner import chances
+from insula.memory.manner import kinds
+from insula.memory.related import Heads, with_related
+from insula.memory.related import heads as shipped
 from insula.settings import load
 from insula.sleep import prompts
 from insula.sleep.phases.wishes import MAX_TOKENS, Verdict
-from insula.text.relations import Relation, doubt, relation
-from insula.text.wishing import parts, unsettled, wishes
+from insula.text.relations import doubt, relation
+from insula.text.wishing import Relation, unsettled, wishes
+from insula_bench.wish_heads import said, vector
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-TABLES = ("wish_pairs.jsonl", "wish_pairs_third.jsonl", "wish_pairs_fourth.jsonl")
+TABLES = ("wish_pairs.jsonl", "wish_pairs_third.jsonl", "wish_pairs_fourth.jsonl", "wish_pairs_wide.jsonl")
 KINDS: tuple[Relation, ...] = ("same", "refines", "contradicts", "lifts", "unrelated")
 
 
@@ -49,17 +51,24 @@ def _pair(row: Mapping[str, str | list[str]]) -> Pair:
     return Pair(str(row["lang"]), str(row["old"]), str(row["new"]), found)
 
 
-def by_words(pair: Pair, meant: tuple[tuple[str, float], ...] = ()) -> Relation:
-    """What the day makes of a pair."""
-    for wish in wishes(pair.new, pair.language, meant=meant):
+def by_words(pair: Pair) -> Relation:
+    """What the day makes of a pair where there is no embedding."""
+    for wish in wishes(pair.new, pair.language):
         if (found := relation(wish, pair.old)) != "unrelated":
             return found
     return "unrelated"
 
 
-def by_meaning(pair: Pair) -> Relation:
-    """The same where the embedding says of each part how surely it is a wish."""
-    return by_words(pair, chances((part, use(part)) for part in parts(pair.new, pair.language)))
+def by_meaning(pair: Pair, known: Heads | None = None) -> Relation:
+    """The same where the embedding says what each part means, by the shipped heads or by others."""
+    parts = said(pair.new, pair.language)
+    heads = known or shipped()
+    meant = tuple((one.part.text, round(float(kinds(one.vector, one.part.marks, heads.kinds)[0]), 3)) for one in parts)
+    heard = wishes(pair.new, pair.language, meant=meant)
+    for wish in with_related(heard, parts, [(pair.old, vector(pair.old))], heads):
+        if (found := relation(wish, pair.old)) != "unrelated":
+            return found
+    return "unrelated"
 
 
 def is_asked(pair: Pair) -> bool:
@@ -79,20 +88,25 @@ def measured(pairs: Sequence[Pair], told: Sequence[Relation]) -> dict[str, str]:
     return found
 
 
-def report(model: str | None) -> dict[str, dict[str, str]]:
-    """The tables, each by words, by meaning, and where a model is named with its answers on what is in doubt."""
+def told_apart(name: str, pairs: Sequence[Pair], heads: Heads) -> dict[str, dict[str, str]]:
+    """A table by words, and by meaning."""
+    words = measured(pairs, [by_words(pair) for pair in pairs])
+    return {
+        f"{name}, words": words,
+        f"{name}, with meaning": measured(pairs, [by_meaning(pair, heads) for pair in pairs]),
+    }
+
+
+def report(model: str) -> dict[str, dict[str, str]]:
+    """The tables, by words and with a model's answers on what is in doubt."""
     found: dict[str, dict[str, str]] = {}
     for name in TABLES:
         pairs = read(name)
         words: list[Relation] = [by_words(pair) for pair in pairs]
-        found[f"{name}, words"] = measured(pairs, words)
-        meant: list[Relation] = [by_meaning(pair) for pair in pairs]
-        found[f"{name}, with meaning"] = measured(pairs, meant)
-        if model is not None:
-            doubtful = [pair for pair in pairs if is_asked(pair)]
-            answers = dict(zip(doubtful, asyncio.run(_answers(model, doubtful)), strict=True))
-            told: list[Relation] = [answers.get(pair, one) for pair, one in zip(pairs, words, strict=True)]
-            found[f"{name}, with {model}"] = {"asked": str(len(doubtful)), **measured(pairs, told)} | _asked(answers)
+        doubtful = [pair for pair in pairs if is_asked(pair)]
+        answers = dict(zip(doubtful, asyncio.run(_answers(model, doubtful)), strict=True))
+        told: list[Relation] = [answers.get(pair, one) for pair, one in zip(pairs, words, strict=True)]
+        found[f"{name}, with {model}"] = {"asked": str(len(doubtful)), **measured(pairs, told)} | _asked(answers)
     return found
 
 

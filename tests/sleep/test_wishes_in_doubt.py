@@ -17,9 +17,8 @@ from insula.sleep.names import PhaseName
 from insula.sleep.pairs import MOST, Later, Pair, doubtful, settled
 from insula.sleep.phases.wishes import KNOWN, settle
 from insula.testing import Reply, Request, ScriptedModel
-from insula.text.relations import Relation
 from insula.text.slots import slots
-from insula.text.wishing import Wish
+from insula.text.wishing import Relation, Wish
 
 pytestmark = pytest.mark.anyio
 

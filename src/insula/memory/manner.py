@@ -1,11 +1,12 @@
-"""How sure it is, by the meaning of a sentence, that it wishes something of the manner of answers for good.
+"""How sure it is, by the meaning of a sentence and what its words show, that it wishes something of answers for good.
 
-A small head on the shipped embedding tells five kinds of sentences: standing wishes, biddings for one answer, what is
-said of others or of the world, what takes a wish back, and plain facts and questions. `insula bench wishes` fits it on
-sentences written for it in eight languages (`wishes.txt`), and measures it on tables that it was not fitted on.
+Small heads on the shipped embedding and the marks of the words (`text/marks.py`) tell five kinds of sentences, each
+with a chance of its own: standing wishes, biddings for one answer, what is said of others or of the world, what takes a
+wish back, and plain facts and questions. `insula bench wishes` fits them on sentences written for it in eight languages
+(`wishes.txt`), and measures them on tables that they were not fitted on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -13,22 +14,29 @@ import numpy as np
 
 from insula.memory.matter import DIMENSIONS, SCALE
 from insula.memory.vectors import Array, Vector
+from insula.text.marks import Part
 
 KINDS = ("wish", "once", "other", "lift", "fact")
 WEIGHTS = "wishes.npz"
+_MOST = 12.0
+"""Odds that are told apart."""
 
 
-def chances(parts: Iterable[tuple[str, Vector | None]]) -> tuple[tuple[str, float], ...]:
+def chances(parts: Iterable[tuple[Part, Vector | None]]) -> tuple[tuple[str, float], ...]:
     """The chance of each part of a message that it is a standing wish; without a vector of the shipped kind, none."""
-    told = [(text, vector) for text, vector in parts if vector is not None and vector.size == DIMENSIONS]
-    return tuple((text, round(float(wishing(vector, weights())), 3)) for text, vector in told)
+    told = [(part, vector) for part, vector in parts if vector is not None and vector.size == DIMENSIONS]
+    return tuple((part.text, round(float(kinds(vector, part.marks)[0]), 3)) for part, vector in told)
 
 
-def wishing(vector: Vector, head: Array) -> float:
-    """The chance that a sentence is a standing wish, by a head: a column for each kind, the last row its intercept."""
-    odds = SCALE * vector @ head[:-1] + head[-1]
-    chance = np.exp(odds - odds.max())
-    return float(chance[KINDS.index("wish")] / chance.sum())
+def kinds(vector: Vector, marks: Sequence[float], head: Array | None = None) -> Array:
+    """The chance of each kind, by a head: a column for each, a row for each number of `row`."""
+    odds = row(vector, marks) @ (weights() if head is None else head)
+    return (1 / (1 + np.exp(-np.clip(odds, -_MOST, _MOST)))).astype(np.float32)
+
+
+def row(vector: Vector, marks: Sequence[float]) -> Array:
+    """What the heads weigh: the meaning, the marks of the words, and one for the intercept."""
+    return np.concatenate([SCALE * vector, np.array([*marks, 1.0], np.float32)])
 
 
 @cache

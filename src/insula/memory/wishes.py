@@ -15,8 +15,8 @@ from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers
 from insula.text.analysis import analyse
-from insula.text.relations import Relation, relation
-from insula.text.wishing import Wish, unsettled, wishes
+from insula.text.relations import relation
+from insula.text.wishing import Relation, Wish, unsettled, wishes
 
 WISH = "wish"
 """The first part of a wish's key."""
@@ -67,15 +67,16 @@ def wished(
         tools: what tools said in the session.
         meant: of its parts, by their meaning, the chance that each is a standing wish.
     """
-    return _plain(wishes(message, language, previous[:SCREENED], response[:SCREENED], meant), message, tools)
+    return plain(wishes(message, language, previous[:SCREENED], response[:SCREENED], meant), message, tools)
 
 
 def unsure(message: str, language: str, tools: Iterable[str] = ()) -> tuple[Wish, ...]:
     """What a message may wish, or take back, and its words leave open, under the same conditions."""
-    return _plain(unsettled(message, language), message, tools)
+    return plain(unsettled(message, language), message, tools)
 
 
-def _plain(found: Sequence[Wish], message: str, tools: Iterable[str]) -> tuple[Wish, ...]:
+def plain(found: Sequence[Wish], message: str, tools: Iterable[str]) -> tuple[Wish, ...]:
+    """Of some wishes those that may be learned from."""
     if not found or screen(message[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flat(text) for text in tools]

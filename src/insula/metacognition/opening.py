@@ -23,7 +23,7 @@ from insula.memory.wishes import is_all
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.hearing import heard, to_hear
 from insula.metacognition.meaning import question
-from insula.metacognition.mind import Mind
+from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, known_names, memorable, terms_of
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
@@ -176,9 +176,13 @@ class Opening:
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        known = await self._known(place)
+        standing = sorted(known.wishes, key=lambda one: -one.latest) if known else ()
         with self.kept_from_host("wishes"):
-            self.heard = await heard(self._content, self._analysis.language, self.history, self._meaning)
-        self._prepare(asked, found, await self._learned(place, self._analysis))
+            self.heard = await heard(
+                self._content, self._analysis.language, self.history, self._meaning, [one.text for one in standing]
+            )
+        self._prepare(asked, found, self._learned(known, place, self._analysis) if known else ())
 
     @property
     def _embed(self) -> Embed | None:
@@ -207,10 +211,15 @@ class Opening:
         self._regulation, self._adaptations = begun.regulation, begun.adaptations
         self._advisories = advisories(begun.conditions.reasons)
 
-    async def _learned(self, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
-        """The lessons that the message brings up; none where they cannot be read."""
+    async def _known(self, place: Place) -> Learned | None:
+        """What nights have learned of the user; nothing where it cannot be read."""
         with self.kept_from_host("lessons"):
-            known = await self._owner.learned(place)
+            return await self._owner.learned(place)
+        return None
+
+    def _learned(self, known: Learned, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
+        """The lessons that the message brings up."""
+        with self.kept_from_host("lessons"):
             self._guidelines, self._calibration = known.guidelines, known.calibration
             self.wishes = wishes.told(known.wishes, asked.terms, self.heard, payload=is_payload(self._content))
             held = self._owner.holdout

@@ -10,8 +10,8 @@ from insula.memory.rows import Kept
 from insula.memory.wishes import WHY, backed, entry, is_of_one_matter, is_wish, stands, words
 from insula.sleep.agreement import opposite
 from insula.sleep.operations import NIGHT, room
-from insula.text.relations import Relation, doubt, relation
-from insula.text.wishing import Wish
+from insula.text.relations import doubt, relation
+from insula.text.wishing import Relation, Wish
 
 MOST = 12
 """Pairs that are asked about in one night, the most doubtful."""

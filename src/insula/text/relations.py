@@ -4,14 +4,12 @@ Told from the slots that both speak of, and where they speak of none from their 
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from insula.text.analysis import LANGUAGES, detect
 from insula.text.slots import OF_TEXT, PAIRS, Slot, says, slots
 from insula.text.wishes import likeness
-from insula.text.wishing import Wish
+from insula.text.wishing import Relation, Wish
 
-Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
 ALIKE = 0.5
 """Share of the content words of the shorter of two wishes without slots that the other must hold."""
 _SLIGHT = 0.1
@@ -25,8 +23,11 @@ def relation(new: Wish, standing: str) -> Relation:
     """What a new wish makes of the words of one that stands."""
     if new.force == "pointing" or (new.force == "once" and not new.lifts):
         return "unrelated"
-    found = _relation(new, slots(standing), standing)
-    return "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found
+    old = slots(standing)
+    found = _relation(new, old, standing)
+    told = "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found
+    known = bool(new.slots and old)  # their words tell what both are of
+    return told if known or told != "unrelated" else dict(new.meant).get(standing, told)
 
 
 def _relation(new: Wish, old: Sequence[Slot], standing: str) -> Relation:

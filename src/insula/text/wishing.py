@@ -6,9 +6,9 @@ asked or mocked is no wish; what belongs to the one task at hand is one for now.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from insula.text.analysis import LANGUAGES, Analysis, analyse
 from insula.text.force import (
@@ -19,7 +19,6 @@ from insula.text.force import (
     creates,
     force_of,
     is_none,
-    is_of_a_thing,
     is_once,
     is_short,
     of_something_else,
@@ -29,14 +28,17 @@ from insula.text.grammar import UNSPACED
 from insula.text.pasted import own_words
 from insula.text.slots import Slot, says, slots
 
+Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
 WORDS_CHARS = 160
 """Characters of a wish."""
-SURE, SURER = 0.6, 0.95
-"""Chances from which the meaning of a sentence makes a wish of it that its words do not; see `_needed`."""
+SURE, SURER = 0.65, 0.85
+"""Chances from which a sentence is a standing wish by its meaning: one that may be, and one in doubt; see `_needed`."""
+TALE = 2
+"""Sentences beside one that make of a message something that is told."""
+PLAIN, BARE = 0.4, 0.15
+"""The same of one that is nothing but what it wants, or says how to be called; of a bidding of few words alone."""
 UNLIKELY = 0.02
-"""Chance below which its words alone make no standing wish."""
-_LETTERS, _FEWEST = 4, 3
-"""Letters of a part whose meaning is asked for, and words of one that names nothing of an answer."""
+"""Chance below which it wishes nothing."""
 _FEW = 4
 """Words of a message that tell no language: then it is read in all."""
 _BRIEF = 6
@@ -58,18 +60,13 @@ class Wish(NamedTuple):
     """Whether it takes back what was wished before."""
     about: str = ""
     """What it holds for; empty: for everything."""
+    meant: tuple[tuple[str, Relation], ...] = ()
+    """What it makes, by its meaning, of the words of wishes that stand."""
 
 
-def parts(message: str, default: str = "en") -> tuple[str, ...]:
-    """The parts of a message that may each be a wish; none where it may not be the user's own plain words."""
-    own = own_words(message)
-    found = _parts(analyse(own, default=default)) if own else ()
-    return tuple(part for part in found if sum(map(str.isalpha, part)) >= _LETTERS)
-
-
-def _parts(analysis: Analysis) -> Iterator[str]:
-    for sentence in analysis.sentences:
-        yield from (part.strip() for part in _OPENED.split(sentence.text) if part.strip())
+def told_apart(analysis: Analysis) -> tuple[str, ...]:
+    """The parts of a message that may each be a wish: its sentences, what is behind a colon apart."""
+    return tuple(part.strip() for one in analysis.sentences for part in _OPENED.split(one.text) if part.strip())
 
 
 @lru_cache(maxsize=512)
@@ -109,7 +106,7 @@ def unsettled(message: str, default: str = "en") -> tuple[Wish, ...]:
     own = own_words(message)
     analysis = analyse(own, default=default)
     language = analysis.language if analysis.language in LANGUAGES else default
-    said = [read(part, language) for part in _parts(analysis)] if own and language in LANGUAGES else []
+    said = [read(part, language) for part in told_apart(analysis)] if own and language in LANGUAGES else []
     if any(one.says("sarcasm") for one in said):
         return ()
     heard = [one.words for one in wishes(message, default) if one.force != "weak"]
@@ -131,7 +128,7 @@ def _heard(
     analysis: Analysis, language: str, previous: str, response: str, meant: Mapping[str, float]
 ) -> tuple[Wish, ...]:
     """The wishes in a message, read in one language."""
-    said_as = tuple(_parts(analysis))
+    said_as = told_apart(analysis)
     said = [read(part, language) for part in said_as]
     if any(one.says("sarcasm") for one in said):
         return ()
@@ -145,7 +142,7 @@ def _heard(
         else:
             wish = _wish(one, analysis, previous) or _referring(one, before, response)
             chance = meant.get(said_as[place])
-            wish = wish if chance is None else _by_meaning(one, wish, chance, previous)
+            wish = wish if chance is None else _by_meaning(one, wish, chance, previous, len(said_as) - 1)
             if wish := _under(before, one, wish):
                 found.append(wish)
     return tuple(found)
@@ -160,40 +157,39 @@ def _under(head: Sentence | None, one: Sentence, wish: Wish | None) -> Wish | No
     return wish._replace(force="once") if is_once(head) else wish
 
 
-def _by_meaning(one: Sentence, wish: Wish | None, chance: float, previous: str) -> Wish | None:
-    """What a sentence wishes by its words, with what its meaning says of it where that is sure."""
-    if wish is not None and wish.force == "asked" and chance < UNLIKELY and not is_short(one):
-        return None
+def _by_meaning(one: Sentence, wish: Wish | None, chance: float, previous: str, beside: int) -> Wish | None:
+    """What a sentence wishes by its words, with what its meaning says of it, beside so many others."""
+    if wish is not None and (wish.lifts or wish.force in ("pointing", "weak")):
+        return wish
+    if chance < _needed(one, wish, beside):
+        return _unsure(one, wish, chance)
     if wish is not None and wish.force == "standing":
-        plain = one.any("general", "name") or (one.says("prefer") and one.says("target"))
-        kept = chance >= UNLIKELY or is_short(one) or plain
-        return wish if kept else wish._replace(force="asked") if one.slots else None
-    if chance < _needed(one, wish) or (wish is not None and (wish.lifts or wish.force == "pointing")):
-        return wish
-    if one.says("creates") and not one.any("general", "target"):
-        return wish
-    if not one.slots and (one.says("others") or _is_bare(one) or not _is_of_answers(one)):
         return wish
     for_now = is_once(one) or bool(previous and creates(previous, one.language))
-    if for_now or is_none(one) or one.says("lift") or is_of_a_thing(one):
+    if for_now or is_none(one) or one.says("lift"):
         return wish
     return Wish(_bounded(one), one.slots, "standing", about=_about(one))
 
 
-def _is_bare(one: Sentence) -> bool:
-    """Whether a sentence is too short to wish anything that its words do not name."""
-    return len(one.text) < _LETTERS if one.language in UNSPACED else len(one.text.split()) < _FEWEST
+def _unsure(one: Sentence, wish: Wish | None, chance: float) -> Wish | None:
+    """What is left of a wish whose meaning does not say that it stands: one for now, if any."""
+    if wish is None or wish.force == "once":
+        return wish
+    kept = one.slots and (wish.force == "standing" or chance >= UNLIKELY or is_short(one))
+    return wish._replace(force="asked") if kept else None
 
 
-def _is_of_answers(one: Sentence) -> bool:
-    """Whether a sentence that names nothing of an answer speaks of answers at all, of a habit, or of being called."""
-    return one.any("target", "general", "stop", "name", "refer")
-
-
-def _needed(one: Sentence, wish: Wish | None) -> float:
-    """How sure its meaning must be: more where the words are of a liking, of no slot, or of something else to do."""
-    doubtful = not one.slots or one.any("prefer", "hate", "only") or (wish is not None and wish.force == "once")
-    return SURER if doubtful else SURE
+def _needed(one: Sentence, wish: Wish | None, beside: int) -> float:
+    """How sure its meaning must be: less where it bids for good, says how to be called or is nothing but what it wants;
+    more where its words are for now, or name nothing of an answer amid what somebody tells."""
+    if wish is None:
+        return SURER if not one.slots and beside >= TALE else SURE
+    if wish.force != "standing":
+        return SURER if wish.force == "once" else SURE
+    bidding = bids(one)
+    if bidding and not beside and len(one.text.split()) <= _FEW and one.language not in UNSPACED:
+        return BARE
+    return PLAIN if is_short(one) or one.says("name") or (bidding and (one.says("general") or not beside)) else SURE
 
 
 def _goes_on(one: Sentence, before: Sentence, wish: Wish) -> bool:

@@ -21,9 +21,8 @@ from insula.sleep.mistakes import is_users
 from insula.sleep.pairs import Later, Pair, doubtful, settled
 from insula.sleep.sessions import Heard, since_last_night
 from insula.text.analysis import detect
-from insula.text.relations import Relation
 from insula.text.slots import slots
-from insula.text.wishing import Wish
+from insula.text.wishing import Relation, Wish
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
