@@ -1,48 +1,48 @@
-"""What recall costs one user who has talked for years, by how common the words are that are asked with."""
+"""What recall costs one user who has talked for years, by how common the words are that are asked with.
+
+Beside it, in the same run, stands the floor: the best forty by BM25 out of SQLite's own full-text index of the same
+texts, for the same questions; no statements, no meaning, no rows.
+"""
 
 import asyncio
 import gc
 import random
+import sqlite3
 import statistics
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from insula.memory import assertion
 from insula.memory.cue import cue
-from insula.memory.embedding import use
-from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.item import NewItem, new_item
+from insula.memory.embedding import embedded_all, use
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.index import CANDIDATES
 from insula.memory.rows import Place
 from insula.memory.store import Store
-from insula.memory.vectors import Array, Vector, embedded
 from insula.metacognition.meaning import question
-from insula.text.analysis import analyse
+from insula.text.analysis import Word, analyse
 from insula.turn.confidence import estimate
 from insula.types import Controls
+from insula_bench import bulk
 from insula_bench.locomo import Conversation
 from insula_bench.progress import steps
 
 EACH = 100
 """Questions of each kind, after `WARM` that do not count."""
 WARM = 5
+OF_FLOOR = 20
+"""Questions of each kind that the floor is asked."""
 SEED = 7
+MANY = "many"
+"""The user."""
+_BEST = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT ?"
 COMMON = {"2 %": (0.02, ("lighthouse", "harvest", "accordion")), "67 %": (0.67, ("breakfast", "garden"))}
 """Words that stand in a share of all memories, each by itself."""
 ASKED = ("Tell me about the {} and the {}.", "What about the {}?", "Was it the {} or the {}?")
-_ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
-_BATCH = 2_000
-
-
-class Made(NamedTuple):
-    """A sentence that memories are put together from."""
-
-    text: str
-    vector: Vector
 
 
 async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) -> dict[str, Any]:
@@ -51,22 +51,30 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
     CPU times are those of all threads, and steadier than wall times on a shared machine.
     """
     chance = random.Random(SEED)
+    texts = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
+    made = [bulk.sentence(text) for text in steps(texts, "reading sentences")]
+    common = {share: [bulk.sentence(f"There was the {word}.") for word in words] for share, words in COMMON.values()}
+    new = partial(bulk.lines, made, common, size)
     recalling: dict[str, list[float]] = {}
     estimating: list[float] = []
     async with await Store.open(path) as store:
-        place = await store.place("many", "all")
-        await _fill(store, place, _generated(talks, size, chance), size)
-        asking = await store.place("many", "later")
+        began = time.process_time()
+        await bulk.fill(store, await store.place(MANY, "all"), new(random.Random(SEED)), size)
+        built = time.process_time() - began
+        asking = await store.place(MANY, "later")
         gc.collect()
         gc.freeze()  # as `insula chat` does with what it has loaded
-        for kind, texts in _questions(talks, chance).items():
-            for number, text in enumerate(texts):
+        asked = _questions(talks, chance)
+        for kind, each in asked.items():
+            for number, text in enumerate(each):
                 taken, estimated = await _asked(store, asking, text)
                 if number >= WARM:
                     recalling.setdefault(kind, []).append(taken)
                     estimating.append(estimated)
     return {
         "memories": size,
+        "built_cpu_s": round(built, 1),
+        "floor_cpu_ms": await asyncio.to_thread(_floor, path.with_suffix(".fts"), new(random.Random(SEED)), asked),
         "recall_cpu_ms": {kind: quantiles(taken) for kind, taken in recalling.items()},
         "confidence_cpu_ms": quantiles(estimating),
         "mb": await asyncio.to_thread(lambda: round(path.stat().st_size / 2**20, 1)),
@@ -76,9 +84,10 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
 async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     asked = analyse(text)
     began = time.process_time()
-    meaning = cache(partial(embedded, use))  # a turn makes the vector of a text once
-    vector = meaning(question(asked, ()))
-    asks = [one._replace(vector=meaning(one.text)) for one in assertion.questions(asked, USER, ASSISTANT)]
+    whole, asks = question(asked, ()), assertion.questions(asked, USER, ASSISTANT)
+    wanted = list(dict.fromkeys([whole, *(one.text for one in asks)]))  # a turn makes them all at once, each once
+    vectors = dict(zip(wanted, embedded_all(use, wanted), strict=True))
+    vector, asks = vectors[whole], [one._replace(vector=vectors[one.text]) for one in asks]
     sought, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
     found = await store.memories.recall(place, sought, limit, vector=vector, asked=asks)
     recalled = time.process_time()
@@ -94,36 +103,23 @@ def _questions(talks: Sequence[Conversation], chance: random.Random) -> dict[str
     return texts
 
 
-def _generated(talks: Sequence[Conversation], size: int, chance: random.Random) -> Iterator[NewItem]:
-    """New lines, each of two halves of real ones and some common words, as one user might have said them over years.
-
-    The vector of a line and of what it states is the mean of its sentences': a second where the encoder would
-    take minutes.
-    """
-    texts = [sentence.text for talk in talks for line in talk.lines for sentence in analyse(line.text).sentences]
-    made = [Made(text, embedded(use, text)) for text in steps(texts, "embedding")]
-    for _ in range(size):
-        one, other = chance.sample(made, 2)
-        said = [word for share, words in COMMON.values() for word in words if chance.random() < share]
-        analysis = analyse(f"{one.text} {other.text} {' '.join(f'There was the {word}.' for word in said)}")
-        vector = _unit(one.vector + other.vector)
-        stated = [told._replace(vector=vector) for told in assertion.statements(analysis, USER, ASSISTANT)]
-        item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), (), stated)
-        yield item._replace(vector=vector)
+def _floor(path: Path, new: Iterable[bulk.Line], asked: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
+    """CPU milliseconds in which SQLite's full-text index finds as many by BM25, by kind of words."""
+    bulk.floor(path, new)
+    with closing(sqlite3.connect(path)) as raw:
+        return {kind: quantiles([_matched(raw, text) for text in each[:OF_FLOOR]]) for kind, each in asked.items()}
 
 
-def _unit(vector: Array) -> Vector:
-    return vector / (np.linalg.norm(vector) or 1.0)
+def _matched(raw: sqlite3.Connection, text: str) -> float:
+    terms = " OR ".join(f'"{term}"' for term in dict.fromkeys(word.text for word in _words(text)))
+    began = time.process_time()
+    raw.execute(_BEST, (terms, CANDIDATES)).fetchall()
+    return 1000 * (time.process_time() - began)
 
 
-async def _fill(store: Store, place: Place, items: Iterable[NewItem], size: int) -> None:
-    batch: list[tuple[NewItem, float]] = []
-    began = store.now() - size
-    for i, item in enumerate(steps(items, f"making {size:,} memories", size)):
-        batch.append((item, began + i))
-        if len(batch) == _BATCH or i == size - 1:
-            await store.sessions.add(place, batch, _ALL)
-            batch = []
+def _words(text: str) -> list[Word]:
+    """The words of a question that our own index is asked for."""
+    return [word for sentence in analyse(text).sentences for word in sentence.words if word.term]
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

@@ -20,6 +20,7 @@ from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.rows import Place
+from insula.memory.sqlite import MEMORY
 from insula.memory.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
 from insula.stats import auroc
@@ -30,8 +31,9 @@ from insula.types import Controls
 from insula_bench import locomo
 from insula_bench.locomo import ADVERSARIAL, Conversation
 from insula_bench.progress import steps
-from insula_bench.scale import quantiles, recall_at_scale
+from insula_bench.scale import MANY, quantiles, recall_at_scale
 
+_SCALE = "scale.db"
 TOP = 5
 REPLY_CHARS = 2_000
 MEMORY_LINES = 5
@@ -43,22 +45,26 @@ _ALL = Controls(consolidation_threshold=0.0, stm_capacity=1_000_000)
 """Everything is kept, so that what is measured is recall and not salience."""
 
 
-def run(path: str, memories: int, json: bool) -> int:
-    """Measure everything, print it, and return the exit code."""
+def run(path: str, memories: int, json: bool, recall_alone: bool = False) -> int:
+    """Measure everything, or recall at scale alone; print it, and return the exit code."""
     talks = locomo.read(path)
     warm_up()
     with tempfile.TemporaryDirectory() as folder:
-        figures = asyncio.run(_measure(talks, Path(folder), memories))
-    figures |= {"start": start_up(), "resident_mb": resident()}
+        figures = asyncio.run(_measure(talks, Path(folder), memories, recall_alone))
+        figures["resident_mb"] = resident(Path(folder) / _SCALE)
+    if not recall_alone:
+        figures["start"] = start_up()
     print(jsonlib.dumps(figures, indent=2)) if json else _show(figures)
     return 0
 
 
-async def _measure(talks: list[Conversation], folder: Path, memories: int) -> dict[str, Any]:
-    return {
+async def _measure(talks: list[Conversation], folder: Path, memories: int, recall_alone: bool) -> dict[str, Any]:
+    scale = {"scale": await recall_at_scale(talks, folder / _SCALE, memories)}
+    if recall_alone:
+        return scale
+    return scale | {
         "recall": await recall_quality(talks, folder),
         "turn": await whole_turns(talks, folder / "turns.db"),
-        "scale": await recall_at_scale(talks, folder / "scale.db", memories),
         "monitor": monitor_cost(talks),
     }
 
@@ -157,13 +163,20 @@ async def whole_turns(talks: list[Conversation], path: Path) -> dict[str, Any]:
     return {"turns": len(added), "added_ms": quantiles(added), "bytes_per_message": round(size / (2 * len(added)))}
 
 
-def resident() -> dict[str, int]:
-    """MB that a process holds after a turn that recalled: by words alone, and with the shipped embedding (Linux)."""
-    return {name: _held(embed) for name, embed in (("none", "None"), ("use", "use"))}
+def resident(many: Path) -> dict[str, int]:
+    """MB that a process holds after turns that recalled: by words alone, with the shipped embedding, and with that and
+    the memories of a store (Linux).
+    """
+    return {
+        "none": _held("None", MEMORY, "one"),
+        "use": _held("use", MEMORY, "one"),
+        "many": _held("use", str(many), MANY),
+    }
 
 
-def _held(embed: str) -> int:
-    said = subprocess.run([sys.executable, "-c", _TURN.format(embed=embed)], check=True, capture_output=True, text=True)
+def _held(embed: str, path: str, user: str) -> int:
+    script = _TURN.format(embed=embed, path=path, user=user)
+    said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     return round(int(said.stdout) / 1024)
 
 
@@ -171,19 +184,17 @@ _TURN = """
 import asyncio
 from insula.memory.embedding import use
 from insula.metacognition import Metacognition
-from insula.testing import memory_store
 
 async def turns():
-    async with memory_store() as store:
-        mind = Metacognition(store, embed={embed})
-        for text in ("I live in Porto.", "Where do I live?"):
-            async with mind.turn("one", text, text) as turn:
+    async with await Metacognition.open({path!r}, embed={embed}) as mind:
+        for text in ("I live in Porto.", "Where do I live?", "What about the garden?"):
+            async with mind.turn({user!r}, text, text) as turn:
                 turn.finish("In Porto.")
+        print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmRSS")))
 
 asyncio.run(turns())
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmRSS")))
 """
-"""A process of its own: two turns, and what it holds then in kB."""
+"""A process of its own: three turns, and what it holds then in kB."""
 
 
 def monitor_cost(talks: list[Conversation]) -> dict[str, Any]:
@@ -241,19 +252,17 @@ def _median_run(arguments: list[str]) -> float:
 
 
 def _show(figures: dict[str, Any]) -> None:
+    console = Console()
+    _show_scale(console, figures["scale"], figures["resident_mb"])
+    if "turn" not in figures:
+        return
     table = Table("measure", "median", "p95", "max", box=None, header_style="dim")
     for name, part in (
         (f"a turn without its model, ms ({figures['turn']['turns']} turns)", figures["turn"]["added_ms"]),
-        *(
-            (f"recall from {figures['scale']['memories']:,} memories, {kind} words, CPU ms", part)
-            for kind, part in figures["scale"]["recall_cpu_ms"].items()
-        ),
-        ("confidence after it, CPU ms", figures["scale"]["confidence_cpu_ms"]),
         ("assess a reply of 2 kB, CPU ms", figures["monitor"]["assess_cpu_ms"]),
         ("the same with five lines of memory", figures["monitor"]["assess_with_memory_cpu_ms"]),
     ):
         table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")))
-    console = Console()
     console.print(table)
     quality = figures["recall"]
     console.print(
@@ -262,10 +271,23 @@ def _show(figures: dict[str, Any]) -> None:
     )
     for kind, area in quality["confidence"]["auroc"].items():
         console.print(f"confidence, answerable against {kind.replace('_', ' ')}: AUROC {area:.3f}")
-    held = figures["resident_mb"]
-    console.print(
-        f"{figures['turn']['bytes_per_message']:,} bytes a message in the store; "
-        f"a process holds {held['none']} MB, with the embedding {held['use']}"
-    )
+    console.print(f"{figures['turn']['bytes_per_message']:,} bytes a message in the store")
     start = figures["start"]
     console.print(f"start: import insula {start['import_ms']} ms, insula --help {start['help_ms']} ms")
+
+
+def _show_scale(console: Console, scale: dict[str, Any], held: dict[str, int]) -> None:
+    size = f"{scale['memories']:,}"
+    table = Table("CPU ms", "median", "p95", "max", "times the floor", box=None, header_style="dim")
+    for kind, ours in scale["recall_cpu_ms"].items():
+        floor = scale["floor_cpu_ms"][kind]
+        for name, part in ((f"recall from {size} memories, {kind} words", ours), ("  SQLite's own BM25", floor)):
+            times = f"{part['median'] / floor['median']:.1f}" if part is ours else ""
+            table.add_row(name, *(f"{part[key]:.2f}" for key in ("median", "p95", "max")), times)
+    estimate = scale["confidence_cpu_ms"]
+    table.add_row("confidence after it", *(f"{estimate[key]:.2f}" for key in ("median", "p95", "max")), "")
+    console.print(table)
+    console.print(
+        f"the store was written in {scale['built_cpu_s']} s of CPU and takes {scale['mb']:,} MB; a process holds "
+        f"{held['none']} MB, with the embedding {held['use']}, with these memories {held['many']}"
+    )

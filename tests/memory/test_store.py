@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
-from insula.memory import assertion, facts, index, sqlite
+from insula.memory import assertion, facts, index, sqlite, statements
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
@@ -19,7 +20,7 @@ from insula.memory.schema import metadata
 from insula.memory.store import Store
 from insula.testing import memory_store
 from insula.text.analysis import analyse
-from insula.types import Controls, Recalled
+from insula.types import IMPASSE, TURN, Controls, Recalled, Signal
 
 pytestmark = pytest.mark.anyio
 KEEP_ALL = Controls(consolidation_threshold=0.0)
@@ -252,4 +253,33 @@ async def test_no_more_is_read_of_a_long_memory_than_of_a_short_one() -> None:
             return await store.run(work)
 
     short, long = await steps(200), await steps(800)
+    assert long < 1.2 * short
+
+
+async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
+    """What a turn asks of it: how the last one went, and what was left open, in whatever session."""
+
+    async def steps(size: int) -> int:
+        def work(connection: sa.Connection) -> int:
+            taken = [0]
+            raw: Any = connection.connection.dbapi_connection
+            raw.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 10)
+            statements.ledger(connection, new, [TURN], True, 5)
+            [last] = statements.ledger(connection, new, [TURN, IMPASSE], False, 1)
+            raw.set_progress_handler(None, 0)
+            assert (last.kind, last.turn) == (IMPASSE, size)
+            return taken[0]
+
+        async with await Store.open(":memory:") as store:
+            place, new = await store.place("me", "monday"), await store.place("me", "tuesday")
+            at = datetime.fromtimestamp(0, UTC)
+            noted = [
+                Signal(kind=kind, user="me", session="monday", turn=number + 1, reason="so", at=at, data={})
+                for number in range(size)
+                for kind in (TURN, IMPASSE)
+            ]
+            await store.run(statements.append, place, noted)
+            return await store.run(work)
+
+    short, long = await steps(100), await steps(400)
     assert long < 1.2 * short

@@ -51,8 +51,15 @@ _OF = _HELD.add_columns(statements.c.id, *_READ, memories.c.said_at, memories.c.
 
 
 def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
-    """Write the statements of a memory, a row for each subject."""
-    rows = [
+    """Write the statements of a memory."""
+    if new := as_stored(user_id, memory_id, made):
+        connection.execute(sa.insert(statements), new)
+    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
+
+
+def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[dict[str, Any]]:
+    """The statements of a memory as they are stored, a row for each subject."""
+    return [
         {
             "user_id": user_id,
             "memory_id": memory_id,
@@ -69,9 +76,6 @@ def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[
         for one in made
         for subject in (sorted(one.subjects) or [""])
     ]
-    if rows:
-        connection.execute(sa.insert(statements), rows)
-    connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
 
 
 def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[Spoken]:

@@ -69,6 +69,27 @@ _SALIENCES = (
 )
 
 
+_NOTED = (
+    sa.select(signals, sessions.c.name.label("session"))
+    .join(sessions, sessions.c.id == signals.c.session_id)
+    .order_by(signals.c.id.desc())
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_OF_KIND = signals.c.kind == sa.bindparam("kind")
+_OF_USER = _NOTED.where(signals.c.user_id == sa.bindparam("user"))
+# Of a session without `+ 0` SQLite would read all that a user's other sessions noted, too.
+_OF_SESSION = _NOTED.where(
+    signals.c.user_id + 0 == sa.bindparam("user"), signals.c.session_id == sa.bindparam("session")
+)
+_LEDGER = {
+    (False, False): _OF_USER,
+    (False, True): _OF_USER.where(_OF_KIND),
+    (True, False): _OF_SESSION,
+    (True, True): _OF_SESSION.where(_OF_KIND),
+}
+"""The last signals, of a session or of a user, of one kind or of all; kinds one by one, so that none is sorted."""
+
+
 def _here(here: Place) -> dict[str, object]:
     return {"user": here.user_id, "session": here.session_id}
 
@@ -276,17 +297,9 @@ def ledger(
     connection: sa.Connection, here: Place, kinds: Iterable[str], session_only: bool, limit: int
 ) -> list[Signal]:
     """The last signals of a user, or of one session, newest first."""
-    query = (
-        sa.select(signals, sessions.c.name.label("session"))
-        .join(sessions, sessions.c.id == signals.c.session_id)
-        .where(signals.c.user_id == here.user_id)
-        .order_by(signals.c.id.desc())
-        .limit(limit)
-    )
-    if wanted := list(kinds):
-        query = query.where(signals.c.kind.in_(wanted))
-    if session_only:
-        query = query.where(signals.c.session_id == here.session_id)
+    values: list[dict[str, object]] = [{**_here(here), "limit": limit, "kind": kind} for kind in kinds]
+    query = _LEDGER[session_only, bool(values)]
+    found = [row for one in values or [{**_here(here), "limit": limit}] for row in connection.execute(query, one)]
     return [
         Signal(
             kind=row.kind,
@@ -297,7 +310,7 @@ def ledger(
             at=moment(row.at),
             data=row.data,
         )
-        for row in connection.execute(query)
+        for row in sorted(found, key=lambda row: -row.id)[:limit]
     ]
 
 

@@ -32,7 +32,8 @@ ANSWERS = 3
 ANSWERED = 0.75
 """The least chance where a line answers."""
 LIKELIER = 0.5
-"""Chance from which talk of others, of which no statement is read, counts as holding the answer: likelier than not.
+"""Chance from which memory counts as holding the answer where no statement tells (talk of others, of which none is
+read; a line as near as one of so many is by chance): likelier than not.
 Chosen on our own talks: of what was not told 83 to 86 % stay below, of what was 42 % (at 0.4: 49 to 53 %, 22 %), and
 nine lines in ten that do not answer are made an answer of (docs/benchmarks/help.md)."""
 SHORT = 0.01
@@ -107,17 +108,18 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
     one of its lines is as near by chance: that far `stored` alone says how sure to be.
     """
     judged = [one for one in known if one.fit is not None]
+    below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
+    by_words = stored if stored >= LIKELIER else min(stored, below_medium)
     if not judged:
-        return stored if stored >= LIKELIER or of_documents(known) else min(stored, calibration.medium - SHORT)
+        return stored if of_documents(known) else by_words
     if (answers := _nearest(one for one in judged if one.bearing == "answers" and not one.reason)) is not None:
         said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
         return max(stored, said / (1 + by_chance(answers, memories)))
-    below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
     if not all(one.memory.speaker == USER for one in judged):
         return min(stored, below_high)
     if (near := _nearest(filter(is_near, judged))) is None:
         return min(stored, below_medium)
-    held = max(stored, calibration.medium) if by_chance(near, memories) <= LIKELY else stored
+    held = max(stored, calibration.medium) if by_chance(near, memories) <= LIKELY else by_words
     return min(held, below_high)
 
 

@@ -1,0 +1,35 @@
+"""What is written in bulk is remembered as what was said."""
+
+import random
+
+import pytest
+
+from insula.memory.cue import cue
+from insula.memory.embedding import use
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.store import Store
+from insula.memory.vectors import embedded
+from insula.text.analysis import analyse
+from insula_bench import bulk
+
+pytestmark = pytest.mark.anyio
+TEXTS = ("I live in Porto.", "My sister keeps bees.", "The ferry was late.", "We painted the kitchen.")
+SIZE = 40
+
+
+async def test_what_is_written_in_bulk_is_found_by_its_words_and_by_its_meaning(store: Store) -> None:
+    made = [bulk.sentence(text) for text in TEXTS]
+    common = {0.5: [bulk.sentence("There was the breakfast.")]}
+    lines = list(bulk.lines(made, common, SIZE, random.Random(1)))
+    assert [one.text for one in bulk.lines(made, common, SIZE, random.Random(1))] == [one.text for one in lines]
+    await bulk.fill(store, await store.place("many", "all"), lines, SIZE)
+    asking = await store.place("many", "later")
+    assert (await store.sessions.counts(asking))["long_term"] == SIZE
+    for text, vector, word in (("Who keeps bees?", None, "bees"), ("¿Dónde vivo?", "Where do I live?", "Porto")):
+        asked = cue(analyse(text), USER, ASSISTANT)
+        meant = embedded(use, vector) if vector else None
+        found = await store.memories.recall(asking, asked, 3, vector=meant)
+        assert all(word in one.memory.content for one in found.recalled)
+        assert found.recalled
+    share = sum("breakfast" in one.text for one in lines) / SIZE
+    assert 0.2 < share < 0.8
