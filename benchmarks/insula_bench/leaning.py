@@ -29,6 +29,7 @@ UNRELATED = 12
 """Lines of other conversations beside those of each, and what each weighs."""
 WEIGHT = 0.2
 RIDGE, STEPS, ROUNDS = 3.0, 30, 5
+LEAST_SPREAD = 1e-4
 SHARES = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
 """Shares of unrelated lines between which is told how fast they fall."""
 
@@ -102,7 +103,7 @@ def fit(pairs: Sequence[Pair]) -> Array:
 
 def _logistic(x: Array, y: npt.NDArray[np.bool_], weight: Array) -> Array:
     """Newton's steps of a logistic regression, with a ridge on all but the intercept, by each feature's spread."""
-    ridge = np.diag([*(RIDGE * x[:, :-1].var(axis=0)), 1e-6])
+    ridge = np.diag([*(RIDGE * np.maximum(x[:, :-1].var(axis=0), LEAST_SPREAD)), LEAST_SPREAD])
     head = np.zeros(x.shape[1])
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(x @ head, -30, 30)))
@@ -135,10 +136,9 @@ def _pairs() -> Iterator[Pair]:
         for one, own in zip(_read(table), told[table], strict=True):
             number += 1
             texts = {each.statement.text for each in own}
-            picked = (pool[at] for at in rng.integers(0, len(pool), UNRELATED).tolist())
-            others = [
-                each._replace(memory=-at) for at, each in enumerate(picked, 1) if each.statement.text not in texts
-            ]
+            drawn: list[int] = rng.integers(0, len(pool), UNRELATED).tolist()
+            picked = [pool[at]._replace(memory=-place) for place, at in enumerate(drawn, 1)]
+            others = [each for each in picked if each.statement.text not in texts]
             yield from _of(table, number, one, own, others)
 
 
