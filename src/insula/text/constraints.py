@@ -258,7 +258,7 @@ def _absent(text: str, whole: str, table: Table) -> Iterator[Constraint]:
 def _left_out(text: str, table: Table) -> Iterator[Constraint]:
     """What is not to be in what is cooked ("pesto without garlic")."""
     for match in table.patterns["thing"].finditer(text):
-        if content_words(match["w"], table.language):
+        if not table.spaced or content_words(match["w"], table.language):
             yield Constraint("thing", match.group().strip(), what=match["w"], language=table.language)
 
 

@@ -64,7 +64,8 @@ _JOINED = re.compile(r",\s*(?:(?:and|y|et|und|e|ed)\s)?|\s(?:and|y|et|und|e|ed)\
 _WORDS = re.compile(r"[^\W\d_]+")
 _QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"”“»」』][.。]?")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
-_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；]))")
+_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；])|(?=[\u3040-\u9fff]))")
+_AND = re.compile(r"\s(?:and|y|e|et|und|ed)\s")
 _TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
 """Kinds of things of which it can be told whether a text holds one."""
 _PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
@@ -304,11 +305,14 @@ class Exchange:
         if sum(1 for line in _PART.split(self.response) if any(map(str.isalnum, line))) >= len(asks):
             return self.reply.size <= LONG or bool(_ITEM.search(self.response))
         clauses = [each for each in _CLAUSE.split(self.response) if any(map(str.isalnum, each))]
+        clauses = [part for each in clauses for part in _AND.split(each)]
         brief = self.reply.size <= BRIEF * len(asks)
         return (
             brief
             and len(clauses) >= len(asks)
-            and all(asks[i].kind in _TOLD and carries(asks[i].kind, self.response, self.language) for i in missed)
+            and all(
+                asks[i].kind in _TOLD | _PICKED and carries(asks[i].kind, self.response, self.language) for i in missed
+            )
         )
 
     @cached_property
