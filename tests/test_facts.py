@@ -310,6 +310,60 @@ async def test_a_message_that_contradicts_itself_is_told_and_never_high(line: st
         assert shown(turn) == [line]
 
 
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("We bought an old watermill on the Norfolk coast and live in it.", "What kind of home do I have?"),
+        ("Yoga has moved to Fridays.", "Which day is my yoga?"),
+        ("Der Friseur hat mich jetzt blond gefärbt.", "Welche Haarfarbe habe ich?"),
+        ("Il maestro di piano mi ha spostato al venerdì.", "In che giorno ho pianoforte?"),
+        ("Minha afilhada vai casar com o Tiago em junho.", "Quem é o noivo da minha afilhada?"),
+        ("Es que mi mujer está en Vigo arreglando barcos.", "¿Dónde trabaja mi mujer esta semana?"),
+    ],
+)
+async def test_what_is_told_in_quite_other_words_is_shown_and_not_sure(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level == "medium"
+        assert shown(turn) == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("My sister bought an old watermill.", "What kind of home do I have?"),
+        ("Mon associé Rémi est daltonien.", "Est-ce que je suis daltonien ?"),
+        ("Meine Tante ist allergisch gegen Nüsse.", "Wogegen bin ich allergisch?"),
+        ("Il mio vicino suona il violino.", "Che strumento suono?"),
+        ("私の上司は猫を飼っています。", "私は何を飼っていますか？"),
+    ],
+)
+async def test_what_is_told_of_somebody_else_stays_theirs_however_near(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level == "low"
+        assert shown(turn) == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "ask"),
+    [
+        ("J'ai une vieille Twingo.", "La pauvre Renault est partie à la casse.", "Est-ce que j'ai encore ma Twingo ?"),
+        ("Sou vegano há anos.", "Confesso que voltei ao churrasco.", "Ainda sou vegano?"),
+    ],
+)
+async def test_what_may_have_changed_in_other_words_is_told_with_what_was_and_first(
+    older: str, newer: str, ask: str
+) -> None:
+    async with told(older, newer, ask=ask) as turn:
+        assert turn.confidence.level == "medium"
+        assert shown(turn) == [newer, older]
+
+
+@pytest.mark.parametrize("beside", ["Wir haben Vorhänge gekauft.", "Meine Schwester trinkt jetzt Tee."])
+async def test_what_is_newer_of_another_matter_leaves_what_answers_sure(beside: str) -> None:
+    async with told("Ich trinke morgens immer Kaffee.", beside, ask="Was trinke ich morgens?") as turn:
+        assert turn.confidence.level == "high"
+
+
 async def test_a_message_that_sets_itself_right_is_no_contradiction() -> None:
     async with told("I live in Porto, no wait, I live in Madrid.", ask="Where do I live?") as turn:
         assert turn.confidence.level == "high"

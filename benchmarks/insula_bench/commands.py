@@ -135,12 +135,31 @@ def bench_rate(
     users: Annotated[int, typer.Option(help="Nights of each round.", min=2)] = 200,
     workers: Annotated[str, typer.Option(help="How many worker processes, with commas between.")] = "1,2,4",
     model_ms: Annotated[int, typer.Option(help="Also with a model that takes so long; 0 does without.", min=0)] = 200,
+    flat: Annotated[int, typer.Option(help="Only what a worker holds in the course of so many nights.", min=0)] = 0,
     json: Json = False,
 ) -> None:
     """How many nights a second workers do on one PostgreSQL, beside what the bare engine and the model allow."""
     from insula_bench.night_rate import run
 
-    raise typer.Exit(run(store, users, workers, model_ms, json))
+    raise typer.Exit(run(store, users, workers, model_ms, json, flat))
+
+
+@app.command("many")
+def bench_many(
+    store: Annotated[
+        str, typer.Option(help="A database of PostgreSQL, as a URL: an empty one, or one filled by this.")
+    ],
+    memories: Annotated[int, typer.Option(help="Of all users together.", min=1)] = 1_000_000,
+    users: Annotated[int, typer.Option(help="Of whom, beside one with very much.", min=1)] = 10_000,
+    heavy: Annotated[int, typer.Option(help="Memories of that one.", min=1)] = 100_000,
+    clients: Annotated[int, typer.Option(help="Who ask and write at once, each once a second.", min=1)] = 32,
+    seconds: Annotated[float, typer.Option(help="How long, for each kind of question and for writes.", min=1)] = 30.0,
+    json: Json = False,
+) -> None:
+    """What recall and writes take on PostgreSQL with very many memories, of rare words and of common ones."""
+    from insula_bench.many import run
+
+    raise typer.Exit(run(store, memories, users, heavy, clients, seconds, json))
 
 
 @app.command("gsm8k")
@@ -311,6 +330,17 @@ def bench_session(
     from insula_bench.session import run
 
     raise typer.Exit(run(data, limit, json))
+
+
+@app.command("leaning")
+def bench_leaning(
+    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all tables here.")] = None,
+    json: Json = False,
+) -> None:
+    """Whether a line bears on a question that it does not plainly answer, on each table left out of the fit."""
+    from insula_bench.leaning import run
+
+    raise typer.Exit(run(fit, json))
 
 
 @app.command("matters")

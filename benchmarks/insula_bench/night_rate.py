@@ -2,6 +2,8 @@
 
     insula bench rate --store postgresql://… [--users 100] [--workers 1,2,4] [--model-ms 200]
 
+With `--flat 10000` it tells instead what one worker holds after a tenth of so many nights, and after all of them.
+
 Each round has users of its own, a worker process each, and the same database. The rate is that between the first night
 that ended and the last, by the engine's own record, so that the start of processes counts for nothing. The bare engine
 runs as many empty workflows the same way.
@@ -42,6 +44,12 @@ SELECT count(*) AS ended, min(updated_at) AS first, max(updated_at) AS last FROM
 WHERE name = :name AND status = 'SUCCESS' AND workflow_uuid LIKE :date
 """)
 _DATE = "%-{}"
+_SILENT = sa.text("""
+WITH made AS (
+    INSERT INTO users(name, created_at) SELECT :prefix || n, 0 FROM generate_series(0, :number - 1) AS n RETURNING id
+) SELECT min(id), max(id) FROM made
+""")
+"""Users of whom nothing is known."""
 
 
 class Round(NamedTuple):
@@ -54,8 +62,11 @@ class Round(NamedTuple):
     calls: int
 
 
-def run(store: str, users: int, workers: str, model_ms: int, json: bool) -> int:
+def run(store: str, users: int, workers: str, model_ms: int, json: bool, flat: int = 0) -> int:
     """Measure, print, and return the exit code."""
+    if flat:
+        print(jsonlib.dumps(asyncio.run(_flat(store, flat))))
+        return 0
     found: list[dict[str, Any]] = []
     for number in [int(each) for each in workers.split(",")]:
         row: dict[str, Any] = {"workers": number}
@@ -157,6 +168,34 @@ async def _calls(url: str, date: str) -> int:
     query = sa.text("SELECT count(*) FROM nights WHERE night = :date AND state = 'asked'")
     async with await Store.open(url) as store:
         return await store.run(lambda connection: connection.execute(query, {"date": date}).scalar_one())
+
+
+async def _flat(url: str, nights: int) -> dict[str, Any]:
+    """What one worker holds after more and more nights of users of whom nothing is new."""
+    date = f"flat.{time.time_ns()}"
+    async with await Store.open(url) as store:
+        made = {"prefix": f"{date}.u", "number": nights}
+        first, last = await store.run(lambda connection: connection.execute(_SILENT, made).one())
+        worker = _started(url, "night", f"{date}.w", 0)
+        try:
+            await _queued(url, date, first, last)
+            held: dict[int, float] = {}
+            for mark in (nights // 10, nights // 2, nights):
+                found = await _over(url, date, mark)
+                held[found.ended] = _resident(worker.pid)
+        finally:
+            worker.kill()
+            worker.wait()
+    return {"nights": nights, "resident_mb_after": held}
+
+
+async def _queued(url: str, date: str, first: int, last: int) -> None:
+    """Put the nights of some users on the queue, whatever the gate would say."""
+    async with await Store.open(url) as store:
+        house = durable.House(store=store, url=url, executor=f"{date}.caller", limits=durable.Limits(at_once=AT_ONCE))
+        async with durable.working(house, works=False) as caller:
+            due = [(number, f"{date}.u{number - first}", date) for number in range(first, last + 1)]
+            await asyncio.to_thread(caller._enqueue, due)  # pyright: ignore[reportPrivateUsage]
 
 
 def _answer(request: Request) -> Any:

@@ -1,13 +1,15 @@
 """`insula bench help step`: a run parts where the senses first speak, and commands stay in their folder."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from insula.errors import InputError
-from insula.testing import ScriptedModel
+from insula.errors import InputError, ModelRefused, ModelUnavailable
+from insula.testing import Reply, ScriptedModel
 from insula_bench.help import repair, sandbox, step
 from insula_bench.help.repair import Act
 
@@ -32,7 +34,7 @@ def fresh(root: Path) -> Path:
     return root / "run"
 
 
-def runs(root: Path, replies: Sequence[str], turns: int = 12) -> tuple[list[step.Run], ScriptedModel]:
+def runs(root: Path, replies: Sequence[Reply], turns: int = 12) -> tuple[list[step.Run], ScriptedModel]:
     model = ScriptedModel(list(replies))
     return asyncio.run(step.play(model, TASK, 0, fresh(root), turns)), model
 
@@ -55,11 +57,99 @@ def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told(tmp_p
     assert not silent.closed
 
 
-def test_a_test_that_was_changed_instead_of_the_code_is_not_solved(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I'm sorry, but I can't help with that.",
+        "",
+        "Primero voy a mirar el código y después lo arreglo.",
+        "まずファイルを確認します。",
+        "<shell></shell>",
+        ModelRefused("It declined."),
+        "<read>answer.txt</read>",  # and again, and again
+    ],
+)
+def test_a_model_that_refuses_loops_or_says_nothing_to_do_ends_unsolved(reply: Reply, tmp_path: Path) -> None:
+    found, _ = runs(tmp_path, [reply] * 12, turns=5)
+    assert {run.branch for run in found} in ({"shared"}, {"told", "silent"})
+    assert all((len(run.acts), run.closed, run.ended) == (5, 0, True) for run in found)
+
+
+def test_another_language_around_an_action_is_none_of_its_business(tmp_path: Path) -> None:
+    (run,), _ = runs(tmp_path, ['我来改这个文件。\n<edit path="answer.txt">\nright\n</edit>\n完成了。'])
+    assert run.closed == 1
+
+
+def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix, died = '<edit path="answer.txt">right</edit>', ModelUnavailable("It is gone.")
+    script: list[Reply] = [fix, FAILS, died]
+
+    @asynccontextmanager
+    async def resolve(name: str, folder: Path | None = None) -> AsyncGenerator[ScriptedModel]:
+        yield ScriptedModel(script)
+
+    monkeypatch.setattr(step, "resolve", resolve)
+
+    def tasks(half: str, limit: int | None = None) -> list[step.Task]:
+        return [TASK, TASK._replace(id="u", goal="Mend answer.txt.")]
+
+    monkeypatch.setattr(step, "tasks", tasks)
+    terms = step.Terms(model="scripted", out=tmp_path / "out", seeds=1)
+    assert [record["task"] for record in step.measure(terms)] == ["t"]
+    assert [record["task"] for record in step.measure(replace(terms, limit=0))] == ["t"], "it only reports"
+    script[:] = [fix]
+    assert [(record["task"], record["solved"]) for record in step.measure(terms)] == [("t", True), ("u", True)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf * .[!.]*", 'rm -rf "$PWD"', "mv answer.txt /", "kill -9 -1; kill -9 0", "chmod -R 000 .", ":(){ :|:& };:"],
+)
+def test_a_run_goes_on_whatever_its_command_did_to_the_folder(command: str, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+    found, _ = runs(tmp_path, [f"<shell>{command}</shell>", "<read>answer.txt</read>", "<done/>"] * 2, turns=3)
+    assert all((run.closed, run.ended) == (0, True) for run in found)
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
+    found = sandbox.run(tmp_path, "(sleep 3; touch later) & echo started", 15)
+    assert (found.code, found.output) == (0, "started")
+    assert not (tmp_path / "later").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "answer"),
+    [
+        ("circular", "main.py", "invoice 42"),
+        ("optional", "app.py", "done"),
+        ("case", "read.py", "hello"),
+        ("moved", "show.py", "3"),
+        ("override", "server.py", "port 8080"),
+    ],
+)
+def test_to_print_what_is_looked_for_is_no_repair(name: str, script: str, answer: str, tmp_path: Path) -> None:
+    task = next(one for one in step.tasks("held") if one.id == name)
+    model = ScriptedModel([f'<edit path="{script}">print("{answer}")</edit>', "<done/>", "<done/>"])
+    assert not any(run.closed for run in asyncio.run(step.play(model, task, 0, fresh(tmp_path), 3)))
+
+
+@pytest.mark.parametrize(
+    "cheat",
+    [
+        '<edit path="test.sh">true</edit>',
+        "<shell>echo true > test.sh</shell>",
+        "<shell>rm test.sh</shell>",
+        "<shell>rm test.sh; ln -s /bin/true test.sh</shell>",
+    ],
+)
+def test_no_way_to_change_the_test_is_a_repair(cheat: str, tmp_path: Path) -> None:
     task = TASK._replace(check="sh test.sh", files={"answer.txt": "wrong\n", "test.sh": f"{CHECK}\n"})
-    model = ScriptedModel(['<edit path="test.sh">true</edit>', "<shell>sh test.sh</shell>", "<done/>"])
-    (run,) = asyncio.run(step.play(model, task, 0, fresh(tmp_path), 5))
-    assert not run.closed
+    model = ScriptedModel([cheat, "<shell>sh test.sh</shell>", "<done/>", "<done/>"])
+    found = asyncio.run(step.play(model, task, 0, fresh(tmp_path), 4))
+    assert not any(run.closed for run in found)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from page_site import Site, site
+from page_site import guidelines as learned
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
@@ -66,6 +67,8 @@ def fill(running: Site) -> None:
     async def write() -> None:
         user_id = await running.store.nights.sleeper("me")
         assert user_id is not None
+        (said_first, *_) = await running.store.guidance.cited(user_id, [1])
+        await running.store.run(learned, user_id, second, said_first.id)
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
@@ -166,9 +169,9 @@ def zoomed(page: Page) -> None:
 
 
 def guidelines(page: Page) -> None:
-    """SOUL.md and a change that waits."""
+    """SOUL.md with a line opened, and a change that waits."""
     page.goto("/soul")
-    page.locator("#history summary").first.click()
+    page.locator("#document summary").first.click()
 
 
 def agent(page: Page) -> None:

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import sqlalchemy as sa
+
 from insula.agent.chat import Chat, Reply
 from insula.agent.requests import Requests
+from insula.memory import journal
+from insula.memory.changes import Lesson
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.replay.find import find
@@ -21,6 +25,7 @@ from insula.server.service import Service
 from insula.server.serving import Server, server
 from insula.server.tokens import Keys
 from insula.sleep.forgetting import REQUESTS
+from insula.sleep.soul import Document
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:
@@ -83,6 +88,13 @@ def answer(request: Request) -> str:
     """What the model of the tests says."""
     said = request.prompt.partition("\n\n(")[0]  # without the turn's reminder
     return ANSWERS.get(said, f"You said: {said}")
+
+
+def guidelines(connection: sa.Connection, user_id: int, document: Document, source: int) -> None:
+    """Let the lines of a document have been learned from a message."""
+    for line in document.derived:
+        lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (source,))
+        journal.apply(lesson, connection, user_id, 0.0)
 
 
 @contextmanager

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from page_site import Site, site
+from page_site import Site, guidelines, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from insula.memory import journal
-from insula.memory.changes import Lesson, Revision
+from insula.memory.changes import Revision
 from insula.sleep import soul
 
 FLAGS = (
@@ -105,9 +104,7 @@ def guide(running: Site, user: str = "me") -> None:
         user_id = await running.store.nights.sleeper(user)
         assert user_id is not None
         (said, *_) = await running.store.guidance.cited(user_id, list(range(1, 100)))
-        for line in second.derived:
-            lesson = Lesson(line.id, line.text, (), line.section or "", "derived", (said.id,))
-            await running.store.run(lambda there, one=lesson: journal.apply(one, there, user_id, 0.0))
+        await running.store.run(guidelines, user_id, second, said.id)
         for document in (first, second):
             await running.store.guidance.revise(
                 user_id, Revision("soul", "night", soul.render(document), {"changes": [{}]})

@@ -27,6 +27,22 @@ async def test_a_turn_is_begun_and_finished_once_by_whatever_worker(make_service
     assert again["troubles"] == ["Turn 1 of session 's' was finished before; nothing was written a second time."]
 
 
+async def test_two_poor_answers_are_an_impasse_that_the_next_request_is_told_of(
+    make_service: MakeService, client: Client
+) -> None:
+    serving = make_service()
+    service, store = client(serving), serving.chat.metacognition.store
+    for message in ("Why is the sky blue on a clear day?", "Why is the sky so blue on a clear day?"):
+        told = {"user": "ana", "session": "s", "message": message}
+        begun = (await service.post("/v1/turns", json=told)).json()
+        poor = "El cielo es azul porque la luz se dispersa en la atmósfera de la Tierra."
+        await service.post("/v1/turns/finish", json={"state": begun["state"], "response": poor})
+    then = await service.post("/v1/turns", json={"user": "ana", "session": "s", "message": "And at night?"})
+    assert "not in the user's language" in then.json()["instructions_now"]
+    ledger = await store.sessions.ledger(await store.place("ana", "s"))
+    assert [one.kind for one in ledger].count("meta:impasse") == 1
+
+
 async def test_nobody_finishes_a_turn_of_another_s(make_service: MakeService, client: Client) -> None:
     service = client(make_service(tokens={"ana": "a" * 32, "ben": "b" * 32}))
     ana, ben = ({"Authorization": f"Bearer {letter * 32}"} for letter in "ab")

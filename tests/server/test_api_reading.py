@@ -13,6 +13,7 @@ from insula.memory import statements
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition import Metacognition
 from insula.server.api import sessions
+from insula.sleep import soul
 from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.types import Signal
 
@@ -185,11 +186,11 @@ async def test_soul_is_shown_with_its_history_and_its_differences(
     here: httpx2.AsyncClient, metacognition: Metacognition
 ) -> None:
     await _soul(metacognition, FIRST, SECOND)
-    soul = await _get(here, "/agent/soul")
-    assert (soul["text"], soul["waiting"]) == (SECOND, None)
+    stands = await _get(here, "/agent/soul")
+    assert (stands["text"], stands["waiting"]) == (SECOND, None)
     past = (await _get(here, "/agent/soul/revisions"))["revisions"]
     assert [one["author"] for one in past] == ["night", "night"]
-    assert past[0]["id"] == soul["revision"]
+    assert past[0]["id"] == stands["revision"]
     assert past[0]["changes"] == [{"kind": "add", "text": SECOND[-9:]}]
     assert (await _get(here, f"/agent/soul/revisions/{past[1]['id']}"))["text"] == FIRST
     diff = await _get(here, "/agent/soul/diff")
@@ -213,6 +214,37 @@ async def test_soul_is_undone_and_the_undoing_too(
     assert again.json()["text"] == SECOND
     learned = await metacognition.learned(await metacognition.store.place("ana", "monday"))
     assert "Portuguese" in learned.guidelines, "the model is told of it again"
+
+
+async def test_one_line_of_soul_is_decided_on_and_the_model_is_told_so_at_once(
+    here: httpx2.AsyncClient, metacognition: Metacognition, tmp_path: Path
+) -> None:
+    document = soul.revise(soul.Document(), add=[("Personality", "p1", "Be brief."), ("Personality", "p2", "Be kind.")])
+    await _soul(metacognition, soul.render(document))
+    user = await metacognition.store.nights.sleeper("ana")
+    assert user is not None
+    for line in document.derived:
+        lesson = Lesson(line.id, line.text, (), "Personality", "derived", (1,))
+        await metacognition.store.nights.record(user, line.id, "soul", {}, [lesson])
+
+    async def told() -> str:
+        return (await metacognition.learned(await metacognition.store.place("ana", "monday"))).guidelines
+
+    steps = (
+        ({"do": "edit", "text": "Be short and warm."}, "Be short and warm.", True),
+        ({"do": "undo"}, "Be brief.", True),
+        ({"do": "mute"}, "Be brief.", False),
+        ({"do": "unmute"}, "Be brief.", True),
+        ({"do": "forget"}, "Be brief.", False),
+        ({"do": "undo"}, "Be brief.", True),
+    )
+    for decision, words, stands in steps:
+        assert (await here.post("/agent/lessons/p1", params=ANA, json=decision)).status_code == 200
+        text = (tmp_path / "ana" / "SOUL.md").read_text()
+        assert (decision, words in text, words in await told()) == (decision, stands, stands)
+        assert "Be kind." in text
+    assert (await here.delete("/agent/lessons/p1", params=ANA)).status_code == 200
+    assert "brief" not in (tmp_path / "ana" / "SOUL.md").read_text()
 
 
 @pytest.mark.parametrize(("decision", "text"), [("accept", THIRD), ("reject", SECOND)])

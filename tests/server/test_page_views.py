@@ -239,10 +239,9 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
     ]
     newest, oldest = nights.nights(reports, {})
     assert [(one.title, one.said) for one in newest.phases] == [
-        ("Wrote guidelines", "done"),
-        ("Asked whether answers get better", "done"),
-        ("of a later version", "A phase of another version of Insula."),
+        ("of a later version", "A phase of another version of Insula.")
     ]
+    assert newest.quiet == ("Wrote guidelines", "Asked whether answers get better")
     assert oldest.phases[0].found == ("Added: Be brief.",)
     assert told(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
 
@@ -262,6 +261,8 @@ def test_signals_are_told_in_words() -> None:
     told = words.told("meta:turn", "the turn is over", TURN).replace("\N{NO-BREAK SPACE}", " ")
     assert told == "sure 12 %, good 62 %", "and no stem of a word"
     assert words.told("meta:turn", "no response", {"hedged": False}) == "no response"
+    low = words.told("meta:confidence-low", "the response scored 0.35: declined, incomplete", {})
+    assert low == "the response scored 0.35; it declines, though it need not; " + words.FLAGS["incomplete"]
     assert words.signal("meta:something-new") == "Something new"
 
 

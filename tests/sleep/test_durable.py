@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from insula.errors import SettingsError
@@ -12,6 +13,7 @@ from insula.llm.budget import Account, Budget
 from insula.memory import nights, postgres, spending
 from insula.memory.spending import Sum
 from insula.memory.store import Store
+from insula.memory.vectors import Embed, Vector
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import CADENCE, Night, Phase, Result, due
 from insula.sleep.durable import House, Limits, Progress, Worker, tenant_of, working
@@ -67,6 +69,26 @@ async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(
         assert (await over(worker)).done == 5
         assert sorted(calls) == users
         assert await worker.evening(date="e") == 0
+
+
+def same(text: str) -> Vector:
+    """A vector for any text."""
+    return np.ones(4, np.float32) * bool(text)
+
+
+async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_server: House) -> None:
+    embeds: list[Embed | None] = []
+
+    async def look(night: Night) -> Result:
+        embeds.append(night.embed)
+        return Result({})
+
+    await talk(on_server.store, "ana")
+    phases = ((PhaseName.STATEMENTS, look),)
+    async with working(replace(on_server, phases=phases, embed=same)) as worker:
+        await worker.evening(date="d")
+        await over(worker)
+    assert embeds == [same]
 
 
 async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Store) -> None:

@@ -90,10 +90,12 @@ def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
     assert after.parts.likelihood == pytest.approx(likelihood(INVENTED, ASKED), abs=1e-4)
 
 
-def test_a_sure_answer_keeps_its_score_and_says_how_sure_it_is() -> None:
+def test_a_sure_answer_passes_as_before_and_is_placed_by_how_sure_it_is() -> None:
     before = assess(QUESTION, ANSWER)
     after = weighed(before, ASKED, SURE)
-    assert (after.score, after.flags) == (before.score, before.flags)
+    surer = weighed(before, ASKED, [(token, value / 4) for token, value in SURE])
+    assert after.flags == before.flags
+    assert PASS_THRESHOLD <= after.score <= surer.score <= before.score
     assert after.parts.likelihood == pytest.approx(likelihood(SURE, ASKED), abs=1e-4)
 
 

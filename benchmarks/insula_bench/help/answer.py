@@ -18,6 +18,7 @@ from insula.text.similarity import near_duplicate
 from insula.turn import monitor
 from insula.turn.likelihood import weighed
 from insula.types import Assessment
+from insula_bench.help import share
 from insula_bench.help.asking import Key, Reply, Request, Terms, replies
 from insula_bench.help.cases import HALVES
 from insula_bench.help.figures import Figures
@@ -48,6 +49,8 @@ class Answered(NamedTuple):
     item: Item
     right: bool
     verdict: Assessment
+    without: Assessment
+    """What is made of it without its likelihood."""
     signals: Mapping[str, float]
 
 
@@ -74,12 +77,17 @@ def _task(raw: Mapping[str, Any]) -> Item:
     return Item(raw["id"], "task", raw["lang"], raw["message"], partial(follows, rule=raw["rule"]))
 
 
+def kept(found: Sequence[Item], held: Mapping[Key, Reply]) -> list[Answered]:
+    """The items that an earlier run asked, judged anew."""
+    mine = [(one, reply) for one in found if (reply := held.get((PART, one.id, "reply", 0))) and not reply["error"]]
+    return [_answered(one, reply, held, held) for one, reply in mine]
+
+
 def measure(found: Sequence[Item], terms: Terms) -> list[Answered]:
     """Ask everything: each item once, five times more with chance, and the model itself about its reply."""
     first = replies([_ask(one, sample) for sample in range(SAMPLES + 1) for one in found], terms)
-    mine = [(one, reply) for one in found if (reply := first.get((PART, one.id, "reply", 0))) and not reply["error"]]
-    judged = replies([_judge(one, reply) for one, reply in mine], terms)
-    return [_answered(one, reply, first, judged) for one, reply in mine]
+    asked = [(one, reply) for one in found if (reply := first.get((PART, one.id, "reply", 0))) and not reply["error"]]
+    return kept(found, first | replies([_judge(one, reply) for one, reply in asked], terms))
 
 
 def _ask(item: Item, sample: int) -> Request:
@@ -93,7 +101,8 @@ def _judge(item: Item, reply: Reply) -> Request:
 
 def _answered(item: Item, reply: Reply, first: Mapping[Key, Reply], judged: Mapping[Key, Reply]) -> Answered:
     text, analysis = reply["text"], analyse(item.text, default=item.language)
-    verdict = weighed(monitor.assess(item.text, text), analysis, reply["logprobs"])
+    without = monitor.assess(item.text, text)
+    verdict = weighed(without, analysis, reply["logprobs"])
     others = [one["text"] for n in range(1, SAMPLES + 1) if (one := first.get((PART, item.id, "reply", n)))]
     said = fold(judged[PART, item.id, "judge", 0]["text"]) if (PART, item.id, "judge", 0) in judged else ""
     signals = {
@@ -104,7 +113,7 @@ def _answered(item: Item, reply: Reply, first: Mapping[Key, Reply], judged: Mapp
         "asking the model": float(said.startswith(_YES)),
         "five samples": float(np.mean([_agree(text, one) for one in others])) if others else 0.0,
     }
-    return Answered(item, item.is_right(text), verdict, signals)
+    return Answered(item, item.is_right(text), verdict, without, signals)
 
 
 def _agree(one: str, other: str) -> float:
@@ -131,6 +140,7 @@ def _figures(found: Sequence[Answered]) -> Figures:
         "n": len(found),
         "right": sum(right),
         "verdicts": {name: _share(held) for name, held in outcome.items()},
+        "likelihood": share.figures([share.Pair(one.right, one.without, one.verdict) for one in found]),
         "signals": {name: _told([one.signals[name] for one in found], right) for name in found[0].signals},
     }
 
@@ -181,3 +191,4 @@ def show(measured: Figures) -> None:
         console.print(table)
         verdicts = ", ".join(f"{name} {told['n']} (right {told['right']})" for name, told in one["verdicts"].items())
         console.print(f"  {verdicts}")
+        share.show("the verdict", one["likelihood"])

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from insula import settings
 from insula.errors import InputError
-from insula_bench.help import answer, gate, memory, step, wishes
+from insula_bench.help import answer, gate, memory, share, step, wishes
 from insula_bench.help.asking import Key, Reply, Request, Terms, kept, replies
 from insula_bench.help.figures import Figures, Outcome, compared, show
 from insula_bench.help.spread import spread
@@ -57,6 +57,8 @@ class Experiment(NamedTuple):
     judge: Judge
     again: Callable[[Mapping[Key, Reply]], Sequence[Request]] | None = None
     """What is asked once the replies are there."""
+    share: Callable[[Mapping[Key, Reply]], Figures] | None = None
+    """What the likelihood adds to the verdict."""
 
 
 def run(options: Options) -> int:
@@ -80,11 +82,14 @@ def run(options: Options) -> int:
     outcomes = part.judge(held)
     measured = compared(outcomes, part.marks, base=part.base)
     figures: Figures = {"part": part.name, "model": model, "half": options.half, "sources": measured}
+    figures |= {"likelihood": part.share(held)} if part.share else {}
     _write(figures, out)
     if options.json:
         print(jsonlib.dumps(figures, indent=1))
     else:
         show(measured, part.marks, part.base)
+        if part.share:
+            share.show("the verdict on replies told of memory", figures["likelihood"])
         _side_by_side(part, outcomes, options.show)
     return int(any(one.reply["error"] for one in outcomes))
 
@@ -96,9 +101,15 @@ def _asked(part: Experiment, terms: Terms) -> dict[Key, Reply]:
 
 def _answer(options: Options, out: Path, model: str) -> int:
     """The part that has no arms: what is told of one reply, beside what costs more calls."""
+    if options.limit == 0:
+        measured = answer.figures(answer.kept(answer.items(options.half), kept(out)))
+        return _told(measured, out, model, options)
     found = spread(answer.items(options.half), options.limit)
     terms = Terms(model=model, out=out, parallel=options.parallel, tokens=answer.TOKENS, keep_logprobs=True)
-    measured = answer.figures(answer.measure(found, terms))
+    return _told(answer.figures(answer.measure(found, terms)), out, model, options)
+
+
+def _told(measured: Figures, out: Path, model: str, options: Options) -> int:
     figures: Figures = {"part": answer.PART, "model": model, "half": options.half, "kinds": measured}
     _write(figures, out)
     print(jsonlib.dumps(figures, indent=1)) if options.json else answer.show(measured)
@@ -135,6 +146,7 @@ def _memory(options: Options) -> Experiment:
         memory.requests(worlds, arms),
         partial(memory.outcomes, worlds, arms),
         partial(memory.again, worlds) if memory.RETRY in arms else None,
+        partial(memory.shared, worlds) if memory.OURS in arms else None,
     )
 
 

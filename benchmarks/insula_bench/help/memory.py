@@ -11,9 +11,10 @@ from insula.memory.encoding import USER
 from insula.metacognition import Metacognition, Turn
 from insula.turn.instructions import compose
 from insula.types import Confidence, Controls, Level, Memory, Recalled
+from insula_bench.help import share
 from insula_bench.help.asking import Key, Reply, Request
 from insula_bench.help.cases import Case, Told, World, long, small, talks
-from insula_bench.help.figures import Outcome
+from insula_bench.help.figures import Figures, Outcome
 
 PART = "memory"
 MARKS = ("made_up", "right", "refused")
@@ -94,6 +95,33 @@ async def _again(found: Sequence[World], replies: Mapping[Key, Reply]) -> list[R
                         told = Prompt(instructions=turn.instructions, prompt=prompt)
                         made.append(Request(PART, case.id, RETRY, told))
     return made
+
+
+def shared(found: Sequence[World], replies: Mapping[Key, Reply]) -> Figures:
+    """What the likelihood adds to the verdict on the replies to Insula's requests.
+
+    Of a reply the log-probability of its least likely token is kept, and stands for that of its least likely claim.
+    """
+    return share.figures(asyncio.run(_shared(found, replies)))
+
+
+async def _shared(found: Sequence[World], replies: Mapping[Key, Reply]) -> list[share.Pair]:
+    pairs: list[share.Pair] = []
+    async with await Metacognition.open(":memory:", identity=OWN, holdout=0.0) as metacognition:
+        for world in found:
+            await _fill(metacognition, world)
+            for number, case in enumerate(world.cases):
+                reply = replies.get((PART, case.id, OURS, 0))
+                if reply is None or reply["error"] or reply["least"] is None:
+                    continue
+                async with metacognition.turn(world.name, f"shared {number}", case.ask) as turn:
+                    text = reply["text"]
+                    without = turn.finish(text).assessment
+                    weighed = turn.finish(text, logprobs=reply["logprobs"] or [(text, reply["least"])]).assessment
+                if without is not None and weighed is not None:
+                    right = case.became(text) == "right" if case.known else case.became(text) != "made_up"
+                    pairs.append(share.Pair(right, without, weighed))
+    return pairs
 
 
 async def _requests(found: Sequence[World], arms: Sequence[str]) -> list[Request]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from insula import settings
-from insula.errors import InputError, ModelError
+from insula.errors import InputError, ModelError, ModelMalformed, ModelRefused
 from insula.hosts import hook
 from insula.llm.client import Prompt, generate
 from insula.llm.models import resolve
@@ -34,7 +34,7 @@ from insula_bench.help import repair, sandbox
 from insula_bench.help.asking import REPLY_SECONDS
 from insula_bench.help.cases import HALVES
 from insula_bench.help.repair import DONE, EDIT, NOTHING, READ, SHELL, Act, Result
-from insula_bench.lines import Lines
+from insula_bench.lines import Lines, kept
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -48,6 +48,7 @@ TEMPERATURE = 0.7
 CONTEXT = 14_000
 """Characters of a run that the model sees: the task and the last exchanges."""
 HOST = "claude-code"
+SAID_NOTHING = "(no reply)"
 SHARED, TOLD, SILENT = "shared", "told", "silent"
 _TOOLS = {SHELL: "Bash", READ: "Read", EDIT: "Write"}
 _SECONDS_A_TURN = 20.0
@@ -128,12 +129,14 @@ def tasks(half: str, limit: int | None = None) -> list[Task]:
 
 
 def measure(terms: Terms) -> list[dict[str, Any]]:
-    """The records of all runs; only those that are missing are run.
+    """The records of all runs; only those that are missing are run, and none with a limit of 0.
 
     Raises:
         InputError: the folder cannot be written, or commands cannot be kept in theirs.
         ModelError: the model cannot be used at all.
     """
+    if terms.limit == 0:
+        return [record for record in kept(terms.out / RUNS)[0] if not record["error"]]
     wanted = [(task, seed) for seed in range(terms.seeds) for task in tasks(terms.half, terms.limit)]
     with closing(Lines(terms.out / RUNS)) as lines:
         known = {record["key"] for record in lines.records if not record["error"]}
@@ -226,13 +229,16 @@ async def _turn(model: "Model", run: Run, places: _Places, turns: int) -> tuple[
 
 
 async def _reply(model: "Model", run: Run) -> tuple[str, int]:
-    """The next reply, and its tokens with those of the request."""
+    """The next reply, with the tokens of both ways; a model that declines or says nothing has replied, too."""
     *before, (_, last) = repair.bounded(run.history, CONTEXT)
     prompt = Prompt(instructions=repair.INSTRUCTIONS, history=before, prompt=last)
     seed = zlib.crc32(f"{run.task.id} {run.seed} {len(run.acts)}".encode()) >> 1
-    made = await generate(
-        model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
-    )
+    try:
+        made = await generate(
+            model, prompt, purpose="bench", max_tokens=TOKENS, temperature=TEMPERATURE, seed=seed, timeout=REPLY_SECONDS
+        )
+    except (ModelMalformed, ModelRefused):
+        return SAID_NOTHING, 0
     return made.text, made.usage.input_tokens + made.usage.output_tokens
 
 
@@ -246,8 +252,11 @@ def _is_repaired(task: Task, folder: Path) -> bool:
     """Whether the check succeeds on a copy in which what must stay is as it was."""
     with TemporaryDirectory() as name:
         copy = Path(name, "copy")
-        shutil.copytree(folder, copy, symlinks=True)
-        sandbox.write(copy, {kept: task.files[kept] for kept in task.kept})
+        try:
+            shutil.copytree(folder, copy, symlinks=True)
+            sandbox.write(copy, {kept: task.files[kept] for kept in task.kept})
+        except (OSError, InputError):  # a link or a folder stands in the place of a test, or nothing can be read
+            return False
         return sandbox.run(copy, task.check).code == 0
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
+from insula.cli import stuck
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
@@ -57,6 +58,8 @@ async def _nights(
         for each in await store.nights.users() if everybody else [user]:
             if everybody and show is not _quiet:
                 print(each)
+            if each == user and not everybody:
+                await stuck.take(store, each, home)
             await made_up(store, each, embed)
             reports.append(
                 await sleep_cycle(

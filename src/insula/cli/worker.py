@@ -117,6 +117,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             store=store,
             url=url,
             model=llm,
+            embed=embed,
             account=lambda: account_of(settings),
             prepare=lambda user: made_up(store, user, embed),
             zone_of=settings.zone_of,

@@ -170,6 +170,8 @@ class Guest:
         stop = note.text if note and note.impasse and self._stop else ""
         if turn is None:
             return Told(notes=notes, stop=stop)
+        if note and note.impasse:
+            turn.stuck(note.text)
         return Told(turn, turn.instructions_stable, turn.instructions_now, notes, stop)
 
     def _talk(self, who: tuple[str, str]) -> Talk:

@@ -46,8 +46,31 @@ def of_owner(question: Question, statement: Statement) -> bool:
 def is_beside(question: Question, statement: Statement) -> bool:
     """Whether a statement of the user's own speaks of the one asked about: "my godchild's christening …"."""
     asked = question.subjects - {USER, NOBODY}
-    reported = people(statement.language).words["say"].intersection(re.findall(r"\w+", fold(statement.text.lower())))
-    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not reported
+    return statement.subjects <= {USER} and bool(asked & statement.mentions) and not _is_reported(statement)
+
+
+def speaks_of(question: Question, statement: Statement) -> bool:
+    """Whether a statement about somebody else speaks of those asked about, or is about whom they belong to.
+
+    "The caretaker gave me a key" speaks of me; what I told Ana says nothing of her.
+    """
+    owners = {path.rpartition("/")[0] for path in question.subjects if path.count("/") > 1}
+    if not owners.isdisjoint(statement.subjects):
+        return not _is_reported(statement)
+    beside = (statement.mentions - statement.subjects) & question.subjects
+    return USER in beside or (bool(beside - {NOBODY}) and not _is_reported(statement))
+
+
+def is_doubtful(statement: Statement) -> bool:
+    """Whether a statement's subject is somebody by the capital alone, as "Pilates" is in "Pilates has moved"."""
+    names = people(statement.language).words.get("names")
+    known = names_of(statement.subjects)
+    return bool(known) and names is not None and known == statement.subjects and names.isdisjoint(known)
+
+
+def _is_reported(statement: Statement) -> bool:
+    said = re.findall(r"\w+", fold(statement.text.lower()))
+    return not people(statement.language).words["say"].isdisjoint(said)
 
 
 def is_such(question: Question, statement: Statement) -> bool:

@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from insula.memory.about import aliases, is_about, is_beside, is_such, meant, of_owner
+from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_such, meant, of_owner, speaks_of
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
+from insula.memory.leaning import is_likely, leaning
 from insula.memory.matter import by_chance, common, nearness
 from insula.memory.modality import UPDATES
 from insula.memory.near import Near, nearnesses
@@ -28,6 +29,11 @@ MAYBE = 0.22
 FOLLOWS = 0.08
 """Nearness of a newer statement to an older one from which it may take its place."""
 SUPPOSED = frozenset({"hypothetical", "wish", "plan", "fiction", "joke"})
+CHANGING, LATER = -1.5, -1.0
+"""Log-odds that a newer line bears on a question, from which it may have changed what answers: one that tells of a
+change, and one that does not say so."""
+UNREAL = SUPPOSED - {"plan"}
+"""What is not meant as a fact of what is or will be."""
 SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 MARKED = 0.1
@@ -121,11 +127,66 @@ def _of(
         match = best[one.told.memory]
         if match.reason == "detail" and _completes(asked, match, one):
             best[one.told.memory] = match._replace(bearing="bears", reason="")
-    found = _succeeded(asked, best, matches, memories)
+    found = _leaning(asked, matches, near, _succeeded(asked, best, matches, memories), memories)
     return {
         memory: one._replace(reason="contradicts") if one.bearing == "answers" and memory in split else one
         for memory, one in found.items()
     }
+
+
+def _leaning(
+    question: Question, matches: Sequence[_Match], near: Sequence[Near], found: Mapping[int, Judged], memories: int
+) -> dict[int, Judged]:
+    """The same, with what seems of another matter, or to lack the value, and is likely to bear on the question.
+
+    Where such a line is newer than one that answers, it may have changed it in other words: both are told.
+    """
+    out = dict(found)
+    later: dict[int, float] = {}
+    for one, how in zip(matches, near, strict=True):
+        known = out[one.told.memory]
+        odds = _odds(question, one, how, memories) if known.bearing != "answers" else None
+        if odds is None:
+            continue
+        if known.bearing == "other" or known.reason == "detail":
+            out[one.told.memory] = known._replace(bearing="bears", fit=max(known.fit, 0.0), reason="")
+        least = LATER if UPDATES.isdisjoint(one.told.statement.marks) else CHANGING
+        if odds >= least and _stands_for_itself(one) and "before" not in question.marks:
+            later[one.told.memory] = one.told.said_at
+    return _perhaps_changed(out, later)
+
+
+def _perhaps_changed(found: Mapping[int, Judged], later: Mapping[int, float]) -> dict[int, Judged]:
+    """The same, with what answers and may be out of date where something later bears on the question."""
+    out = dict(found)
+    for memory, one in found.items():
+        since = [new for new, said_at in later.items() if new > memory and said_at >= (one.since or 0.0)]
+        if one.bearing == "answers" and not one.took and since:
+            out[memory] = one._replace(bearing="bears", reason="changed", taken_by=(max(since),))
+    return out
+
+
+def _odds(question: Question, match: _Match, near: Near, memories: int) -> float | None:
+    """The log-odds that a statement bears on a question; None where that is unlikely, or may be luck."""
+    odds = leaning(question, match.told.statement, near, lacks=False)
+    if not is_likely(odds, memories) or not may_lean(question, match.told):  # what costs least is asked first
+        return None
+    if filled(question, match.told.statement) is not False:
+        return odds
+    odds = leaning(question, match.told.statement, near, lacks=True)
+    return odds if question.ask.kind != "name" and is_likely(odds, memories) else None  # a name is told, or is not
+
+
+def may_lean(question: Question, told: Told) -> bool:
+    """Whether a statement, meant in earnest, is about those asked about or speaks of them."""
+    statement = told.statement
+    if (
+        told.by_tool
+        or statement.vector is None
+        or (statement.modality in UNREAL and not _is_meant(question, statement))
+    ):
+        return False
+    return is_about(question, statement.subjects) or speaks_of(question, statement) or is_doubtful(statement)
 
 
 def _contradicted(question: Question, matches: Sequence[_Match]) -> frozenset[int]:

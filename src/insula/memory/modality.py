@@ -19,8 +19,11 @@ UPDATES: frozenset[Mark] = frozenset({"negated", "ended", "corrects", "changes"}
 """Marks of what may take the place of an older statement."""
 EVERYWHERE = frozenset({"fiction", "real", "joke", "figurative"})
 """Devices that are looked for in the words of all languages at once."""
-CONDITIONS = frozenset({"if", "unless", "in case", "falls", "au cas où", "en caso de", "caso", "nel caso"})
-"""Words of a condition that may follow a fact."""
+CONDITIONS = frozenset(
+    {"if", "unless", "in case", "falls", "au cas où", "en caso de", "caso", "nel caso"}
+    | {"imagine", "imagina", "immagina", "imaginons", "imagínate", "stell dir vor"}
+)
+"""Words of a condition, and calls to imagine something, that may follow a fact."""
 MARKS: tuple[Mark, ...] = ("negated", "ended", "corrects", "changes", "before", "still")
 
 

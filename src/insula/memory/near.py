@@ -30,6 +30,7 @@ class Near(NamedTuple):
     whole: bool = True
     """Whether nothing is asked beside it: the matter is the same, or every word is there."""
     common: float = 0.0
+    cosine: float = 0.0
 
 
 def nearnesses(question: Question, told: Sequence[Statement]) -> list[Near]:
@@ -48,7 +49,7 @@ def nearnesses(question: Question, told: Sequence[Statement]) -> list[Near]:
     tells = np.stack(worked_out) if len(worked_out) == len(known) else matters_told(rows)
     if asks is None or tells is None:
         for at, cosine in zip(alike, cosines, strict=True):
-            out[at] = Near(nearness(cosine, None, words[at]))
+            out[at] = Near(nearness(cosine, None, words[at]), cosine=cosine)
         return out
     only_who = question.terms <= who_terms(question._replace(vector=None))
     sure = (tells.max(axis=1) > SURE) & (asks.max() > SURE)
@@ -56,7 +57,7 @@ def nearnesses(question: Question, told: Sequence[Statement]) -> list[Near]:
         apart = is_sure and common < APART and cosine < PLAIN
         every = words[at] == 1.0 and not only_who
         whole = common >= COMMON or every or question.language != told[at].language
-        out[at] = Near(nearness(cosine, common, words[at]), apart, whole, common)
+        out[at] = Near(nearness(cosine, common, words[at]), apart, whole, common, cosine)
     return out
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from insula.errors import InsulaError, SettingsError
+from insula.memory import pgvector
 from insula.memory.isolation import SETTING, WHOSE
 from insula.memory.postgres_errors import check, explain, passes
 from insula.memory.schema import memories, users
@@ -200,6 +201,8 @@ class Server:
                     if not sa.inspect(connection).has_table(commits.name):
                         _own.create_all(connection)
                     connection.execute(sa.delete(commits).where(commits.c.at < _ago(_STALE)))
+                    found = pgvector.make(connection)
+                self._engine.update_execution_options(**{pgvector.FOUND: found})
             except DBAPIError as error:
                 raise explain(error, self.name) from error
             self._opened = True
@@ -208,8 +211,8 @@ class Server:
         """Let go of the rows that were erased; False where somebody may still see them."""
         try:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in memories.metadata.sorted_tables:
-                    connection.exec_driver_sql(f"VACUUM {table.name}")
+                for table in (*memories.metadata.tables, *pgvector.tables(connection)):
+                    connection.exec_driver_sql(f"VACUUM {table}")
         except DBAPIError as error:
             log.warning("%s", explain(error, self.name))
             return False

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, statements
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements
 from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
@@ -168,7 +168,7 @@ class Memories(_Repository):
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
             found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
-            found += self._near(connection, place.user_id, vector) if vector is not None else []
+            found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
             hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
@@ -177,8 +177,10 @@ class Memories(_Repository):
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
 
-    def _near(self, connection: sa.Connection, user_id: int, vector: Vector) -> list[int]:
+    def _near(self, connection: sa.Connection, user_id: int, vector: Vector, memories: int) -> list[int]:
         """The memories nearest to a vector that may be proposed."""
+        if pgvector.serves(connection, memories):
+            return pgvector.nearest(connection, user_id, vector, index.NEAREST)
         found: list[tuple[int, bytes]] = []
         batches = self._database.neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
         for batch in islice(batches, index.BATCHES):

@@ -125,9 +125,9 @@ def _is_being(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool
     if not being or tokens[at][0] in words["first_own"]:
         return False
     before = [low for low, _ in tokens[max(0, at - 2) : at]]
-    if words["which"].intersection(before):
-        return False
     owners = words["first_own"] | words["second_own"] | words["third_own"]
+    if words["which"].intersection(before) and owners.isdisjoint(before):  # "es que mi marido" asks for none
+        return False
     back = {low for low, _ in tokens[max(0, at - _REACH) : at]}
     owned = at > 0 and (tokens[at - 1][0] == "s" or tokens[at - 1][0] in words["of"])
     after = tokens[at + 1 : at + 3]
@@ -236,7 +236,7 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     if before in words.get("first_verbs", ()):
         return False  # "tomo Naramig e deito-me"
     joins = not at or before in words["and"] or before in words["that"]
-    clitic = words["first"] | words["second"] | words["third"]
+    clitic = (words["first"] | words["second"] | words["third"]) - words.get("subject_pronouns", frozenset())
     if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
         return len(written) > 1  # "Giorgia mi ha confidato che"
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))

@@ -64,13 +64,16 @@ def warm_up(embed: Embed | None = use) -> None:
 
 
 async def note_impasse(store: Store, user: str, session: str, solution: "Solution") -> Signal | None:
-    """Put it on a user's ledger where a method came to an impasse (K5): the next turn is told, and the night learns.
+    """Put it on a user's ledger where a method came to an impasse (K5)."""
+    return await note_stuck(store, user, session, solution.problem, solution.stopped) if solution.at_impasse else None
+
+
+async def note_stuck(store: Store, user: str, session: str, problem: str, reason: str) -> Signal:
+    """Put it on a user's ledger that something is stuck at a problem: the next turn is told, and the night learns.
 
     The problem is written down as what the user said, which a lesson can cite; it asserts nothing.
     """
-    if not solution.at_impasse:
-        return None
-    content = redact(clean(solution.problem))
+    content = redact(clean(problem))
     analysis = memorable(content, analysed(content))
     item = new_item(analysis, encode(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
@@ -78,7 +81,7 @@ async def note_impasse(store: Store, user: str, session: str, solution: "Solutio
     with on_behalf_of(user):
         place = await store.place(user, session)
         number, _ = await store.sessions.say(place, item._replace(content=content, kind="episodic"))
-        stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=solution.stopped, at=at, data=data)
+        stuck = Signal(kind=IMPASSE, user=user, session=session, turn=number, reason=reason, at=at, data=data)
         await store.run(statements.append, place, [stuck])
     return stuck
 

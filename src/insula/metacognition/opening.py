@@ -85,6 +85,7 @@ class Opening:
         self._usage = Usage()
         self._place: Place | None = None
         self._content = ""
+        self._stuck = ""
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._speakers: frozenset[str] = frozenset()

@@ -30,7 +30,7 @@ from insula.session.control import Regulation
 from insula.telemetry import evaluated, span
 from insula.text.analysis import analyse, clean
 from insula.text.structure import is_structured
-from insula.turn import impasse
+from insula.turn import impasse, mending
 from insula.turn.hedging import hedge
 from insula.turn.likelihood import Logprobs, weighed
 from insula.types import (
@@ -39,6 +39,7 @@ from insula.types import (
     TURN,
     AdaptationRecord,
     Assessment,
+    ImpasseRecord,
     Signal,
     SignalKind,
     SignalRecord,
@@ -48,6 +49,8 @@ from insula.types import (
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 ERASED = "what it rested on was erased while the turn waited"
+REASON_CHARS = 300
+"""Characters of why an agent is stuck that stand on the ledger."""
 PASSED = {True: "pass", False: "fail"}
 
 
@@ -192,8 +195,21 @@ class Turn(Opening):
         said = self.message, response
         return self._owner.assessed(said, given.responses, given.memory, given.level, embed)
 
+    def stuck(self, reason: str) -> None:
+        """Say that the agent is stuck at what was asked, whatever it will answer (K5).
+
+        It stands on the ledger when the turn is over: the next turn is told, and the night learns from it.
+
+        Args:
+            reason: why, in a sentence; what the senses say at the top of their ladder, for example.
+        """
+        self._stuck = redact(clean(reason))[:REASON_CHARS]
+
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
+        if self._stuck:
+            data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved(self._content).record()}}
+            yield self._signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
         given = self._given()
@@ -220,7 +236,7 @@ class Turn(Opening):
         if self._place is None or not self.number:
             return
         if self.result is None:
-            self.signals = (self._signal(TURN, "no response", {"hedged": False}),)
+            self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
             response, used = None, []
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)

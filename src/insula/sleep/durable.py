@@ -24,6 +24,7 @@ from insula.memory import nights, postgres, spending
 from insula.memory.backend import is_server
 from insula.memory.spending import Sum
 from insula.memory.store import Store
+from insula.memory.vectors import Embed
 from insula.sleep.cycle import CADENCE, Phase, SleepReport, sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
@@ -93,6 +94,8 @@ class House:
     url: str
     """Of the database, with its password."""
     model: "Model | None" = None
+    embed: Embed | None = None
+    """Makes the vectors of what a night adds to memory; None leaves it to its words."""
     account: Callable[[], Account] = Account
     """The caps of one night."""
     prepare: Callable[[str], Awaitable[object]] | None = None
@@ -271,6 +274,7 @@ class Worker:
             calibration=house.calibration,
             model=house.model,
             account=account,
+            embed=house.embed,
         )
         spent = Sum(account.spent.calls, account.spent.input_tokens + account.spent.output_tokens, account.spent.cost)
         await house.store.run(spending.settle, date, number, given, spent)

@@ -48,6 +48,7 @@ STATES = {
     "pinned": "pinned by you",
     "muted": "muted by you",
     "pruned": "told no more: forgotten",
+    "your wish": "of your own wishes",
 }
 """How a lesson stands, as a person reads it; the same on every page."""
 COUNTED = {
@@ -152,7 +153,7 @@ def _statements(found: Json) -> Iterator[str]:
 
 def _mistakes(found: Json) -> Iterator[str]:
     report = cast(mistakes.Report, found)
-    kinds = ", ".join(f"{kind} {_times(count)}" for kind, count in report["mistakes"].items() if count)
+    kinds = ", ".join(f"{_KINDS.get(k, k)} {_times(count)}" for k, count in report["mistakes"].items() if count)
     refused = report["quarantined"]
     more = f" From {_many(refused, 'text')} nothing is learned, since they give orders." if refused else ""
     yield (
@@ -162,6 +163,19 @@ def _mistakes(found: Json) -> Iterator[str]:
     )
     yield from (f"Noticed: {one['advice']}{_from(one)}" for one in report["lessons"])
     yield from (f"You wish: {one['advice']}{_from(one)}" for one in report.get("wishes", ()))
+
+
+_KINDS: Mapping[str, str] = {
+    "repetition": "repeated itself",
+    "missing": "left something out",
+    "unasked": "gave what nobody asked for",
+    "language": "in another language",
+    "length": "too long or too short",
+    "tone": "in another tone",
+    "format": "in another form",
+    "misread": "answered something else",
+    "fact": "said what is not so",
+}
 
 
 def _from(one: mistakes.Learned | mistakes.Wished) -> str:
@@ -207,7 +221,7 @@ def _lessons(found: Json) -> Iterator[str]:
     counted = report.get("counted", {})
     kinds = ", ".join(f"{COUNTED.get(kind, kind)} {_times(count)}" for kind, count in counted.items() if count)
     stands = Counter(STATES.get(one["state"], one["state"]) for one in standing)
-    how = f" ({', '.join(f'{count} {state}' for state, count in stands.items())})" if standing else ""
+    how = f" ({'; '.join(f'{count} {state}' for state, count in stands.items())})" if standing else ""
     yield f"{_many(len(standing), 'lesson')}{how}. " + (f"New: {kinds}." if kinds else "No conversation had a say.")
 
 
@@ -238,13 +252,14 @@ def _trend(report: trends.Report) -> Iterator[Measured]:
 def _soul(found: Json) -> Iterator[str]:
     report = cast(soul.Report, found)
     waits = " One waits for your word." if report["waiting"] else ""
-    yield f"{_many(len(report['changes']), 'change')}.{waits}"
+    changes = len(report["changes"])
+    yield f"{_many(changes, 'change')}.{waits}" if changes or waits else ""
     yield from (f"{change['kind'].capitalize()}: {change['text'] or change['before']}" for change in report["changes"])
 
 
 def _file(found: Json) -> Iterator[str]:
     report = cast(file.Report, found)
-    yield "SOUL.md is written." if report["written"] else "The file holds everything already."
+    yield "SOUL.md is written." if report["written"] else ""
 
 
 def _calibration(found: Json) -> Iterator[str]:

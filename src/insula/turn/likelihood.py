@@ -93,7 +93,8 @@ def _is_claim(text: str) -> bool:
 def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs | None) -> Assessment:
     """An assessment that takes the likelihood of the response in.
 
-    An unsure response does not pass; by itself that brings a hedge before it and no more.
+    An unsure response does not pass; by itself that brings a hedge before it and no more. What passes does so still,
+    the higher the likelier it is.
 
     Args:
         assessment: what was made of the text.
@@ -109,7 +110,8 @@ def weighed(assessment: Assessment, message: Analysis | None, logprobs: Logprobs
     right = likely(claim)
     parts = replace(assessment.parts, likelihood=round(right, 4))
     if right >= UNSURE:
-        return replace(assessment, parts=parts)
+        over = max(0.0, assessment.score - PASS_THRESHOLD) * (1 - right)
+        return replace(assessment, parts=parts, score=round(assessment.score - over, 4))
     score = min(assessment.score, capped(right))
     faults = (*assessment.faults, Fault(flag="unsure", about=claim.text[:CLAIM_CHARS], certain=False))
     return replace(assessment, parts=parts, score=score, flags=(*assessment.flags, "unsure"), faults=faults)

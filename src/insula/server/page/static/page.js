@@ -28,6 +28,7 @@ addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));

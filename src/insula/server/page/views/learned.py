@@ -233,8 +233,9 @@ def _counts(life: Life) -> str:
         return "No session has had the opportunity to show anything yet."
     last = f"; last on {figures.day(tally.last)}" if tally.last else ""
     return (
-        f"Of {figures.many(tally.records, 'session')} that could show it: seen untold in {tally.detections}, kept in "
-        f"{tally.suppressions}, broken in {tally.breaches}{last}. Confidence {words.percent(life.confidence)}."
+        f"It could have mattered in {figures.many(tally.records, 'session')}: missed in {tally.detections} that were "
+        f"not told it; of those that were, kept in {tally.suppressions} and broken in {tally.breaches}{last}. "
+        f"Confidence {words.percent(life.confidence)}."
     )
 
 
@@ -253,10 +254,12 @@ def _measured(life: Life) -> str:
     if effect is None:
         told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
         return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
+    near = effect.verdict == UNKNOWN and (effect.low > 0 or effect.high < 0)
     return (
         f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
         f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
         f"{tally.withheld_failed} of {tally.withheld} without"
+        + ("; it is looked at again each night, so more than these 95 % are asked for" if near else "")
     )
 
 

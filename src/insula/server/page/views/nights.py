@@ -10,7 +10,7 @@ from insula.replay.visible import visible
 from insula.server.page.views.learned import Bar, bar
 from insula.sleep.cycle import END, SleepReport
 from insula.sleep.phases import PHASES
-from insula.sleep.telling import Names, Told, journalled, ordered, told
+from insula.sleep.telling import DONE, Names, Told, journalled, ordered, told
 from insula.value import is_list, is_object
 
 UNDER_WAY = 300.0
@@ -46,6 +46,8 @@ class Night:
 
     name: str
     phases: tuple[Phase, ...]
+    quiet: tuple[str, ...] = ()
+    """Titles of the phases that had nothing to say."""
     skipped: str = ""
     """Why there was none."""
     progress: str = ""
@@ -65,10 +67,9 @@ def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list
     found: dict[str, list[Done]] = {}
     for one in reports:
         found.setdefault(one.night, []).append(one)
-    told = [
-        Night(name=name, phases=_phases(journalled(one.phase, one.report, names) for one in done))
-        for name, done in found.items()
-    ][::-1]
+    told = [_night(name, (journalled(one.phase, one.report, names) for one in done)) for name, done in found.items()][
+        ::-1
+    ]
     latest = next(reversed(found.values()), list[Done]())
     if not latest or any(one.phase == END for one in latest):
         return told
@@ -77,14 +78,15 @@ def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list
 
 def _unfinished(night: Night, since: float) -> Night:
     """A night that has not ended, with how far it is."""
-    steps, goes_on = f"{len(night.phases)} of {len(PHASES)} steps", since < UNDER_WAY
+    done = len(night.phases) + len(night.quiet)
+    steps, goes_on = f"{done} of {len(PHASES)} steps", since < UNDER_WAY
     said = f"Under way: {steps} are done." if goes_on else f"Stopped after {steps}; the next night goes on from there."
     return replace(night, progress=said, goes_on=goes_on)
 
 
 def of_report(report: SleepReport, names: Names) -> Night:
     """The night that was just run."""
-    return Night(name=report.date, phases=_phases([told(one, names) for one in report.phases]), skipped=report.skipped)
+    return _night(report.date, (told(one, names) for one in report.phases), report.skipped)
 
 
 def insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
@@ -93,8 +95,15 @@ def insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
     return [one["id"] for one in named if isinstance(one.get("id"), int)]
 
 
-def _phases(phases: Iterable[Told]) -> tuple[Phase, ...]:
-    return tuple(_phase(one) for one in ordered(phases))
+def _night(name: str, phases: Iterable[Told], skipped: str = "") -> Night:
+    every = ordered(phases)
+    quiet = [one for one in every if one.said == DONE and not (one.found or one.measured or one.failed)]
+    return Night(
+        name=name,
+        phases=tuple(_phase(one) for one in every if one not in quiet),
+        quiet=tuple(one.title for one in quiet),
+        skipped=skipped,
+    )
 
 
 def _phase(one: Told) -> Phase:

@@ -98,10 +98,18 @@ def signal(kind: str) -> str:
 
 def told(kind: str, reason: str, data: Mapping[str, Any]) -> str:
     """What was noticed, in a line: of a turn that is over, what was made of it."""
+    if kind == CONFIDENCE_LOW:
+        return poor(reason)
     sure, good = data.get("confidence"), data.get("assessment")
     if kind != TURN or not is_object(sure) or not is_object(good):
         return reason
     return f"{_share('sure', sure)}, {_share('good', good)}"
+
+
+def poor(reason: str) -> str:
+    """Why an answer counted as poor, with what it lacked in words; the ledger names it by its flags."""
+    scored, _, flags = reason.partition(": ")
+    return "; ".join((scored, *map(flag, flags.split(", ")))) if flags else scored
 
 
 def _share(name: str, part: Mapping[str, Any]) -> str:

@@ -1,0 +1,70 @@
+"""What coding agents were stuck at, taken from the traces of the hook to the user's ledger before a night (K5)."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from insula.memory.isolation import on_behalf_of
+from insula.memory.store import Store
+from insula.metacognition.facade import note_stuck
+from insula.step import trace
+from insula.step.ladder import FLAG
+from insula.types import IMPASSE
+
+SESSIONS = "sessions"
+PREFIX = "hook-"
+"""What stands before the id of an agent's session on the ledger."""
+MOST = 64
+"""Sessions that are looked through, the latest."""
+TEXT, USER = "text", "user"
+
+
+class Stuck(NamedTuple):
+    """A session of an agent that came to the top of the ladder."""
+
+    session: str
+    problem: str
+    """The user's last words before it, as the trace has them."""
+    reason: str
+
+
+async def take(store: Store, user: str, home: Path) -> int:
+    """Write down what is not on the ledger yet; returns how much that was."""
+    taken = 0
+    for one in found(home):
+        with on_behalf_of(user):
+            place = await store.place(user, one.session)
+            known = await store.sessions.ledger(place, kinds=[IMPASSE], limit=1)
+        if not known:
+            await note_stuck(store, user, one.session, one.problem, one.reason)
+            taken += 1
+    return taken
+
+
+def found(home: Path) -> Iterator[Stuck]:
+    """The sessions whose loudest text was given, and that had been asked something."""
+    for name in _latest(home / SESSIONS):
+        words = ""
+        for record in _records(home / SESSIONS / name):
+            if record.get("e") == USER and isinstance(said := record.get("words"), str) and said.strip():
+                words = said
+            if record.get("e") == TEXT and record.get("rung") == FLAG and not record.get("withheld") and words:
+                yield Stuck(f"{PREFIX}{name}", words, str(record.get("text", "")))
+                break
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    try:
+        return trace.read(str(folder))[0]
+    except OSError:
+        return []
+
+
+def _latest(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            known = sorted(((entry.stat().st_mtime, entry.name) for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:
+        return []
+    return [name for _, name in known[:MOST]]
