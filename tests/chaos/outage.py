@@ -52,7 +52,9 @@ async def measured(url: str, users: int, seconds: float) -> dict[str, object]:
     lost = twice = 0
     async with await Store.open(url) as store:
         names = [f"u{number}" for number in range(users)]
-        _, *talks = await asyncio.gather(away(seconds), *(talk(store, name, until) for name in names))
+        outage = asyncio.create_task(away(seconds))
+        talks = await asyncio.gather(*(talk(store, name, until) for name in names))
+        await outage
         for name, (acknowledged, _, _) in zip(names, talks, strict=True):
             lines = await store.sessions.transcript(await store.place(name, "talk"), 10_000)
             said = [line.content for line in lines]

@@ -41,7 +41,9 @@ _LINES = (
 _MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
 _NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages.c.turn), 0) + 1)
 _SAID = memories.c.provenance != "derived"
-_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id, _SAID)).returning(memories.c.id)
+_OWN = memories.c.user_id == sa.bindparam("mine")
+"""Named beside the session, whose index begins with it: else a session's first line is sought through all memories."""
+_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id, _OWN, _SAID)).returning(memories.c.id)
 _PROMOTED = (
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
@@ -153,6 +155,7 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
     message_id, number = connection.execute(*written).one()
     memory = common | {
         "here": here.session_id,
+        "mine": here.user_id,
         "content": item.content[:REMEMBERED_CHARS],
         "message_id": message_id,
         "kind": item.kind,
