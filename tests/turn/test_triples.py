@@ -50,8 +50,6 @@ def test_certain_faults_are_caught(judged: list[Judged]) -> None:
     assert right >= 0.6 * of
 
 
-ONE, DOUBTED = 1, 0.05
-"""The most of each kind of fine response that is doubted: one, or so many; some kinds have three cases."""
 CAUGHT = 0.6
 """The least of each kind of fault that is caught, certain or not."""
 MANY = 20

@@ -16,7 +16,7 @@ from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
 from insula.memory.leaning import is_likely, leaning
 from insula.memory.matter import by_chance, common, nearness
-from insula.memory.modality import UPDATES
+from insula.memory.modality import UPDATES, says
 from insula.memory.near import Near, nearnesses
 from insula.memory.slots import filled
 from insula.memory.subject import NOBODY
@@ -178,8 +178,13 @@ def _odds(question: Question, match: _Match, near: Near, memories: int) -> float
 
 
 def may_lean(question: Question, told: Told) -> bool:
-    """Whether a statement, meant in earnest, is about those asked about or speaks of them."""
+    """Whether a statement, meant in earnest, is about those asked about or speaks of them.
+
+    A question about nobody is one about the world, unless it shares a word with what was told.
+    """
     statement = told.statement
+    if not question.subjects - {NOBODY} and question.terms.isdisjoint(statement.terms):
+        return False
     if (
         told.by_tool
         or statement.vector is None
@@ -238,8 +243,8 @@ def _is_meant(question: Question, statement: Statement) -> bool:
         return True
     if question.modality in {"wish", "plan"}:
         return how in {"wish", "plan", "hypothetical"}
-    asked_all = len(question.terms) > 1 and question.terms <= statement.terms
-    return how == "fiction" and asked_all  # "whom do I play in the play?"
+    staged = says("staged", question.text, question.language)
+    return how == "fiction" and staged and question.terms <= statement.terms  # "whom do I play in the play?"
 
 
 def _succeeded(

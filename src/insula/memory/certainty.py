@@ -42,6 +42,8 @@ def is_sure(question: Question, statement: Statement, common: float) -> bool:
         return changed or same or len(held) >= HALF * max(len(asked), 1)
     if question.ask.kind == "place" and not placed(question, statement):
         return False
+    if _only_ended(question, statement):
+        return False
     every = bool(asked) and held == asked and statement.terms > asked
     return tells(question, statement) or every or same or _is_of_it(question, statement)
 
@@ -55,6 +57,12 @@ def contradict(question: Question, one: Statement, other: Statement) -> bool:
         return len(both) >= HALF * max(len(one.terms), len(other.terms), 1)
     apart = len(one.terms - both) == len(other.terms - both) == 1  # "I live in Porto. I live in Madrid."
     return bool(both) and apart and question.ask.kind in _SINGLE
+
+
+def _only_ended(question: Question, statement: Statement) -> bool:
+    """Whether what is asked as it stands was left, and nothing is told of what came instead ("Left Barclays")."""
+    past = not question.marks.isdisjoint({"ended", "before"})
+    return "ended" in statement.marks and not past and question.ask.kind not in {"yes_no", "time"}
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ Mark = Literal["negated", "ended", "corrects", "changes", "before", "still"]
 """What a clause says beside its matter: that it is not so, no longer so, wrong before, new; asked of the past."""
 UPDATES: frozenset[Mark] = frozenset({"negated", "ended", "corrects", "changes"})
 """Marks of what may take the place of an older statement."""
-EVERYWHERE = frozenset({"fiction", "real", "joke", "figurative"})
+EVERYWHERE = frozenset({"fiction", "staged", "real", "joke", "figurative"})
 """Devices that are looked for in the words of all languages at once."""
 CONDITIONS = frozenset(
     {"if", "unless", "in case", "falls", "au cas où", "en caso de", "caso", "nel caso"}

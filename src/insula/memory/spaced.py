@@ -16,6 +16,9 @@ _REACH = 3
 _HEAD = 5
 """Words into a clause at which what is reported may begin: "I told you yesterday that"."""
 
+_PLACE = 6
+"""Words within which the verb follows where it says of somebody where they live or work."""
+
 
 def spaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:
     tokens = [(fold(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
@@ -239,6 +242,8 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     clitic = (words["first"] | words["second"] | words["third"]) - words.get("subject_pronouns", frozenset())
     if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
         return len(written) > 1  # "Giorgia mi ha confidato che"
+    if not at and after in words.get("placed", frozenset()) and not low.endswith("ing"):
+        return any(then in words["verbs"] for then, _ in tokens[2:_PLACE])  # "Dominic next door is scared"
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))
 
 
