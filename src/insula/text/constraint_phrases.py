@@ -49,6 +49,7 @@ class Table:
         self.wish = self._search(self.raw["wish"])
         self.told = self._told()
         self.only = self._search(self.raw["only"])
+        self.each = self._search(self.raw["each"])
         self.strict = self._search("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
         self.negated = self._search(self.raw["without"])
         named = ("in", "exactly", "most", "below", "least", "about", "only", "without", "upper", "bullets", "table")

@@ -37,6 +37,8 @@ _CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
 _FRAGMENT = 9
 """Words of a fragment that demands something by itself: "Exactly five words, please." """
+_NEAR = 16
+"""Characters behind a count within which "each" makes it one of a part."""
 _RELATIVE = 4
 """Characters at the end of a form, where a relative pronoun may stand ("un tableau qui …")."""
 _OPENING = 3
@@ -68,7 +70,16 @@ def _found(message: Analysis, language: str) -> tuple[Constraint, ...]:
     for text in _own_sentences(message, language):
         for one in _read(text, language):
             found.setdefault((one.kind, one.what), one)
-    return tuple(found.values())[:MOST]
+    told = [one for one in found.values() if not _is_of_parts(one, message.text, language)]
+    table = any(one.kind == "table" for one in told)  # its lines are rows, and its head is none
+    return tuple(one for one in told if not (table and one.kind == "lines"))[:MOST]
+
+
+def _is_of_parts(one: Constraint, text: str, language: str) -> bool:
+    """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
+    at = text.replace("’", "'").find(one.text)
+    counted = one.kind in UNITS or one.kind == "letters"
+    return counted and at >= 0 and table_of(language).each.search(text, at, at + len(one.text) + _NEAR) is not None
 
 
 def _own_sentences(message: Analysis, language: str) -> Iterator[str]:
