@@ -191,6 +191,7 @@ class _Judged(Question):
         certain = not self.to_user() and len(self.reply.text) >= (SHORT // 3 if self.language in UNSPACED else SHORT)
         if self.shares_character(first) or not (certain or self.covers(first)):
             return None
+        certain = certain and self.ask.kind != "open"  # what follows from a line may share no word with it
         return Fault(flag="ignored_memory", about=first.raw, certain=certain and self.is_about(first))
 
     def _is_on(self, one: Line) -> bool:
