@@ -11,10 +11,10 @@ from insula.turn.monitor import assess
 from insula_bench.answers import Judged, judge, measure, read, run, shipped
 
 OWN = Path(__file__).parent / "triples_own.jsonl"
-UNSEEN = "triples_fourth"
+UNSEEN = frozenset({"triples_fourth", "triples_fifth"})
 """Counted once and mended by nothing since: docs/benchmarks/monitor.md has its figures, which miss the goals."""
 TABLES = (
-    *(path for path in shipped() if path.stem != UNSEEN),
+    *(path for path in shipped() if path.stem not in UNSEEN),
     *sorted(Path(__file__).parent.glob("triples_*.jsonl")),
 )
 """All others: a table that is added is read by the next run."""
