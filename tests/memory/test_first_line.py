@@ -2,6 +2,7 @@
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 
 from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -24,9 +25,9 @@ async def plan_of_a_first_line(store: Store) -> str:
         def note(_: object, __: object, statement: str, parameters: tuple[object, ...], *___: object) -> None:
             run.append((statement, parameters))
 
-        sa.event.listen(connection, "before_cursor_execute", note)
+        event.listen(connection, "before_cursor_execute", note)
         statements.write(connection, place, None, item, 0.0)
-        sa.event.remove(connection, "before_cursor_execute", note)
+        event.remove(connection, "before_cursor_execute", note)
         statement, values = next(one for one in run if one[0].startswith("INSERT INTO memories"))
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
         return "\n".join(str(row) for row in plan)

@@ -78,7 +78,7 @@ def run(out: Path) -> int:
 
 def _measured(terms: Terms) -> Figures:
     worlds = spread(memory.worlds(None, ["small"], "dev", 1, 1), CONVERSATIONS)
-    asked = wishes.asked(spread(wishes.wishes("dev"), WISHES), 1)
+    asked = wishes.asked(wishes.groups(spread(wishes.wishes("dev"), WISHES), 0), 1)
     held = replies([*memory.requests(worlds, [memory.OURS]), *wishes.requests(asked, [wishes.OURS])], terms)
     made = [*memory.outcomes(worlds, [memory.OURS], held), *wishes.outcomes(asked, [wishes.OURS], held)]
     return {"memory": _shares(made, "small", memory.MARKS), "wishes": _shares(made, "wishes", wishes.MARKS)}

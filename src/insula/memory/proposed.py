@@ -40,7 +40,8 @@ def proposed(asked: Sequence[Question], found: Sequence[Spoken]) -> list[int]:
     if len(memories) <= NEAR + CHANGED:
         return list(memories)
     near = np.max([_nearness(question, found) for question in asked], axis=0)
-    best = dict.fromkeys(found[at].memory for at in np.argsort(-near, kind="stable").tolist())
+    order: list[int] = np.argsort(-near, kind="stable").tolist()
+    best = dict.fromkeys(found[at].memory for at in order)
     changed = (one.memory for one in found if not UPDATES.isdisjoint(one.marks.split()))
     latest = sorted(dict.fromkeys(changed), reverse=True)
     return list(dict.fromkeys([*list(best)[:NEAR], *latest[:CHANGED]]))
