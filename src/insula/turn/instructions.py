@@ -14,7 +14,7 @@ MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
 
 BEARING_LINES = 5
-"""Lines that only bear on what is asked, where none answers it: what memory systems show (`plain` in
+"""Lines of others' talk, of which no statement is read that could answer: what memory systems show (`plain` in
 docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo right 47 % for 53 %."""
 
 WORTH_SHOWING = 0.2
@@ -123,10 +123,11 @@ def memories(recalled: Sequence[Recalled], language: str = "en") -> list[tuple[i
     room = MEMORIES_CHARS
     telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
     answered = any(one.bearing == "answers" for one in telling)
+    unread = all(one.fit is None for one in recalled)
     for one in telling if answered else recalled:
         if not bears(one):
             continue
-        if not answered and len(lines) == BEARING_LINES:
+        if unread and len(lines) == BEARING_LINES:
             break
         line = dated(one, language)
         if len(line) <= room:
