@@ -16,7 +16,7 @@ from insula.memory.vectors import Vector, embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.at_length]
 SAID = ("The red kite sails.", "My aunt bakes bread.", "A zebra hums.")
 
 
