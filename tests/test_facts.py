@@ -476,3 +476,39 @@ async def test_a_line_that_says_yesterday_stands_before_the_model_with_the_date(
 ) -> None:
     async with told(line, ask=ask, days=40) as turn:
         assert dated in turn.instructions
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("I'd kill for a week in Lapland with the kids.", "What year did we visit Lapland?"),
+        ("Je donnerais tout pour un an au Japon.", "Quand ai-je vécu au Japon ?"),
+        ("Vamos a hacer teatro: soy capitán y mi barco se llama La Impaciente.", "¿Cómo se llama mi barco?"),
+        ("Spielen wir Theater: Ich bin Kapitän und mein Schiff heißt Albatros.", "Wie heißt mein Schiff?"),
+        ("Left Barclays this morning. Good riddance.", "Which bank am I with now?"),
+        ("Dominic next door is scared stiff of spiders.", "Am I afraid of spiders?"),
+    ],
+)  # fmt: skip
+async def test_what_is_wished_played_left_or_a_neighbours_is_never_high(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "high"
+
+
+@pytest.mark.parametrize(
+    ("line", "ask"),
+    [
+        ("In the panto I play Widow Twankey.", "Whom do I play in the panto?"),
+        ("I'm with Monzo now, left Barclays this morning.", "Which bank am I with now?"),
+        ("We spent a week in Lapland with the kids.", "Where did we spend a week with the kids?"),
+    ],
+)
+async def test_what_only_looks_like_it_is_still_known(line: str, ask: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert turn.confidence.level != "low"
+        assert shown(turn) == [line]
+
+
+async def test_a_question_about_the_world_is_shown_no_line_that_shares_no_word_with_it() -> None:
+    async with told("My sister Ana lives in Lisbon.", ask="What is the capital of Mongolia?") as turn:
+        assert turn.confidence.level == "low"
+        assert not shown(turn)

@@ -16,8 +16,8 @@ _REACH = 3
 _HEAD = 5
 """Words into a clause at which what is reported may begin: "I told you yesterday that"."""
 
-_PLACE = 6
-"""Words within which the verb follows where it says of somebody where they live or work."""
+_PLACE = 5
+"""Words that say where a neighbour lives, at most ("del piano di sopra")."""
 
 
 def spaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:
@@ -242,9 +242,17 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     clitic = (words["first"] | words["second"] | words["third"]) - words.get("subject_pronouns", frozenset())
     if joins and after in clitic and at + 2 < len(tokens) and tokens[at + 2][0] in words["verbs"] | words["has"]:
         return len(written) > 1  # "Giorgia mi ha confidato che"
-    if not at and after in words.get("placed", frozenset()) and not low.endswith("ing"):
-        return any(then in words["verbs"] for then, _ in tokens[2:_PLACE])  # "Dominic next door is scared"
+    after = _beyond_place(tokens, at, words)
     return len(written) > 1 and after in words["verbs"] and low not in words["verbs"] and (joins or not _german(known))
+
+
+def _beyond_place(tokens: Sequence[tuple[str, str]], at: int, words: Mapping[str, frozenset[str]]) -> str:
+    """The word after one, past where a neighbour lives: "is" of "Dominic next door is scared"."""
+    places = words.get("placed", frozenset())
+    for end in range(min(at + 1 + _PLACE, len(tokens) - 1), at + 1, -1):
+        if "_".join(low for low, _ in tokens[at + 1 : end]) in places:
+            return tokens[end][0]
+    return tokens[at + 1][0] if at + 1 < len(tokens) else ""
 
 
 def _german(known: People) -> bool:
