@@ -225,3 +225,14 @@ def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
     assert noted["heeded"]["share"] == 1.0
     assert noted["another_way_without"]["share"] == 0.0
     assert noted["turns"]["difference"] == -3.0
+
+
+def test_what_a_long_run_no_longer_shows_changes_only_every_few_turns() -> None:
+    history = [("user", "the goal")] + [
+        line for turn in range(40) for line in (("assistant", f"{turn} " + "a" * 300), ("user", f"{turn} " + "b" * 700))
+    ]
+    seen = [repair.bounded(history[: 1 + 2 * turns], 14_000) for turns in range(1, 41)]
+    assert all(sum(len(text) for _, text in one) <= 14_000 and one[0] == history[0] for one in seen)
+    assert all(one[-1] == history[2 * turns] for turns, one in enumerate(seen, 1))
+    begins_anew = sum(after[: len(before)] != before for before, after in zip(seen, seen[1:], strict=False))
+    assert begins_anew <= 40 / repair.LEFT_OUT_AT_ONCE

@@ -27,6 +27,8 @@ works, reply <done/>."""
 UNREADABLE = (
     'That held no action. Give exactly one: <shell>…</shell>, <read>…</read>, <edit path="…">…</edit> or <done/>.'
 )
+LEFT_OUT_AT_ONCE = 4
+"""Exchanges of a long run that the model no longer sees, and so on in steps of as many."""
 ONLY_FIRST = "(Only the first action of your reply was carried out.)"
 _SHELL = re.compile(r"<shell>(.*?)</shell>", re.S)
 _READ = re.compile(r"<read>(.*?)</read>", re.S)
@@ -109,10 +111,14 @@ def told(act: Act, result: Result) -> str:
 
 
 def bounded(history: Sequence[tuple[Role, str]], characters: int) -> list[tuple[Role, str]]:
-    """The first exchange and the last ones that fit: a whole exchange in the middle is left out."""
+    """The first exchange and the last ones that fit.
+
+    What is left out of the middle are whole exchanges, several at once: the beginning then stays the same for some turns,
+    and a server that keeps what it has read of a prompt reads only what is new.
+    """
     kept = list(history)
     while len(kept) > 4 and sum(len(text) for _, text in kept) > characters:
-        del kept[2:4]
+        del kept[2 : 2 + min(2 * LEFT_OUT_AT_ONCE, max(len(kept) - 5, 2))]
     return kept
 
 
