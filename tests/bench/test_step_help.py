@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -234,5 +235,5 @@ def test_what_a_long_run_no_longer_shows_changes_only_every_few_turns() -> None:
     seen = [repair.bounded(history[: 1 + 2 * turns], 14_000) for turns in range(1, 41)]
     assert all(sum(len(text) for _, text in one) <= 14_000 and one[0] == history[0] for one in seen)
     assert all(one[-1] == history[2 * turns] for turns, one in enumerate(seen, 1))
-    begins_anew = sum(after[: len(before)] != before for before, after in zip(seen, seen[1:], strict=False))
+    begins_anew = sum(after[: len(before)] != before for before, after in pairwise(seen))
     assert begins_anew <= 40 / repair.LEFT_OUT_AT_ONCE
