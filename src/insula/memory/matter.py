@@ -30,6 +30,8 @@ WORDS = 0.35
 CHANCE, FALL = 0.05, 11.0
 """The chance that a line of another matter seems to answer, and how fast it falls with the nearness: of each question
 of the small conversations against the lines of all others."""
+LIKELY = 0.5
+"""Lines as near by chance from which nearness alone tells nothing: no succession, and not that memory holds it."""
 
 
 class Heads(NamedTuple):
@@ -94,6 +96,12 @@ def shared(question: Question, statement: Statement) -> float:
 def by_chance(fit: float, memories: float) -> float:
     """How many of so many memories are as near as this by chance, though of another matter."""
     return CHANCE * math.exp(-FALL * max(fit, 0.0)) * memories
+
+
+def beyond_chance(memories: float) -> float:
+    """The nearness from which at most `LIKELY` of so many memories are as near by chance; of few any does."""
+    seeming = CHANCE * memories / LIKELY
+    return math.log(seeming) / FALL if seeming > 1 else -math.inf
 
 
 def _softmax(vectors: Array, weights: Array) -> npt.NDArray[np.float32]:
