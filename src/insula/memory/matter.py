@@ -59,7 +59,7 @@ def matters_of(vectors: Sequence[Vector | None]) -> list[Vector | None]:
     found: list[Vector | None] = [None] * len(vectors)
     known = {at: one for at, one in enumerate(vectors) if one is not None and one.size == DIMENSIONS}
     if known:
-        for at, row in zip(known, _softmax(np.stack([*known.values()]), heads().statement), strict=True):
+        for at, row in zip(known, _softmax(np.array([*known.values()]), heads().statement), strict=True):
             found[at] = row
     return found
 
@@ -105,6 +105,6 @@ def beyond_chance(memories: float) -> float:
 
 
 def _softmax(vectors: Array, weights: Array) -> npt.NDArray[np.float32]:
-    odds = SCALE * vectors @ weights[:-1] + weights[-1]
+    odds = SCALE * (vectors @ weights[:-1]) + weights[-1]
     chance = np.exp(odds - odds.max(axis=1, keepdims=True))
     return chance / chance.sum(axis=1, keepdims=True)

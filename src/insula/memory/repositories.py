@@ -172,7 +172,7 @@ class Memories(_Repository):
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
             hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
-            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
+            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
