@@ -336,6 +336,8 @@ def _cosine(one: Statement, other: Statement) -> float:
 
 
 def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:
+    if match.bearing != "answers" and not after and not took:
+        return Judged(match.bearing, match.fit, match.reason, match.told.said_at)
     bearing, reason = match.bearing, match.reason
     wants_past = "before" in question.marks
     until = min((one.told.said_at for one in after), default=None)

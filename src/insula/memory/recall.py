@@ -245,7 +245,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
         "around": max(item.before.owned, item.after.owned) * spoken,
         "topic": seen.topics.get(item.session, 0.0),
         "asserts": asserts,
-        "answer": float(any(carries(kind, item.content, item.language) for kind in cue.kinds)),
+        "answer": _answer(cue, item),
         "moment": moment(cue.when, item.said_at),
         "cosine": max(item.cosine, 0.0),
         "active": probability(base_level(_moments(item.used_at), item.uses, item.said_at, now)),
@@ -253,8 +253,15 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
-    odds = _logit(held) + PART * (sum(map(parts.__getitem__, PARTS)) - expected)
+    odds = _logit(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
+
+
+def _answer(cue: Cue, item: Item) -> float:
+    for kind in cue.kinds:
+        if carries(kind, item.content, item.language):
+            return 1.0
+    return 0.0
 
 
 def _moments(used_at: str) -> list[float]:

@@ -49,6 +49,7 @@ _NAME_SPAN = re.compile(
 )
 _ITEMS = re.compile(r"[,，、;；]\s*\S|\n\s*\S")
 _CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?i:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
+_PARTS = re.compile(r"\\.|[()|]|[^()|\\]+")
 _FEW = 3
 _CLOCK = 6
 """A number in so few words may be an hour ("at nine")."""
@@ -199,4 +200,25 @@ def _pattern(language: str, what: str) -> re.Pattern[str]:
     """A list of words, to be searched for in lower case: where case is ignored a search takes four times as long."""
     raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "answers.json").read_text("utf-8"))
     words = raw[language][what]
-    return re.compile(words if language in {"zh", "ja"} else rf"(?<!\w)(?:{words})(?!\w)")
+    return re.compile(words if language in {"zh", "ja"} else rf"(?<!\w)(?:{_by_letter(words)})(?!\w)")
+
+
+def _by_letter(words: str) -> str:
+    """The same alternatives, those that begin with a letter together: of a hundred a search then tries a few."""
+    groups: dict[str, list[str]] = {}
+    for word in _alternatives(words):
+        letter = word[0] if word[:1].isalpha() and word[1:2] not in {*"?*+{"} else ""
+        groups.setdefault(letter, []).append(word.removeprefix(letter))
+    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in groups.items())
+
+
+def _alternatives(words: str) -> list[str]:
+    """The alternatives of a regular expression, but for those within brackets."""
+    found, depth = [""], 0
+    for part in _PARTS.findall(words):
+        depth += (part == "(") - (part == ")")
+        if part == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += part
+    return found
