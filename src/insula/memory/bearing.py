@@ -279,7 +279,9 @@ def _unsettled(
     answering = [(memory, old) for memory, old in best.items() if found[memory].bearing == "answers"]
     if not answering:
         return out
-    newer = (_Later(question, one, memories) for one in matches if _stands_for_itself(one))
+    least = beyond_chance(memories)
+    near = (one for one in matches if one.fit >= least or not UPDATES.isdisjoint(one.told.statement.marks))
+    newer = (_Later(question, one, memories) for one in near if _stands_for_itself(one))
     later = [one for one in newer if one.updates or one.tells]
     for memory, old in answering:
         since = [one.told.memory for one in later if one.may_change(old)]

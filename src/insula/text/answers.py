@@ -90,11 +90,13 @@ def _number(text: str, language: str) -> bool:
 
 def _brief(text: str) -> bool:
     """Two or three words: there "one" is a number and no pronoun, "un" no article."""
-    return len(text.split()) <= _FEW and len(text) <= _BRIEF_CHARS
+    return len(text) <= _BRIEF_CHARS and len(text.split()) <= _FEW
 
 
 def numbers_in(text: str) -> list[str]:
     """The numbers of a text in digits; not the year that something happened in, nor the number of a list item."""
+    if not _NUMBER.search(text, 0, MAX_CHARS):  # as in most
+        return []
     rest = _ORDINAL.sub("", text[:MAX_CHARS])
     several = len(rest.split()) > _FEW
     return [found for found in _NUMBER.findall(rest) if not (several and _YEAR.fullmatch(found.rstrip(".,:")))]
