@@ -11,8 +11,8 @@ from insula.memory.rows import Embedded, Unembedded
 from insula.memory.schema import UNEMBEDDED, memories, statements
 from insula.memory.vectors import NOTHING
 
-AT_ONCE = 5_000
-"""Vectors that are read at once: 5 MB."""
+AT_ONCE = 1_000
+"""Vectors that are read at once: what it takes to compare them is held on to."""
 
 
 _BEFORE = memories.alias("before")

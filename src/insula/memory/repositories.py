@@ -167,7 +167,7 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
@@ -195,7 +195,7 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> list[int]:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            return index.search(connection, place.user_id, statistics.containing, limit)
+            return index.search(connection, place.user_id, statistics, limit)
 
         return await self._database.read(work)
 
