@@ -229,11 +229,16 @@ def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
     assert noted["turns"]["difference"] == -3.0
 
 
+def talk(turns: int) -> list[tuple[Role, str]]:
+    said: list[tuple[Role, str]] = [("user", "the goal")]
+    for turn in range(turns):
+        said.append(("assistant", f"{turn} " + "a" * 300))
+        said.append(("user", f"{turn} " + "b" * 700))
+    return said
+
+
 def test_what_a_long_run_no_longer_shows_changes_only_every_few_turns() -> None:
-    user: Role = "user"
-    agent: Role = "assistant"
-    turns = [((agent, f"{turn} " + "a" * 300), (user, f"{turn} " + "b" * 700)) for turn in range(40)]
-    history = [(user, "the goal"), *(line for turn in turns for line in turn)]
+    history = talk(40)
     seen = [repair.bounded(history[: 1 + 2 * turns], 14_000) for turns in range(1, 41)]
     assert all(sum(len(text) for _, text in one) <= 14_000 and one[0] == history[0] for one in seen)
     assert all(one[-1] == history[2 * turns] for turns, one in enumerate(seen, 1))
