@@ -24,11 +24,11 @@ def _path() -> Path:
     return home / tokens.FILE
 
 
-def new(user: str, name: str, days: float, json: bool) -> int:
+def new(user: str, name: str, days: float, operator: bool, json: bool) -> int:
     """Make a token for a user; it is shown once."""
     check_names(user, "any")
     path = _path()
-    text, kept = tokens.added(tokens.read(path), user, name, time.time(), days)
+    text, kept = tokens.added(tokens.read(path), user, name, time.time(), days, operator=operator)
     tokens.write(path, kept)
     made = kept[-1]
     audit.note(path.parent, who="", by=TERMINAL, did="token new", of=user, what=made.name)
@@ -38,7 +38,8 @@ def new(user: str, name: str, days: float, json: bool) -> int:
     print(text)
     print(
         f"insula: The token {made.name!r} of {user!r} is good until {_until(made, made.made)}. It is shown this once; "
-        "a server that runs takes it at once, and from now on nobody comes in without one.",
+        "a server that runs takes it at once, and from now on nobody comes in without one."
+        + (" It shows how the nights of all users go, too." if operator else ""),
         file=sys.stderr,
     )
     return 0
@@ -53,10 +54,10 @@ def listing(json: bool) -> int:
     if not known:
         print("There is no token; make one with: insula token new NAME")
         return 0
-    table = Table("name", "user", "made", "good until", box=None, header_style="dim")
+    table = Table("name", "user", "made", "good until", "", box=None, header_style="dim")
     now = time.time()
     for one in known:
-        table.add_row(Text(one.name), Text(one.user), _day(one.made), _until(one, now))
+        table.add_row(Text(one.name), Text(one.user), _day(one.made), _until(one, now), "operator" * one.operator)
     tell(lambda console: console.print(table))
     return 0
 
@@ -74,7 +75,8 @@ def revoke(name: str) -> int:
 
 
 def _record(one: tokens.Token) -> dict[str, object]:
-    return {"name": one.name, "user": one.user, "made": one.made, "expires": one.expires}
+    record: dict[str, object] = {"name": one.name, "user": one.user, "made": one.made, "expires": one.expires}
+    return record | ({"operator": True} if one.operator else {})
 
 
 def _until(one: tokens.Token, now: float) -> str:

@@ -16,12 +16,13 @@ def made(
         str, typer.Option(help="What to call it, as “laptop”; by default the user's name and a number.")
     ] = "",
     days: Annotated[float, typer.Option(min=0, max=36_500, help="After how many days it ends; 0 for never.")] = 365.0,
+    operator: Annotated[bool, typer.Option("--operator", help="It shows how the nights of all users go, too.")] = False,
     json: Json = False,
 ) -> None:
     """Make a token. It is shown this once; only its digest is kept."""
     from insula.cli import token
 
-    raise typer.Exit(token.new(user, name, days, json))
+    raise typer.Exit(token.new(user, name, days, operator, json))
 
 
 @app.command("list")

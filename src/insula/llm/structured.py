@@ -4,9 +4,13 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
+
+SCHEMAS = 64
+"""Forms of answers whose schemas are kept; some are made for one question."""
 
 T = TypeVar("T", bound=BaseModel)
 Json = dict[str, Any]
@@ -28,6 +32,12 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
+@lru_cache(maxsize=SCHEMAS)
+def schema_of(schema: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a form, which takes milliseconds to make."""
+    return schema.model_json_schema()
+
+
 def parse(text: str, schema: type[T]) -> T:
     """The first object in `text` that is valid by `schema`, be it bare, in a fence or amid prose.
 
@@ -38,7 +48,7 @@ def parse(text: str, schema: type[T]) -> T:
         ValueError: If there is none; the message says what is wrong.
     """
     problem = "it holds no JSON object"
-    shape = schema.model_json_schema()
+    shape = schema_of(schema)
     try:
         for candidate in _objects(text):
             try:

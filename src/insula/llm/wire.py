@@ -1,12 +1,14 @@
 """Between our values and those of Pydantic AI, in both directions."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel
 
 from insula.llm.budget import bound_tokens
+from insula.llm.structured import schema_of
 from insula.text.analysis import clean
 from insula.types import Usage
 
@@ -87,7 +89,7 @@ def parameters_of(model: "Model", schema: type[BaseModel] | None) -> "ModelReque
     if schema is None:
         return ModelRequestParameters()
     native = model.profile.get("supports_json_schema_output", False)
-    output = OutputObjectDefinition(json_schema=schema.model_json_schema(), name=schema.__name__)
+    output = OutputObjectDefinition(json_schema=deepcopy(schema_of(schema)), name=schema.__name__)
     return ModelRequestParameters(output_mode="native" if native else "prompted", output_object=output)
 
 
@@ -127,7 +129,7 @@ def logprobs_of(response: "ModelResponse") -> tuple[tuple[str, float], ...] | No
 
 def bound_of(messages: "list[ModelMessage]", schema: type[BaseModel] | None) -> int:
     """The most tokens that the prompt is likely to come to."""
-    texts = [str(schema.model_json_schema())] if schema else []
+    texts = [str(schema_of(schema))] if schema else []
     for message in messages:
         texts.append(getattr(message, "instructions", None) or "")
         texts.extend(str(getattr(part, "content", "")) for part in message.parts)

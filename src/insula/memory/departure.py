@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from insula.memory import archive, index
 from insula.memory.encoding import load, terms_of
-from insula.memory.schema import memories, users
+from insula.memory.schema import memories, spending, users
 
 
 def leave(connection: sa.Connection, user: str) -> None:
@@ -23,5 +23,6 @@ def leave(connection: sa.Connection, user: str) -> None:
     if rows:
         entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows]
         index.remove(connection, user_id, entries)
+    connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
     connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's
     index.settle(connection)

@@ -9,6 +9,7 @@ from functools import singledispatch
 from typing import Any, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
 from insula.errors import StoreError
 from insula.memory import facts, index
@@ -52,6 +53,13 @@ DERIVED_CONFIDENCE = 0.9
 
 _REPORT = sa.cast(nights.c.report, sa.Text).label("report")
 """As it stands on the disk: one broken entry must not hide the others."""
+_MINE = nights.c.user_id == sa.bindparam("user")
+_JOURNAL = sa.select(nights.c.phase, _REPORT).where(
+    _MINE, nights.c.night == sa.bindparam("one"), nights.c.state.in_((DONE, ASKED))
+)
+_LAST = sa.select(sa.func.max(nights.c.id)).where(_MINE, nights.c.state == DONE).group_by(nights.c.phase)
+_LAST_REPORTS = sa.select(nights.c.phase, _REPORT).where(nights.c.id.in_(_LAST))
+_ENTRY = insert(nights).on_conflict_do_nothing().returning(nights.c.id)
 
 
 def revise(connection: sa.Connection, user_id: int, revision: Revision, at: float) -> None:
@@ -69,9 +77,7 @@ def write(connection: sa.Connection, user_id: int, changes: Changes, at: float) 
 
 def journal(connection: sa.Connection, user_id: int, night: str) -> dict[str, Mapping[str, Any]]:
     """The reports of the phases of a night that are done, and the answers that they got."""
-    query = sa.select(nights.c.phase, _REPORT)
-    mine = query.where(nights.c.user_id == user_id, nights.c.night == night, nights.c.state.in_((DONE, ASKED)))
-    return {row.phase: _read(row.report) for row in connection.execute(mine)}
+    return {row.phase: _read(row.report) for row in connection.execute(_JOURNAL, {"user": user_id, "one": night})}
 
 
 def _read(text: str) -> Mapping[str, Any]:
@@ -83,11 +89,9 @@ def _read(text: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def last_report(connection: sa.Connection, user_id: int, phase: str) -> Mapping[str, Any]:
-    """What a phase reported when it was last done; empty where it never was."""
-    query = sa.select(_REPORT).where(nights.c.user_id == user_id, nights.c.phase == phase, nights.c.state == DONE)
-    found = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).scalar()
-    return _read(found) if found else {}
+def last_reports(connection: sa.Connection, user_id: int) -> dict[str, Mapping[str, Any]]:
+    """What each phase reported when it was last done."""
+    return {row.phase: _read(row.report) for row in connection.execute(_LAST_REPORTS, {"user": user_id})}
 
 
 def reports_after(connection: sa.Connection, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
@@ -130,10 +134,8 @@ def record(
     """Write what a phase changes, and that it is done; False, and nothing written, where it was done already."""
     index.begin(connection, user_id)  # between the look and the entry no other process writes one
     row = {"user_id": user_id, "night": night, "phase": phase, "state": state, "report": dict(report), "at": at}
-    before = sa.select(nights.c.id).where(nights.c.user_id == user_id, nights.c.night == night, nights.c.phase == phase)
-    if connection.execute(before).scalar() is not None:
+    if connection.execute(_ENTRY, row).scalar() is None:
         return False
-    connection.execute(sa.insert(nights), row)
     for change in changes:
         apply(change, connection, user_id, at)
     return True

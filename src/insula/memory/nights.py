@@ -27,38 +27,63 @@ MEMORY = "memory:"
 DERIVES = "DERIVES"
 """The relation from an insight to the summary of a session that it cites."""
 
+_USER: sa.BindParameter[int] = sa.bindparam("user", type_=sa.BigInteger)
+_SESSIONS = (
+    sa.select(
+        sessions.c.id,
+        sessions.c.name,
+        sa.func.count(messages.c.id),
+        sa.func.max(messages.c.id).label("last"),
+        sa.func.max(messages.c.said_at),
+        sa.func.coalesce(sa.func.max(summaries.c.up_to), 0),
+    )
+    .join(messages, messages.c.session_id == sessions.c.id)
+    .outerjoin(summaries, summaries.c.session_id == sessions.c.id)
+    .where(sessions.c.user_id == _USER)
+    .group_by(sessions.c.id)
+    .order_by(sa.func.max(messages.c.id))
+)
+_SAID = ("id", "turn", "provenance", "content", "said_at", "score", "speaker")
+_TRANSCRIPT = (
+    sa.select(*(messages.c[name] for name in _SAID))
+    .where(messages.c.user_id == _USER, messages.c.session_id == sa.bindparam("session"))
+    .order_by(messages.c.id.desc())
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_LESSONS = sa.select(lessons).where(lessons.c.user_id == _USER).order_by(lessons.c.id)
+_STANDING = _LESSONS.where(lessons.c.retired_at.is_(None))
+_LIVED = sa.select(
+    evidence.c.lesson_id, evidence.c.session_id, evidence.c.arm, evidence.c.happened, evidence.c.at
+).where(evidence.c.user_id == _USER)
+_NOTICED = (
+    sa.select(signals.c.session_id, signals.c.turn, signals.c.kind, signals.c.data, signals.c.at)
+    .where(signals.c.user_id == _USER, signals.c.kind.in_(sa.bindparam("kinds", expanding=True)))
+    .order_by(signals.c.id)
+)
+_NOTICED_IN = _NOTICED.where(signals.c.session_id.in_(sa.bindparam("within", expanding=True)))
+_NOTICED_SINCE = _NOTICED.where(signals.c.at >= sa.bindparam("since"))
+_REVISED = (
+    sa.select(revisions.c.id, revisions.c.author, revisions.c.content, revisions.c.evidence, revisions.c.at)
+    .where(revisions.c.user_id == _USER, revisions.c.subject == sa.bindparam("subject"))
+    .order_by(revisions.c.id.desc())
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+
 
 def sessions_of(connection: sa.Connection, user_id: int) -> list[Session]:
     """A user's sessions, oldest first."""
-    last = sa.func.max(messages.c.id)
-    query = (
-        sa.select(
-            sessions.c.id,
-            sessions.c.name,
-            sa.func.count(messages.c.id),
-            last,
-            sa.func.max(messages.c.said_at),
-            sa.func.coalesce(sa.func.max(summaries.c.up_to), 0),
-        )
-        .join(messages, messages.c.session_id == sessions.c.id)
-        .outerjoin(summaries, summaries.c.session_id == sessions.c.id)
-        .where(sessions.c.user_id == user_id)
-        .group_by(sessions.c.id)
-        .order_by(last)
-    )
-    return [Session(*row) for row in connection.execute(query)]
+    return [Session(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
 
 
 def transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[Line]:
     """The last lines of a session, oldest first."""
-    said = messages.c
-    query = (
-        sa.select(said.id, said.turn, said.provenance, said.content, said.said_at, said.score, said.speaker)
-        .where(said.user_id == user_id, said.session_id == session_id)
-        .order_by(said.id.desc())
-        .limit(limit)
-    )
-    return [Line(*row) for row in connection.execute(query).all()[::-1]]
+    one = {"user": user_id, "session": session_id, "most": limit}
+    return [Line(*row) for row in connection.execute(_TRANSCRIPT, one).all()[::-1]]
+
+
+def transcripts(connection: sa.Connection, user_id: int, within: Sequence[int], limit: int) -> dict[int, list[Line]]:
+    """The last lines of some sessions, each oldest first."""
+    return {one: transcript(connection, user_id, one, limit) for one in within}
 
 
 def user_id(connection: sa.Connection, user: str) -> int | None:
@@ -157,13 +182,11 @@ def _held(row: sa.Row[Any], restored: bool) -> Held:
 
 def kept(connection: sa.Connection, user_id: int, *, retired: bool = False) -> list[Kept]:
     """A user's lessons and guidelines with their evidence; those that were retired only where they are asked for."""
-    query = sa.select(lessons).where(lessons.c.user_id == user_id).order_by(lessons.c.id)
-    if not retired:
-        query = query.where(lessons.c.retired_at.is_(None))
-    rows = connection.execute(query).all()
-    lived = sa.select(evidence.c.lesson_id, evidence.c.session_id, evidence.c.arm, evidence.c.happened, evidence.c.at)
+    rows = connection.execute(_LESSONS if retired else _STANDING, {"user": user_id}).all()
+    if not rows:
+        return []
     said: dict[int, list[tuple[str, str, bool, float]]] = {}
-    for lesson, session, arm, happened, at in connection.execute(lived.where(evidence.c.user_id == user_id)):
+    for lesson, session, arm, happened, at in connection.execute(_LIVED, {"user": user_id}):
         said.setdefault(lesson, []).append((str(session), arm, happened, at))
     return [
         Kept(
@@ -184,24 +207,16 @@ def kept(connection: sa.Connection, user_id: int, *, retired: bool = False) -> l
 
 def noticed_in(connection: sa.Connection, user_id: int, kinds: Sequence[str], within: Sequence[int]) -> list[Noticed]:
     """The signals of some kinds in some sessions, oldest first."""
-    mine = signals.c
-    query = (
-        sa.select(mine.session_id, mine.turn, mine.kind, mine.data, mine.at)
-        .where(mine.user_id == user_id, mine.kind.in_(kinds), mine.session_id.in_(within))
-        .order_by(mine.id)
-    )
-    return [Noticed(*row) for row in connection.execute(query)]
+    if not within:
+        return []
+    asked = {"user": user_id, "kinds": [*kinds], "within": [*within]}
+    return [Noticed(*row) for row in connection.execute(_NOTICED_IN, asked)]
 
 
 def noticed(connection: sa.Connection, user_id: int, kinds: Sequence[str], since: float) -> list[Noticed]:
     """The signals of some kinds since a moment, oldest first."""
-    mine = signals.c
-    query = (
-        sa.select(mine.session_id, mine.turn, mine.kind, mine.data, mine.at)
-        .where(mine.user_id == user_id, mine.kind.in_(kinds), mine.at >= since)
-        .order_by(mine.id)
-    )
-    return [Noticed(*row) for row in connection.execute(query)]
+    asked = {"user": user_id, "kinds": [*kinds], "since": since}
+    return [Noticed(*row) for row in connection.execute(_NOTICED_SINCE, asked)]
 
 
 def names(connection: sa.Connection) -> list[str]:
@@ -226,6 +241,17 @@ def waiting(connection: sa.Connection, after: int, slept_before: float, limit: i
         slept_before: a later night is too late ago to have another one.
         limit: how many users at most.
     """
+    query = _waiting(after, slept_before, limit)
+    return [(row.id, row.name) for row in connection.execute(query)]
+
+
+def many_waiting(connection: sa.Connection, slept_before: float, limit: int) -> int:
+    """How many users that are; none above the limit is counted."""
+    query = sa.select(sa.func.count()).select_from(_waiting(0, slept_before, limit).subquery())
+    return connection.execute(query).scalar_one()
+
+
+def _waiting(after: int, slept_before: float, limit: int) -> sa.Select[Any, Any]:
     ended = sa.select(nights).where(nights.c.user_id == users.c.id, nights.c.phase == END, nights.c.state == "done")
     last = ended.with_only_columns(sa.func.max(nights.c.id)).correlate(users).scalar_subquery()
     end = nights.alias("ended")
@@ -238,23 +264,16 @@ def waiting(connection: sa.Connection, after: int, slept_before: float, limit: i
         begun.c.user_id == users.c.id, begun.c.at >= slept_before, begun.c.id > sa.func.coalesce(end.c.id, 0)
     )
     rested = sa.or_(end.c.at.is_(None), end.c.at <= slept_before)
-    query = (
+    return (
         sa.select(users.c.id, users.c.name)
         .select_from(users.outerjoin(end, end.c.id == last))
         .where(users.c.id > after, sa.or_(sa.and_(rested, new), stopped))
         .order_by(users.c.id)
         .limit(limit)
     )
-    return [(row.id, row.name) for row in connection.execute(query)]
 
 
 def revisions_of(connection: sa.Connection, user_id: int, subject: str, limit: int) -> list[Revised]:
     """The latest states of something derived, newest first."""
-    mine = revisions.c
-    query = (
-        sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
-        .where(mine.user_id == user_id, mine.subject == subject)
-        .order_by(mine.id.desc())
-        .limit(limit)
-    )
-    return [Revised(*row) for row in connection.execute(query)]
+    asked = {"user": user_id, "subject": subject, "most": limit}
+    return [Revised(*row) for row in connection.execute(_REVISED, asked)]

@@ -167,12 +167,12 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
             hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
-            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
+            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
@@ -195,7 +195,7 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> list[int]:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            return index.search(connection, place.user_id, statistics.containing, limit)
+            return index.search(connection, place.user_id, statistics, limit)
 
         return await self._database.read(work)
 
@@ -271,17 +271,9 @@ class Nights(_Repository):
             journal.record, user_id, night, name, answer, (), self._database.now(), journal.ASKED
         )
 
-    async def last_report(self, user_id: int, phase: str) -> Mapping[str, Any]:
-        """What a phase reported when it was last done; empty where it never was."""
-        return await self._database.run(journal.last_report, user_id, phase)
-
     async def reports_after(self, user_id: int, phase: str, other: str) -> list[Mapping[str, Any]]:
         """The reports of a phase since another one was last done, oldest first."""
         return await self._database.run(journal.reports_after, user_id, phase, other)
-
-    async def unfinished(self, user_id: int, end: str) -> tuple[str, float] | None:
-        """The latest night where it was begun and not ended, and when its last entry was written."""
-        return await self._database.run(journal.unfinished, user_id, end)
 
     def alone(self, user_id: int) -> AbstractAsyncContextManager[bool]:
         """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
@@ -291,9 +283,9 @@ class Nights(_Repository):
         """A user's sessions, oldest first."""
         return await self._database.run(nights.sessions_of, user_id)
 
-    async def lines_of(self, user_id: int, session_id: int, limit: int) -> list[Line]:
-        """The last lines of a session, oldest first."""
-        return await self._database.run(nights.transcript, user_id, session_id, limit)
+    async def lines_of(self, user_id: int, within: Sequence[int], limit: int) -> dict[int, list[Line]]:
+        """The last lines of some sessions, each oldest first."""
+        return await self._database.run(nights.transcripts, user_id, within, limit)
 
     async def summaries(self, user_id: int, limit: int) -> list[Summarised]:
         """The latest summaries, oldest first."""

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0009"
+VERSION = "0010"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -301,9 +301,15 @@ spending = sa.Table(
     sa.Column("tokens", sa.Double, nullable=False, server_default="0"),
     sa.Column("cost", sa.Double, nullable=False, server_default="0"),
     sa.Column("taken", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("state", sa.Text, nullable=False, server_default=""),
+    sa.Column("why", sa.Text, nullable=False, server_default=""),
+    sa.Column("tries", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("began", sa.Double, nullable=False, server_default="0"),
+    sa.Column("ended", sa.Double, nullable=False, server_default="0"),
+    sa.Column("cap", sa.JSON),
 )
-"""What the nights of one date may spend, and have spent, of what is capped for all of them: a row for each user, and
-one for everybody, under user 0. `taken` counts how often a grant was taken that is still open."""
+"""How each user's night of a date stands and what it has spent, and under user 0 what a cap for all of them has left.
+`taken` counts how often a grant was taken that is still open; `why` names what failed, never in anybody's words."""
 
 strategies = sa.Table(
     "strategies",

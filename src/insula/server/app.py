@@ -15,6 +15,7 @@ from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
 from insula.server.api import (
+    all_nights,
     answers,
     data,
     gauges,
@@ -56,6 +57,7 @@ ROUTERS = (
         rules.router,
         lessons.router,
         night.router,
+        all_nights.router,
         data.router,
         answers.router,
     ),

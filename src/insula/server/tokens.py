@@ -49,6 +49,8 @@ class Token(BaseModel):
     made: float
     expires: float | None
     """When it ends, in seconds since the epoch; None for never."""
+    operator: bool = False
+    """Whether it shows how the nights of all users go: for who looks after the server."""
 
     def holds(self, now: float) -> bool:
         """Whether it still opens anything."""
@@ -61,6 +63,8 @@ class Holder(NamedTuple):
     user: str
     token: str
     """Its name; empty for one of the settings."""
+    operator: bool = False
+    """Whether it shows how the nights of all users go."""
 
 
 _TOKENS = TypeAdapter(tuple[Token, ...])
@@ -115,13 +119,15 @@ def write(path: Path, tokens: Sequence[Token]) -> None:
         foreign.private(path.parent)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(_TOKENS.dump_json(tuple(tokens), indent=1))
+            file.write(_TOKENS.dump_json(tuple(tokens), indent=1, exclude_defaults=True))
         Path(temporary).replace(path)
     except OSError as error:
         raise SettingsError(f"The tokens cannot be written to {str(path)!r} ({foreign.why(error)}).") from error
 
 
-def added(known: Sequence[Token], user: str, name: str, now: float, days: float) -> tuple[str, tuple[Token, ...]]:
+def added(
+    known: Sequence[Token], user: str, name: str, now: float, days: float, *, operator: bool = False
+) -> tuple[str, tuple[Token, ...]]:
     """A new token's text, which is told once, and all tokens with it.
 
     Args:
@@ -130,6 +136,7 @@ def added(known: Sequence[Token], user: str, name: str, now: float, days: float)
         name: what to call it; empty for a number.
         now: seconds since the epoch.
         days: after which it ends; 0 for never.
+        operator: whether it shows how the nights of all users go, too.
 
     Raises:
         InputError: the name is taken, too long, or would not be seen as it is.
@@ -141,7 +148,8 @@ def added(known: Sequence[Token], user: str, name: str, now: float, days: float)
     if name in taken:
         raise InputError(f"There is a token {name!r} already; name this one otherwise, or revoke that one first.")
     text = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
-    token = Token(name=name, user=user, digest=digest(text), made=now, expires=now + days * DAY if days else None)
+    expires = now + days * DAY if days else None
+    token = Token(name=name, user=user, digest=digest(text), made=now, expires=expires, operator=operator)
     return text, (*(one for one in known if one.name != name), token)
 
 
@@ -196,7 +204,7 @@ class Keys:
                 found = Holder(user, "")
         for one in self._tokens():
             if compare_digest(one.digest, wanted) and one.holds(self.now()):
-                found = Holder(one.user, one.name)
+                found = Holder(one.user, one.name, one.operator)
         return found
 
     def _tokens(self) -> tuple[Token, ...]:

@@ -12,6 +12,7 @@ from insula.memory.isolation import WHOSE
 from insula.memory.store import NAME_CHARS, check_names
 from insula.server.door.attempts import WINDOW_SECONDS, Attempts
 from insula.server.service import Service
+from insula.server.tokens import Holder
 
 COOKIE = "insula_token"
 """The cookie that sign-in sets; its value is the token, which no script can read."""
@@ -82,6 +83,26 @@ async def caller(request: Request, token: Presented) -> str | None:
 
 
 Caller = Annotated[str | None, Depends(caller)]
+
+
+def is_operator(request: Request) -> bool:
+    """Whether who asks looks after the server: whoever sits at it where no tokens are in force."""
+    holder = cast("Holder | None", getattr(request.state, "holder", None))
+    return holder.operator if holder is not None else not service_of(request).keys
+
+
+async def operator(request: Request, _: Caller) -> None:
+    """What a route depends on that tells of all users together; it speaks for none of them.
+
+    Raises:
+        HTTPException: 403, the token is not an operator's.
+    """
+    if not is_operator(request):
+        raise HTTPException(
+            403,
+            "How the nights of all users go is for who looks after this server; a token for that is made with: "
+            "insula token new NAME --operator.",
+        )
 
 
 def settled(caller: str | None, named: str | None, session: str = "any") -> str:

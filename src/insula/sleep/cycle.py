@@ -6,20 +6,24 @@ transaction. So a phase is done exactly once, whatever is killed when; one that 
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
-from insula.errors import InsulaError
+from insula.errors import InsulaError, StoreError
 from insula.llm.budget import Account
+from insula.memory import spending
 from insula.memory.changes import Changes
+from insula.memory.evening import CADENCE, evening
 from insula.memory.isolation import on_behalf_of
-from insula.memory.nights import MIN_MESSAGES, UP_TO
+from insula.memory.nights import UP_TO
+from insula.memory.rows import Line, Noticed, Session
+from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.memory.vectors import Embed
+from insula.sleep.grant import grant, spent_of, within
 from insula.sleep.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span
 from insula.types import Calibration, Identity
@@ -27,12 +31,14 @@ from insula.types import Calibration, Identity
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+__all__ = ["CADENCE", "END", "Night", "Phase", "PhaseReport", "Result", "SleepReport", "State", "due", "sleep_cycle"]
+
 log = logging.getLogger(__name__)
 
-CADENCE = 20 * 3600.0
-"""Seconds between two nights of a user (seed 004)."""
 END = PhaseName.END
 """What stands in the journal when all phases of a night are done."""
+CAPPED = "All nights of this date have spent what they may together; the next night goes on."
+_DAY = 86_400.0
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -76,6 +82,8 @@ class Night:
     """Reports of what is journalled already."""
     last: Json = field(default_factory=dict[str, Any])
     """What this phase reported when it was last done, in an earlier night."""
+    known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """What was read since a model was last asked: see `kept`."""
 
     @property
     def seen(self) -> int:
@@ -92,6 +100,7 @@ class Night:
         if "result" in known:
             return cast(T, known["result"])
         result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
+        self.known.clear()
         if await self.store.nights.note(self.user_id, self.date, name, {"result": result}):
             return result
         return cast(T, (await self._noted(name)).get("result", result))
@@ -99,6 +108,31 @@ class Night:
     async def _noted(self, name: str) -> Json:
         """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
         return (await self.store.nights.journal(self.user_id, self.date)).get(name, {})
+
+    async def kept(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+        """What was read before, else what `read` gives; not beyond a question to a model, which takes its time: what
+        was read before it may have been erased since.
+        """
+        if what not in self.known:
+            self.known[what] = await read()
+        return cast(T, self.known[what])
+
+    async def sessions(self) -> list[Session]:
+        """The user's sessions, oldest first."""
+        return await self.kept("sessions", lambda: self.store.nights.sessions_to_sleep_on(self.user_id))
+
+    async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[Line]]:
+        """The last lines of some sessions, each oldest first."""
+        new = [one for one in sessions if self.known.get(("lines", one), (0,))[0] < limit]
+        if new:
+            found = await self.store.nights.lines_of(self.user_id, new, limit)
+            self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
+        return {one: cast("list[Line]", self.known["lines", one][1])[-limit:] for one in sessions}
+
+    async def noticed(self, kind: str, days: float) -> list[Noticed]:
+        """The signals of a kind in the last days, oldest first."""
+        since = self.now - days * _DAY
+        return await self.kept((kind, days), lambda: self.store.nights.noticed(self.user_id, [kind], since))
 
 
 Phase = Callable[[Night], Awaitable[Result]]
@@ -114,6 +148,8 @@ class PhaseReport:
     found: Json = field(default_factory=dict[str, Any])
     why: str = ""
     """Of one that was skipped or failed: a sentence."""
+    error: str = ""
+    """Of one that failed: the name of the error, which holds nobody's words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +163,8 @@ class SleepReport:
     """Why there was no night."""
     gated: bool = False
     """Whether there was none only because none is due: by force there is."""
+    capped: bool = False
+    """Whether there was none because all nights of the date have spent what they may."""
 
     @property
     def failed(self) -> tuple[PhaseReport, ...]:
@@ -148,6 +186,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     soul: Path | None = None,
     embed: Embed | None = None,
     force: bool = False,
+    cap: Sum = spending.ENDLESS,
     on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
     """Run the night of a user, or go on with one that was stopped.
@@ -165,6 +204,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         soul: the user's SOUL.md; None keeps it in the store alone.
         embed: makes the vectors of what the night adds to memory.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
+        cap: what all nights of the date may spend together.
         on_phase: called with each phase as it ends.
 
     Raises:
@@ -175,34 +215,57 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
     async with store.nights.alone(user_id) as alone:
-        with on_behalf_of(user):
-            name = date or await _name(store, user_id, zone)
-            done = await store.nights.journal(user_id, name)
-            _check(done)
-            why = "" if force else await _gate(store, user_id, done)
-            why = why if alone else "Another process is at this night now."
-            if why:
-                return SleepReport(user=user, date=name, phases=(), skipped=why, gated=alone)
-            last = await store.nights.slept(user_id, END)
-            night = Night(
-                store=store,
-                user=user,
-                user_id=user_id,
-                date=name,
-                now=store.now(),
-                since=last[1] if last else 0.0,
-                identity=identity or Identity(),
-                calibration=calibration,
-                model=model,
-                account=account or Account(),
-                soul=soul,
-                embed=embed,
-                done=done,
-            )
-            with span(NIGHT) as traced:
-                report = SleepReport(user=user, date=name, phases=await _through(night, phases, on_phase))
-                traced.set(state="failed" if report.failed else "done")
-            return report
+        found = await store.run(evening, user_id, _day(store, zone), store.now(), night=date, force=force)
+        _check(found.done)
+        if why := found.why if alone else "Another process is at this night now.":
+            return SleepReport(user=user, date=found.night, phases=(), skipped=why, gated=alone)
+        account = account or Account()
+        given = await _granted(store, found.night, user_id, account, cap)
+        if given.is_nothing:
+            return SleepReport(user=user, date=found.night, phases=(), skipped=CAPPED, capped=True)
+        account, before = within(account, given), account.spent
+        night = Night(
+            store=store,
+            user=user,
+            user_id=user_id,
+            date=found.night,
+            now=store.now(),
+            since=found.since,
+            identity=identity or Identity(),
+            calibration=calibration,
+            model=model,
+            account=account,
+            soul=soul,
+            embed=embed,
+            done=found.done,
+            known={"sessions": found.sessions},
+        )
+        with on_behalf_of(user), span(NIGHT) as traced:
+            report = SleepReport(user=user, date=night.date, phases=await _through(night, phases, found.last, on_phase))
+            traced.set(state="failed" if report.failed else "done")
+        await _settle(night, report, given, spent_of(account, before))
+        return report
+
+
+async def _granted(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
+    """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
+    try:
+        return await store.run(spending.take, night, user_id, grant(account), cap, store.now())
+    except StoreError as error:
+        if not cap.is_endless:
+            raise
+        log.warning("That the night of %s began was not noted: %s", night, error)
+        return cap
+
+
+async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
+    """Note how a night ended; where that fails, its grant stays spent, and the night is as it is."""
+    why = ", ".join(f"{one.name}: {one.error}" for one in report.failed)
+    state: spending.State = "failed" if why else "done"
+    try:
+        await night.store.run(spending.settle, night.date, night.user_id, given, spent, state, why, night.store.now())
+    except StoreError as error:
+        log.warning("How the night of %s ended was not noted: %s", night.date, error)
 
 
 def _check(done: Mapping[str, Json]) -> None:
@@ -217,51 +280,23 @@ async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
     user_id = await store.nights.sleeper(user)
     if user_id is None:
         return False
-    done = await store.nights.journal(user_id, await _name(store, user_id, zone))
-    return not await _gate(store, user_id, done)
+    return not (await store.run(evening, user_id, _day(store, zone), store.now())).why
 
 
 def _day(store: Store, zone: tzinfo | None) -> str:
     return datetime.fromtimestamp(store.now(), zone).strftime("%Y-%m-%d")
 
 
-async def _name(store: Store, user_id: int, zone: tzinfo | None) -> str:
-    """The night that was stopped lately, whatever day it is by now; else the first of today that has not ended.
-
-    A second night of a day is one of its own, not a repetition.
-    """
-    stopped = await store.nights.unfinished(user_id, END)
-    if stopped and abs(store.now() - stopped[1]) < CADENCE:
-        return stopped[0]
-    name = day = _day(store, zone)
-    for number in count(2):
-        if END not in await store.nights.journal(user_id, name):
-            break
-        name = f"{day}-{number}"
-    return name
-
-
-async def _gate(store: Store, user_id: int, done: Mapping[str, Json]) -> str:
-    """Why there is to be no night (R1); nothing where there is."""
-    if done and END not in done:
-        return ""  # one that was stopped goes on
-    last = await store.nights.slept(user_id, END)
-    if last and 0 <= store.now() - last[1] < CADENCE:
-        return "The last night was less than 20 hours ago."
-    seen = (await store.nights.last_report(user_id, END)).get(UP_TO, 0)
-    sessions = await store.nights.sessions_to_sleep_on(user_id)
-    if not any(session.messages >= MIN_MESSAGES and session.last > seen for session in sessions):
-        return f"No session with {MIN_MESSAGES} messages or more since the last night."
-    return ""
-
-
 async def _through(
-    night: Night, phases: Sequence[tuple[PhaseName, Phase]], on_phase: Callable[[PhaseReport], None] | None
+    night: Night,
+    phases: Sequence[tuple[PhaseName, Phase]],
+    last: Mapping[str, Json],
+    on_phase: Callable[[PhaseReport], None] | None,
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
-    sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
+    sessions = await night.sessions()
     for name, phase in phases:
-        reports.append(await _run(night, name, phase))
+        reports.append(await _run(replace(night, last=last.get(name, {})), name, phase))
         if on_phase:
             on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
@@ -294,16 +329,16 @@ async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])
     try:
-        last = await night.store.nights.last_report(night.user_id, name)
-        result = await phase(replace(night, last=last))
+        result = await phase(night)
         if not result.waits:
             await night.store.nights.record(night.user_id, night.date, name, result.report, result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
-        return PhaseReport(name=name, state="failed", why=str(error))
+        return PhaseReport(name=name, state="failed", why=str(error), error=type(error).__name__)
     except Exception as error:
         log.exception("The phase %s of the night of %s failed.", name, night.date)
-        return PhaseReport(name=name, state="failed", why=f"It failed ({type(error).__name__}); the log says more.")
+        kind = type(error).__name__
+        return PhaseReport(name=name, state="failed", why=f"It failed ({kind}); the log says more.", error=kind)
     if result.skipped:
         return PhaseReport(name=name, state="skipped", found=result.report, why=result.skipped)
     return PhaseReport(name=name, state="done", found=result.report)

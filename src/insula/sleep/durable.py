@@ -11,7 +11,7 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
@@ -19,8 +19,8 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from insula.errors import SettingsError, StoreError
-from insula.llm.budget import Account, Budget
-from insula.memory import nights, postgres, spending
+from insula.llm.budget import Account
+from insula.memory import nights, postgres, progress
 from insula.memory.backend import is_server
 from insula.memory.spending import Sum
 from insula.memory.store import Store
@@ -58,8 +58,9 @@ TRIES, PAUSE, BACK_OFF = 6, 5.0, 2.0
 all. What is not done by then, the next night goes on with."""
 KEPT = timedelta(days=7)
 """How long what ended stays on the engine's record."""
-FRESH_TOKENS, FRESH_CALLS = 60_000, 40
-"""What one night may spend of a common cap where a user has none of their own."""
+AHEAD = 2
+"""Nights that a worker takes from the queue, as a multiple of those that it is at: the engine looks twice a second
+there, and a night that is over would else leave its place empty until then."""
 _LOOK = postgres.LEASE / 3
 _COUNTED = sa.text("SELECT status, count(*) AS nights FROM dbos.workflow_status WHERE name = :name GROUP BY status")
 """Of the engine's own record: it would hand out all runs to be counted here, and they may be very many."""
@@ -162,6 +163,7 @@ class Worker:
         self._evening: Any = None
         self._threads = ThreadPoolExecutor(2, "insula-engine")
         """The engine is spoken to from these: in a thread that runs a loop, it would take that loop's threads along."""
+        self._room = asyncio.Semaphore(house.limits.at_once)
 
     async def _do(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
@@ -206,7 +208,7 @@ class Worker:
         limits = self.house.limits
         DBOS.register_queue(
             self._queue,
-            worker_concurrency=limits.at_once,
+            worker_concurrency=_taken(limits),
             global_concurrency=limits.everywhere,
             limiter=_rate(limits.per_minute),
             partition_concurrency=limits.tenant_at_once,
@@ -256,28 +258,23 @@ class Worker:
         Raises:
             Unfinished: it did not come to its end.
         """
-        house, cap = self.house, self.house.limits.cap
-        account = house.account()
-        given = await house.store.run(spending.take, date, number, _want(account), cap)
-        if given.is_nothing:
-            return {"state": "capped"}
-        account = replace(account, budget=_budget(account.budget, given))
-        if house.prepare:
-            await house.prepare(user)
-        report = await sleep_cycle(
-            house.store,
-            user,
-            house.phases,
-            date=date,
-            zone=house.zone_of(user),
-            identity=house.identity,
-            calibration=house.calibration,
-            model=house.model,
-            account=account,
-            embed=house.embed,
-        )
-        spent = Sum(account.spent.calls, account.spent.input_tokens + account.spent.output_tokens, account.spent.cost)
-        await house.store.run(spending.settle, date, number, given, spent)
+        house = self.house
+        async with self._room:
+            if house.prepare:
+                await house.prepare(user)
+            report = await sleep_cycle(
+                house.store,
+                user,
+                house.phases,
+                date=date,
+                zone=house.zone_of(user),
+                identity=house.identity,
+                calibration=house.calibration,
+                model=house.model,
+                account=house.account(),
+                embed=house.embed,
+                cap=house.limits.cap,
+            )
         return _ended(report)
 
     async def beat(self) -> None:
@@ -307,11 +304,12 @@ class Worker:
         return len(dead)
 
     async def _clean(self) -> None:
-        """Take what ended long ago off the engine's record."""
+        """Take what ended long ago off the engine's record, and off ours."""
         before = (datetime.now(UTC) - KEPT).isoformat()
         old = await self._do(lambda: _listed(status=["SUCCESS", "ERROR"], completed_before=before, limit=PAGE))
         if old:
             await self._do(lambda: DBOS.delete_workflows([one.workflow_id for one in old]))
+        await self.house.store.run(progress.forget)
 
     def date(self) -> str:
         """The day, where users sleep who have no zone of their own."""
@@ -351,7 +349,14 @@ def _listed(**which: Any) -> list[Any]:
 
 
 def _alive(executor: str) -> str:
-    return f"worker:{executor}"
+    return f"{progress.WORKER}{executor}"
+
+
+def _taken(limits: Limits) -> int:
+    """Nights that a worker takes from the queue: none ahead of others where all together may be at so many alone."""
+    if limits.everywhere is not None:
+        return min(limits.at_once, limits.everywhere)
+    return limits.at_once * (AHEAD if limits.tenant_at_once is None else 1)
 
 
 def _rate(per_minute: int | None) -> Any:
@@ -362,28 +367,14 @@ def _day(now: float, zone: ZoneInfo | None) -> str:
     return datetime.fromtimestamp(now, zone or UTC).strftime("%Y-%m-%d")
 
 
-def _want(account: Account) -> Sum:
-    """What a night asks for of a common cap: the user's own caps, or what a night seldom needs."""
-    budget = account.budget
-    tokens = float(FRESH_TOKENS if budget.tokens is None else budget.tokens)
-    cost = budget.cost
-    if cost is None and account.prices is not None:
-        cost = tokens * max(account.prices.input_per_million, account.prices.output_per_million) / 1e6
-    return Sum(float(FRESH_CALLS if budget.calls is None else budget.calls), tokens, cost)
-
-
-def _budget(own: Budget, given: Sum) -> Budget:
-    """A user's own caps, within the grant."""
-    calls, tokens = (None if one is None else int(one) for one in given[:2])
-    return replace(own, calls=calls or own.calls, tokens=tokens or own.tokens, cost=given.cost or own.cost)
-
-
 def _ended(report: SleepReport) -> dict[str, Any]:
     """What the engine notes down of a night.
 
     Raises:
         Unfinished: a phase failed, or somebody else is at it.
     """
+    if report.capped:
+        return {"state": "capped"}
     if report.failed:
         raise Unfinished(", ".join(f"{one.name}: {one.why}" for one in report.failed))
     if report.skipped and not report.gated:

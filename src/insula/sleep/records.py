@@ -100,8 +100,10 @@ async def standing(night: Night) -> list[dict[str, object]]:
 async def corrected(night: Night, told: Records) -> list[dict[str, object]]:
     """What the user corrected in the sessions that are new, in their own plain words."""
     found: list[dict[str, object]] = []
-    for one in told.new[-CORRECTED:]:
-        for said in heard(await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH)):
+    latest = told.new[-CORRECTED:]
+    lines = await night.lines_of([one.session_id for one in latest], LOOKED_THROUGH)
+    for one in latest:
+        for said in heard(lines[one.session_id]):
             text = screen(said.own, CORRECTION_CHARS)
             if said.judged.kind and not said.refused(said.judged.wanted) and not text.reasons:
                 found.append({"session": one.session_id, "user": text.text})
@@ -117,16 +119,14 @@ async def unanswered(night: Night, told: Records) -> list[dict[str, object]]:
 
 async def quality(night: Night) -> list[dict[str, object]]:
     """Whether answers have been getting better, where that can be told."""
-    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    turns = await night.noticed(TURN, DAYS)
     scores = assessed(turns)[-TURNS:]
     return [{**trend(scores)}] if len(scores) >= FEWEST else []
 
 
 async def read_through(night: Night, found: Records) -> tuple[list[Reading], list[Noticed]]:
     """The transcripts of all sessions, and the turns of the new ones."""
-    read = [
-        Reading(one.session_id, await night.store.nights.lines_of(night.user_id, one.session_id, LOOKED_THROUGH))
-        for one in (*found.earlier, *found.new)
-    ]
+    lines = await night.lines_of([one.session_id for one in (*found.earlier, *found.new)], LOOKED_THROUGH)
+    read = [Reading(session, said) for session, said in lines.items()]
     turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
     return read, turns

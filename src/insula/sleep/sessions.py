@@ -29,11 +29,16 @@ async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
     """
-    every = await night.store.nights.sessions_to_sleep_on(night.user_id)
-    fresh = [session for session in every if session.last > night.seen][:SESSIONS]
+    return await night.kept(("heard", night.seen), lambda: _heard(night))
+
+
+async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
+    fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
     kinds: tuple[SignalKind, ...] = (TURN, CONFIDENCE_LOW, IMPASSE)
-    signals = await night.store.nights.noticed_in(night.user_id, kinds, [session.id for session in fresh])
-    read = [(one, await night.store.nights.lines_of(night.user_id, one.id, LINES)) for one in fresh]
+    within = [session.id for session in fresh]
+    signals = await night.store.nights.noticed_in(night.user_id, kinds, within)
+    said = await night.lines_of(within, LINES)
+    read = [(one, said[one.id]) for one in fresh]
     terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
     rarity = Counter(term for held in terms.values() for term in held)
     of: dict[int, list[Noticed]] = {}

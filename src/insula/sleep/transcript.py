@@ -56,7 +56,7 @@ class Transcript(NamedTuple):
 
 async def read(night: Night, session_id: int, messages: int) -> Transcript:
     """The transcript of a session of so many messages."""
-    return transcript(await night.store.nights.lines_of(night.user_id, session_id, READ), messages)
+    return transcript((await night.lines_of([session_id], READ))[session_id], messages)
 
 
 def transcript(lines: Sequence[Line], messages: int) -> Transcript:

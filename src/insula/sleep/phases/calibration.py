@@ -56,22 +56,23 @@ async def calibrate(night: Night) -> Result:
 async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
     since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
-    sessions = [one for one in await night.store.nights.sessions_to_sleep_on(night.user_id) if one.last > night.seen]
+    sessions = [one for one in await night.sessions() if one.last > night.seen]
+    within = [one.id for one in sessions[:SESSIONS]]
+    lines = await night.lines_of(within, LINES)
+    turns = await night.store.nights.noticed_in(night.user_id, [TURN], within)
+    evidence = await _evidence(night, [line for said in lines.values() for line in said], turns)
     found: list[Outcome] = []
     for one in sessions[:SESSIONS]:
-        lines = await night.store.nights.lines_of(night.user_id, one.id, LINES)
-        turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.id])
         # What is said while the night looks on is of the next one.
-        new = [line for line in lines if line.id <= one.last and line.at >= since]
-        evidence = await _evidence(night, new, turns)
-        found.extend(outcomes(new, turns, evidence, name=night.identity.name, after=night.seen))
+        new = [line for line in lines[one.id] if line.id <= one.last and line.at >= since]
+        mine = [turn for turn in turns if turn.session_id == one.id]
+        found.extend(outcomes(new, mine, evidence, name=night.identity.name, after=night.seen))
     return found, max((one.last for one in sessions[:SESSIONS]), default=night.seen)
 
 
 async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
     """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
-    within = {line.turn for line in lines}
-    ids = frozenset[int]().union(*(shown(turn.data) for turn in turns if turn.turn in within))
+    ids = frozenset[int]().union(*(shown(turn.data) for turn in turns))
     held = await night.store.run(named, night.user, sorted(ids))
     asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
     return frozenset(one.id for one in asserted)

@@ -59,7 +59,7 @@ async def reinforce(night: Night) -> Result:
     heard, signals = await since_last_night(night)
     kept = [one for one in await night.store.guidance.lessons(night.user_id) if not one.section]
     seen = heard[-1].session.last if heard else night.seen
-    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    turns = await night.noticed(TURN, DAYS)
     effects = weighed(turns)
     if not kept and not effects:
         return Result(Report(up_to=seen), skipped="There are no lessons yet.")

@@ -75,10 +75,11 @@ async def learn(night: Night) -> Result:
     if not heard:
         return Result(Nothing(up_to=night.seen), skipped="No session since the last night.")
     mistakes = [(one, mistake) for one in heard for mistake in one.mistakes]
-    said = unheard(await night.store.guidance.lessons(night.user_id), heard, signals, night.now)
+    kept = await night.store.guidance.lessons(night.user_id)
+    said = unheard(kept, heard, signals, night.now)
     refused: list[Refused] = [_refusal(one, mistake, [mistake.refused]) for one, mistake in mistakes if mistake.refused]
     told: list[tuple[Proposal, str]] = []
-    for proposal in gathered(await _lessons(night), mistakes):
+    for proposal in gathered(_lessons(kept), mistakes):
         text = screen(advice(proposal), ADVICE_CHARS)
         if text.reasons:
             refused += [_refusal(one, mistake, text.reasons) for one, mistake in mistakes if is_of(mistake, proposal)]
@@ -86,7 +87,7 @@ async def learn(night: Night) -> Result:
             told.append((proposal, text.text))
     changed = [*said, *(change for one in told[:MOST] for change in changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
-    wishes = _wished(await night.store.guidance.lessons(night.user_id), heard)
+    wishes = _wished(kept, heard)
     report = await _with_memories(night, _learned(heard, told[:MOST], wishes, refused))
     return Result(report, changed, "" if wishes else skipped)
 
@@ -125,8 +126,8 @@ def _learned(
     }
 
 
-async def _lessons(night: Night) -> list[Kept]:
-    return [one for one in await night.store.guidance.lessons(night.user_id) if not (one.section or is_wish(one))]
+def _lessons(kept: Iterable[Kept]) -> list[Kept]:
+    return [one for one in kept if not (one.section or is_wish(one))]
 
 
 def _proposed(proposal: Proposal, advice: str) -> Learned:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.memory.changes import Insight, Noted
-from insula.memory.rows import Understood
+from insula.memory.rows import Line, Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
@@ -228,17 +228,17 @@ async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict
     """What the cited sessions hold: the user's own words, and the summary; no other session is read."""
     cited = {session for item in items for session in item.sessions}
     held = {session: evidence((), one.content) for session, one in found.all.items() if session not in cited}
-    for session, one in found.all.items():
-        if session in cited:
-            own, foreign = await _said(night, session)
-            held[session] = evidence(own, one.content, foreign)
+    lines = await night.lines_of([session for session in found.all if session in cited], READ)
+    for session, said in lines.items():
+        own, foreign = _said(said)
+        held[session] = evidence(own, found.all[session].content, foreign)
     return held
 
 
-async def _said(night: Night, session: int) -> tuple[list[str], list[str]]:
+def _said(lines: Sequence[Line]) -> tuple[list[str], list[str]]:
     """The user's own words, and what tools returned or the user pasted; the latest first, up to `EVIDENCE_CHARS`."""
     room, own, foreign = EVIDENCE_CHARS, list[str](), list[str]()
-    for line in reversed(await night.store.nights.lines_of(night.user_id, session, READ)):
+    for line in reversed(lines):
         if line.provenance not in ("user", "tool") or room <= 0:
             continue
         words = own_words(line.content) if line.provenance == "user" else ""

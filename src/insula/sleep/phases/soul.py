@@ -65,8 +65,9 @@ async def guide(night: Night) -> Result:
     kept = await night.store.guidance.lessons(night.user_id)
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
-    revised, known = applied(await _operations(night), [lesson for lesson in kept if lesson.section])
-    new = await _new(night, known)
+    reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
+    revised, known = applied(_operations(reports), [lesson for lesson in kept if lesson.section])
+    new = await _new(night, reports)
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
     items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
     wording, unasked = await _worded(night, items, old)
@@ -108,9 +109,8 @@ def _without(gone: frozenset[str], items: Sequence[Item]) -> list[Item]:
     return [replace(item, state=MUTED) if item.id in gone else item for item in items]
 
 
-async def _operations(night: Night) -> list[Mapping[str, Any]]:
+def _operations(reports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """What reflections since this phase was last done asked for, and was found fit."""
-    reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     return [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("operations", ()))]
 
 
@@ -122,11 +122,10 @@ class New(NamedTuple):
     """The last message of each session that it cites."""
 
 
-async def _new(night: Night, known: Sequence[Kept]) -> dict[str, New]:
+async def _new(night: Night, reports: Sequence[Mapping[str, Any]]) -> dict[str, New]:
     """The principles found since this phase was last done, by key; one on record already gains what it cites."""
-    reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
     found = [one for report in reports for one in cast(Sequence[Mapping[str, Any]], report.get("candidates", ()))]
-    sessions = {session.id: session for session in await night.store.nights.sessions_to_sleep_on(night.user_id)}
+    sessions = {session.id: session for session in await night.sessions()}
     items: dict[str, New] = {}
     for one in found:
         section = _SECTIONS.get(str(one["section"]))

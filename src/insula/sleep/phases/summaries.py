@@ -168,7 +168,7 @@ def topics_of(written: Sequence[str], held: Evidence, drawn: Extract) -> tuple[s
 
 async def summarise(night: Night) -> Result:
     """The phase: a summary for each session of three messages or more that has none of its last message."""
-    sessions = await night.store.nights.sessions_to_sleep_on(night.user_id)
+    sessions = await night.sessions()
     worth = [session for session in sessions if session.messages >= MIN_MESSAGES]
     due = [session for session in worth[::-1] if session.last > session.summarised]
     author = Author(night)

@@ -34,7 +34,7 @@ class Report(TooFew):
 
 async def trend(night: Night) -> Result:
     """The phase: slope of the assessments per day, with its interval, and what the scores rest on."""
-    turns = await night.store.nights.noticed(night.user_id, [TURN], night.now - DAYS * _DAY)
+    turns = await night.noticed(TURN, DAYS)
     scores = assessed(turns)[-TURNS:]
     if len(scores) < FEWEST:
         why = f"{len(scores)} assessments in {DAYS} days are too few for a trend ({FEWEST})."

@@ -1,0 +1,150 @@
+"""How the nights of all users go, over HTTP: for who looks after the server, and without a word of anybody's."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict
+
+from insula.memory import progress
+from insula.memory.progress import Date, Failure
+from insula.memory.spending import Sum
+from insula.server.problems import documented
+from insula.server.service import Service
+from insula.server.users import operator, service_of
+
+router = APIRouter(prefix="/agent", tags=["night"])
+
+_DATE: dict[str, Any] = {
+    "date": "2026-01-06",
+    "begun": 1000,
+    "done": 990,
+    "under_way": 6,
+    "stopped": 1,
+    "failed": 2,
+    "capped": 1,
+    "again": 12,
+    "a_minute": 480.0,
+    "began": "2026-01-06T02:00:01Z",
+    "ended": "2026-01-06T02:02:05Z",
+    "spent": {"calls": 3020.0, "tokens": 2104000.0, "cost": 0.0},
+    "cap": {"calls": 5000.0, "tokens": None, "cost": None},
+}
+_FAILURE: dict[str, Any] = {
+    "user": "ana",
+    "night": "2026-01-06",
+    "why": "reflection: ModelTimeout",
+    "tries": 6,
+    "at": "2026-01-06T02:01:00Z",
+}
+
+
+class Amount(BaseModel):
+    """Of what a model takes; null where nothing is capped."""
+
+    calls: float | None
+    tokens: float | None
+    cost: float | None
+
+
+class DateOfAll(BaseModel):
+    """The nights of one date."""
+
+    model_config = ConfigDict(json_schema_extra={"example": _DATE})
+
+    date: str
+    begun: int
+    done: int
+    under_way: int
+    stopped: int
+    """Whose process ended before them; they go on when the user's night is run again."""
+    failed: int
+    capped: int
+    """That were not begun, because all of the date had spent what they may."""
+    again: int
+    """That were tried more than once."""
+    a_minute: float
+    """Nights that ended in a minute: of late while some are under way, else from the first to the last."""
+    began: datetime | None
+    ended: datetime | None
+    spent: Amount
+    cap: Amount
+
+
+class FailedNight(BaseModel):
+    """A night that failed."""
+
+    model_config = ConfigDict(json_schema_extra={"example": _FAILURE})
+
+    user: str
+    night: str
+    why: str
+    """The steps that failed, each with the name of its error."""
+    tries: int
+    at: datetime
+
+
+class AllNights(BaseModel):
+    """How the nights of all users go."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"waiting": 27, "workers": ["night-1-4711"], "dates": [_DATE], "failures": [_FAILURE]}
+        }
+    )
+
+    waiting: int
+    """Users of whom a night may find something new; counted up to ten thousand."""
+    workers: list[str] | None
+    """Those that live; null where the memory is a file, whose nights the server itself runs, or the command."""
+    dates: list[DateOfAll]
+    """The latest first."""
+    failures: list[FailedNight]
+    """The latest first."""
+
+
+async def standing(service: Service) -> progress.Standing:
+    """How all nights stand now."""
+    store = service.chat.metacognition.store
+    return await store.read(progress.standing, store.now(), shared=store.is_shared)
+
+
+@router.get("/sleep/all", responses=documented(401, 403, 503), dependencies=[Depends(operator)])
+async def all_nights(request: Request) -> AllNights:
+    """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
+    found = await standing(service_of(request))
+    return AllNights(
+        waiting=found.waiting,
+        workers=found.workers,
+        dates=[_date(one) for one in found.dates],
+        failures=[_failure(one) for one in found.failures],
+    )
+
+
+def _date(one: Date) -> DateOfAll:
+    counts = {
+        name: getattr(one, name) for name in ("begun", "done", "under_way", "stopped", "failed", "capped", "again")
+    }
+    return DateOfAll(
+        date=one.date,
+        **counts,
+        a_minute=round(one.a_minute, 2),
+        began=_moment(one.began),
+        ended=_moment(one.ended),
+        spent=_amount(one.spent),
+        cap=_amount(one.cap),
+    )
+
+
+def _failure(one: Failure) -> FailedNight:
+    return FailedNight(
+        user=one.user, night=one.night, why=one.why, tries=one.tries, at=datetime.fromtimestamp(one.at, UTC)
+    )
+
+
+def _amount(one: Sum) -> Amount:
+    return Amount(calls=one.calls, tokens=one.tokens, cost=one.cost)
+
+
+def _moment(at: float) -> datetime | None:
+    return datetime.fromtimestamp(at, UTC) if at else None

@@ -1,0 +1,158 @@
+"""How the nights of all users go: counted, told in words, and shown to nobody but who looks after the server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import httpx2
+import pytest
+from api_service import Client, MakeService, say
+
+from insula.errors import ModelTimeout
+from insula.memory import progress, spending
+from insula.memory.spending import Sum
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.server import tokens
+from insula.server.page.views import all_nights as views
+from insula.server.tokens import FILE, Keys
+from insula.sleep.cycle import Night, Phase, Result, sleep_cycle
+from insula.sleep.names import PhaseName
+from insula.types import Usage
+
+pytestmark = pytest.mark.anyio
+SECRET = "My sister Ana lives in Lisbon."
+LINES = (SECRET, "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
+
+
+async def talk(store: Store, *users: str) -> None:
+    metacognition = Metacognition(store, embed=None)
+    for user in users:
+        for line in LINES:
+            async with metacognition.turn(user, "monday", line) as turn:
+                turn.finish("Noted.")
+
+
+def phase(*, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> tuple[tuple[PhaseName, Phase], ...]:
+    """A phase that asks a model once; it fails for some users, and for some the process ends."""
+
+    async def run(night: Night) -> Result:
+        night.account.charge(night.account.allow("night", 10), Usage(calls=1, input_tokens=90, output_tokens=10))
+        if night.user in fails:
+            raise ModelTimeout(f"Too slow to read {SECRET!r}.")
+        if night.user in dies:
+            raise KeyboardInterrupt
+        return Result({})
+
+    return ((PhaseName.REFLECTION, run),)
+
+
+async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: Store) -> None:
+    await talk(store, "ana", "ben", "cleo", "dora")
+    await sleep_cycle(store, "ana", phase(), date="2026-01-06")
+    for _ in range(2):
+        assert (await sleep_cycle(store, "ben", phase(fails=["ben"]), date="2026-01-06")).failed
+    with pytest.raises(KeyboardInterrupt):
+        await sleep_cycle(store, "cleo", phase(dies=["cleo"]), date="2026-01-06")
+    now = store.now()
+    found = await store.run(progress.standing, now, shared=store.is_shared)
+    (one,) = found.dates
+    assert (one.begun, one.done, one.failed, one.under_way, one.stopped, one.again) == (3, 1, 1, 1, 0, 1)
+    assert one.spent == Sum(3, 300, 0)
+    assert [(each.user, each.why, each.tries) for each in found.failures] == [("ben", "reflection: ModelTimeout", 2)]
+    assert found.waiting == 3
+    later = await store.run(progress.standing, now + progress.SILENT + 1, shared=False)
+    assert (later.dates[0].under_way, later.dates[0].stopped) == (0, 1)
+    assert SECRET not in str(found)
+
+
+async def test_a_night_that_is_not_begun_for_the_cap_is_counted_and_the_cap_is_told(store: Store) -> None:
+    await talk(store, "ana", "ben")
+    for user in ("ana", "ben"):
+        await sleep_cycle(store, user, phase(), date="2026-01-06", cap=Sum(calls=1))
+    (one,) = (await store.run(progress.standing, store.now(), shared=False)).dates
+    assert (one.begun, one.done, one.capped, one.cap) == (1, 1, 1, Sum(calls=1))
+    row = views.told(progress.Standing(0, [one], [], [])).dates[0]
+    assert (row.calls, row.open) == ("1 of 1", "0, 1 left for the cap")
+
+
+async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store) -> None:
+    for day in range(1, 21):
+        await store.run(spending.take, f"2026-01-{day:02}", 1, Sum(), Sum(), 1.0)
+    await store.run(progress.forget)
+    found = await store.run(progress.standing, store.now(), shared=False)
+    assert [one.date for one in found.dates] == [f"2026-01-{day:02}" for day in range(20, 6, -1)]
+
+
+def test_it_is_told_in_words_who_waits_who_works_and_why_it_failed() -> None:
+    one = progress.Date("2026-01-06", 9, 4, 2, 1, 2, 0, 3, 5, 0.0, 600.0, Sum(30, 21_000, 0), Sum(calls=100))
+    failed = [
+        progress.Failure("ana", "2026-01-06", "reflection: ModelTimeout, mistakes: KeyError", 6, 60.0),
+        progress.Failure("ben", "2026-01-06", "reflection: ModelTimeout", 6, 50.0),
+    ]
+    told = views.told(progress.Standing(3, [one], failed, ["night-1-77"]))
+    assert told.now == (
+        "4 of 9 nights of 2026-01-06 are done, 2 are under way, 1 were stopped, 2 failed. "
+        "3 users have something new to sleep on."
+    )
+    assert told.who_runs == "1 worker at it: night-1-77."
+    assert told.goes_on
+    assert told.reasons[0].endswith("the model took too long: 2 nights")
+    assert "it failed (KeyError); the log says more" in told.reasons[1]
+    assert (told.dates[0].calls, told.dates[0].pace) == ("30 of 100", "0.5")
+    nobody = views.told(progress.Standing(0, [], [], []))
+    assert nobody.now == "No night has begun yet. Nobody else has anything new to sleep on."
+    assert nobody.who_runs.startswith("No worker is there")
+    assert "between two and five" in views.told(progress.Standing(0, [], [], None), nightly=True).who_runs
+
+
+@pytest.fixture
+def headers(make_service: MakeService) -> Mapping[str, Mapping[str, str]]:
+    """Of a user, and of who looks after the server."""
+    home = make_service().home
+    assert home is not None
+    made: dict[str, Mapping[str, str]] = {}
+    for name in ("ana", "boss"):
+        text, every = tokens.added(tokens.read(home / FILE), name, "", 0.0, 0, operator=name == "boss")
+        tokens.write(home / FILE, every)
+        made[name] = {"Authorization": f"Bearer {text}"}
+    return made
+
+
+async def test_all_nights_are_for_an_operators_token_alone(
+    make_service: MakeService, client: Client, headers: Mapping[str, Mapping[str, str]]
+) -> None:
+    service = make_service()
+    assert service.home is not None
+    here = client(replace(service, keys=Keys({"dora": "a-token-of-the-settings"}, service.home / FILE)))
+
+    async def ask(path: str, who: Mapping[str, str], **more: str) -> httpx2.Response:
+        return await here.get(path, headers={**who, **more})
+
+    settings = {"Authorization": "Bearer a-token-of-the-settings"}
+    for who, status in ((headers["boss"], 200), (headers["ana"], 403), (settings, 403), ({}, 401)):
+        assert (await ask("/agent/sleep/all", who)).status_code == status
+    assert (await ask("/nights/all", headers["ana"], Accept="text/html")).status_code == 403
+    assert "--operator" in (await ask("/nights/all", headers["ana"], Accept="text/html")).text
+    assert "/nights/all" not in (await ask("/nights", headers["ana"])).text
+    assert "/nights/all" in (await ask("/nights", headers["boss"])).text
+    assert "How the nights of all users go" in (await ask("/nights/all", headers["boss"])).text
+    assert (await ask("/agent/memories?user=ana", headers["boss"])).status_code == 403  # no other user's words
+
+
+async def test_without_tokens_who_sits_at_the_machine_sees_them_and_no_word_of_anybody(
+    make_service: MakeService, client: Client
+) -> None:
+    service = make_service()
+    here = client(service)
+    for line in LINES:
+        await say(here, line)
+    report = await sleep_cycle(service.chat.metacognition.store, "ana", phase(fails=["ana"]), date="2026-01-06")
+    assert report.failed
+
+    answer = (await here.get("/agent/sleep/all")).json()
+    assert answer["workers"] is None
+    assert [(one["date"], one["failed"], one["spent"]["calls"]) for one in answer["dates"]] == [("2026-01-06", 1, 1.0)]
+    shown = (await here.get("/nights/all")).text
+    assert "the model took too long" in shown
+    assert "Lisbon" not in shown
+    assert "Lisbon" not in str(answer)
