@@ -202,6 +202,20 @@ def bench_attempts(
     raise typer.Exit(run(out, json))
 
 
+@app.command("pairwise")
+def bench_pairwise(
+    results: Annotated[str, typer.Option(help="A folder of results of `insula bench gsm8k`, with its replies.")],
+    out: Annotated[str, typer.Option(help="A folder for what is asked; killed, it goes on.")],
+    data: Annotated[str, typer.Option(help="The problems (test.jsonl of GSM8K); without it, it only reports.")] = "",
+    model: Annotated[str, typer.Option(help="Who is asked.")] = "qwen-coder-1.5b",
+    json: Json = False,
+) -> None:
+    """Whether a model tells which of two leading answers is right, alone and beside the votes."""
+    from insula_bench.pairwise import run
+
+    raise typer.Exit(run(results, data, model, out, json))
+
+
 @app.command("calibration")
 def bench_calibration(
     data: Annotated[str, typer.Option(help="A folder with CoT_svamp.jsonl.xz and CoT_ASDiv.jsonl.xz.")],

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from insula.solve.answers import Answer, as_number, is_correct
 from insula.solve.claims import Claim
@@ -19,7 +19,7 @@ from insula.solve.insula import UNLIKE
 from insula.solve.likelihood import Likelihood, likelihood
 from insula.solve.programs import guessed
 from insula.solve.solution import Attempt, Kind
-from insula.solve.votes import Policy, confidence, raised, settled, standings
+from insula.solve.votes import Policy, Standing, confidence, raised, settled, standings
 from insula_bench.arms import Record
 from insula_bench.gsm8k_figures import OURS, alone, confidences, paired
 
@@ -71,6 +71,16 @@ class _Known:
     texts: Texts
 
 
+class Ended(NamedTuple):
+    """A problem at its end."""
+
+    ours: Record
+    """Our line of it."""
+    standing: Sequence[Standing]
+    """Its answers, the leading one first; what an attempt said is its reasoning, empty where that is not kept."""
+    tokens: float
+
+
 def _is_in_doubt(line: Record) -> bool:
     """Whether a chain wrote its answer down with doubt."""
     told: Record = line["likelihood"] or {}
@@ -104,18 +114,17 @@ def replays(records: Sequence[Record], replies: Iterable[Record] = ()) -> list[F
         records: the lines of a folder of results.
         replies: the pool of the same folder, as far as it is kept.
     """
-    problems: dict[tuple[int, int], list[Record]] = defaultdict(list)
-    for record in records:
-        problems[record["problem"], record["seed"]].append(record)
     texts = texts_of(replies)
-    known = [_known(lines, texts) for lines in problems.values() if any(line["arm"] == OURS for line in lines)]
+    known = [
+        _known(lines, texts) for lines in _problems(records).values() if any(line["arm"] == OURS for line in lines)
+    ]
     adaptive = {(one["problem"], one["seed"]): one for one in records if one["arm"] == ADAPTIVE}
     first: dict[tuple[int, int], Record] = {}
     found: list[Figures] = []
     for rule in RULES:
-        ended = {(one.ours["problem"], one.ours["seed"]): _ended(rule, one) for one in known}
-        first = first or ended
-        found.append(_told(rule, ended, first, adaptive))
+        ends = {(one.ours["problem"], one.ours["seed"]): _ended(rule, one) for one in known}
+        first = first or ends
+        found.append(_told(rule, ends, first, adaptive))
     return found
 
 
@@ -185,17 +194,39 @@ def _is_plain(arm: str) -> bool:
     return arm in (OURS, "direct", ADAPTIVE) or arm.startswith("self_consistency")
 
 
-def _ended(rule: Rule, known: _Known) -> Record:
-    """What a rule makes of a problem, as a line of the results; and whether it would have wanted more attempts."""
+def ended(records: Sequence[Record], replies: Iterable[Record]) -> Iterator[Ended]:
+    """Each problem as the solver ends it, with what its attempts said, as far as that is kept."""
+    rule, texts = RULES[1], texts_of(replies)
+    for lines in _problems(records).values():
+        if any(line["arm"] == OURS for line in lines):
+            known = _known(lines, texts)
+            made, spent = _made(rule, known)
+            yield Ended(known.ours, standings(made, known.seen, rule.policy), spent)
+
+
+def _problems(records: Iterable[Record]) -> Mapping[tuple[int, int], list[Record]]:
+    problems: dict[tuple[int, int], list[Record]] = defaultdict(list)
+    for record in records:
+        problems[record["problem"], record["seed"]].append(record)
+    return problems
+
+
+def _made(rule: Rule, known: _Known) -> tuple[list[Attempt], float]:
+    """The attempts that a rule makes of a problem, and the tokens that they take."""
     made: list[Attempt] = []
     spent = 0.0
-    standing = standings(made, known.seen, rule.policy)
     for attempt, cost in _taken(rule, known):
         made.append(replace(attempt, number=len(made) + 1))
         spent += cost
-        standing = standings(made, known.seen, rule.policy)
-        if settled(standing, rule.policy):
+        if settled(standings(made, known.seen, rule.policy), rule.policy):
             break
+    return made, spent
+
+
+def _ended(rule: Rule, known: _Known) -> Record:
+    """What a rule makes of a problem, as a line of the results; and whether it would have wanted more attempts."""
+    made, spent = _made(rule, known)
+    standing = standings(made, known.seen, rule.policy)
     answer = standing[0].answer if standing else None
     correct = is_correct(answer, known.ours["gold"])
     sure = raised(confidence(standing, made, known.seen, rule.policy), rule.policy) if standing else 0.0
@@ -235,7 +266,7 @@ def _attempt(line: Record, texts: Texts = {}) -> Attempt:  # noqa: B006 it is on
     attempt = Attempt(
         number=1,
         kind=line["kind"],
-        reasoning="",
+        reasoning=text_of(line, texts),
         answer=None if line["answer"] is None else Answer(line["answer"], line["answer"]),
         claims=(_DOES_NOT_HOLD,) * line["wrong_equations"],
         repaired=line["repaired"],

@@ -37,12 +37,10 @@ def insula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Insula:
     return run
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula, encoding: str) -> None:
+def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula) -> None:
     install.install(HOSTS["gemini"])
-    told = [insula(encoding, "chat", "--model", "test", text="Where does Zoë live? ✓\n/why\n/memory\n/status\n")]
-    every = (("memory",), ("doctor",), ("status",), ("sleep", "--force"))
-    told += [insula(encoding, *words) for words in (every if encoding == "ascii" else every[1:2])]
+    told = [insula("ascii", "chat", "--model", "test", text="Where does Zoë live? ✓\n/why\n/memory\n/status\n")]
+    told += [insula("ascii", *words) for words in (("memory",), ("doctor",), ("status",), ("sleep", "--force"))]
     assert {(one.returncode, one.stderr) for one in told} == {(0, b"")}
     assert b"> Where does Zo" in told[0].stdout
 
@@ -61,12 +59,15 @@ def test_without_their_characters_what_is_well_is_told_from_what_is_broken(insul
     assert b"x settings" in insula("ascii", "doctor").stdout
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_what_a_program_reads_stays_json_and_loses_no_character(insula: Insula, encoding: str) -> None:
+def test_what_a_program_reads_stays_json_and_loses_no_character(insula: Insula) -> None:
+    """Latin-1 has some of the characters and lacks others, so that they might be lost in two ways; ASCII in one."""
     said = "Where does Zoë live? ✓ 😀"
-    told = insula(encoding, "chat", "--model", "test", "--json", text=f"{said}\n")
+    told = insula("latin-1", "chat", "--model", "test", "--json", text=f"{said}\n")
     assert json.loads(told.stdout)["message"] == said
-    assert [one["content"] for one in json.loads(insula(encoding, "memory", "--json").stdout)][1:] == [said]
+    assert [one["content"] for one in json.loads(insula("latin-1", "memory", "--json").stdout)][1:] == [said]
+    shown = insula("latin-1", "memory")
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert "Where does Zoë live?" in shown.stdout.decode("latin-1")
 
 
 def test_a_file_whose_name_is_no_text_can_be_named(insula: Insula, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,19 @@ def serving(*words: str) -> Generator[Running]:
         process.communicate()
 
 
-def refused(*words: str) -> str:
-    done = subprocess.run([*INSULA, "serve", *words], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (1, "")
-    return done.stderr
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What the command says that does not serve; in this process, which it does not outlive."""
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["insula", "serve", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code, said.out) == (1, "")
+        return said.err
+
+    return run
 
 
 def test_it_talks_remembers_and_stops_cleanly(home: Path) -> None:
@@ -111,15 +120,16 @@ def test_a_stream_that_is_listened_to_does_not_hold_it_up() -> None:
 def test_a_port_in_use_is_one_sentence_with_the_remedy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = refused("--port", port)
-    assert said == (
+        done = subprocess.run([*INSULA, "serve", "--port", port], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
         f"insula: Port {port} of '127.0.0.1' is in use, perhaps by another `insula serve`; end that one, or give "
         "--port.\n"
     )
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_others_reach_no_server_without_tokens(host: str) -> None:
+def test_others_reach_no_server_without_tokens(refused: Callable[..., str], host: str) -> None:
     if host == "::" and not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
     said = refused("--model", "test", "--port", "0", "--host", host)
@@ -128,14 +138,14 @@ def test_others_reach_no_server_without_tokens(host: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["--host", "no.such.host.invalid"], ["--host", "192.0.2.1"], ["--host", ""]])
-def test_an_address_that_cannot_be_had_is_named(words: list[str]) -> None:
+def test_an_address_that_cannot_be_had_is_named(refused: Callable[..., str], words: list[str]) -> None:
     said = refused("--model", "test", "--port", "0", *words)
     assert said.startswith(f"insula: The server cannot listen on {words[1]!r}")
     assert said.endswith("; give another --host or --port.\n")
     assert said.count("\n") == 1
 
 
-def test_a_model_that_is_not_there_is_one_sentence() -> None:
+def test_a_model_that_is_not_there_is_one_sentence(refused: Callable[..., str]) -> None:
     assert refused("--model", "nonsense", "--port", "0").startswith("insula: There is no model called 'nonsense'")
 
 
@@ -175,7 +185,7 @@ def command(*words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("name", ["tokens.json", "insula.toml"])
-def test_a_file_of_tokens_that_others_may_read_is_refused(home: Path, name: str) -> None:
+def test_a_file_of_tokens_that_others_may_read_is_refused(refused: Callable[..., str], home: Path, name: str) -> None:
     (home / name).write_text("[]" if name.endswith("json") else '[users.ana]\ntoken = "0123456789abcdef"\n')
     (home / name).chmod(0o644)
     said = refused("--model", "test", "--port", "0")

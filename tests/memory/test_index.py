@@ -27,8 +27,7 @@ async def filled(store: Store, lines: Sequence[str]) -> Place:
 
 async def found(store: Store, place: Place, *terms: str, limit: int = 5) -> list[int]:
     def work(connection: sa.Connection) -> list[int]:
-        containing = index.statistics(connection, place.user_id, terms).containing
-        return index.search(connection, place.user_id, containing, limit)
+        return index.search(connection, place.user_id, index.statistics(connection, place.user_id, terms), limit)
 
     return await store.run(work)
 

@@ -14,6 +14,14 @@ NEIGHBOURS = [
     ("es", "Gervasio el de al lado tiene tres gatos.", "gervasio"),
     ("pt", "Serafim do lado tem medo de aranhas.", "serafim"),
     ("it", "Ubaldo di sopra ha un pianoforte.", "ubaldo"),
+    ("en", "Iraultza, the one on the third floor, is allergic to nuts.", "iraultza"),
+    ("es", "Iraultza, la del tercero, es alérgica a los frutos secos.", "iraultza"),
+    ("fr", "Maëlle, celle du troisième, est allergique aux noix.", "maelle"),
+    ("it", "Gino, quello del terzo piano, è allergico alle noci.", "gino"),
+    ("pt", "O Nuno, o do terceiro, é alérgico a nozes.", "nuno"),
+    ("pt", "O Nuno é alérgico a nozes.", "nuno"),
+    ("it", "La Fulvia ha tre gatti.", "fulvia"),
+    ("de", "Jonas, der aus dem dritten Stock, ist gegen Nüsse allergisch.", "jonas"),
 ]
 OWN = [
     ("en", "Moved from Leeds, it was hard."),
@@ -23,6 +31,9 @@ OWN = [
     ("en", "Stuck at home, it is raining."),
     ("de", "Oben habe ich mein Büro."),
     ("it", "Di sopra ho lo studio."),
+    ("en", "Yesterday, the day of the move, I slept on the floor."),
+    ("es", "Ayer, el día de la mudanza, dormí en el suelo."),
+    ("fr", "Hier, le jour du déménagement, j'ai dormi par terre."),
 ]
 
 

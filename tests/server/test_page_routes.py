@@ -84,6 +84,13 @@ def test_a_form_that_fits_nothing_changes_nothing_and_says_so(running: Site, pat
     assert "This did not work" in text
 
 
+def test_the_memories_are_what_the_user_told_and_what_was_answered_where_that_is_asked_for(running: Site) -> None:
+    told = re.findall(r'data-name="said by">(\w+)', ask(running, "/memories")[1])
+    both = re.findall(r'data-name="said by">(\w+)', ask(running, "/memories?answers=1")[1])
+    assert (set(told), set(both)) == ({"you"}, {"you", "Insula"})
+    assert both.count("you") == len(told)
+
+
 @pytest.mark.parametrize(
     "record",
     [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from insula.errors import ModelUnavailable
-from insula.memory import facts, statements
+from insula.memory import facts, index, statements
 from insula.memory.rows import Unstated
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -158,7 +158,8 @@ async def test_what_was_completed_goes_with_its_line(store: Store) -> None:
     user = await consolidated(store)
     await slept(store, says("My sister teaches chemistry in Graz.", "She teaches chemistry in Graz"))
     [memory] = [one.id for one, _ in await store.memories.remembered("ana", 10) if one.content == SHE]
-    before = await store.run(facts.of, user, [memory])
+    rows = await store.run(index.candidates, user, 0, [memory])
+    before = await store.run(facts.of, user, rows)
     assert any("sister" in one.statement.text for one in before)
     await store.memories.erase(user, memory)
-    assert await store.run(facts.of, user, [memory]) == []
+    assert await store.run(facts.of, user, rows) == []

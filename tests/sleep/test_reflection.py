@@ -398,6 +398,26 @@ def test_a_correction_counts_when_it_is_repeated_also_lately() -> None:
     assert corrected(read[:1], frozenset({1})) == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "said", "is_principle"),
+    [
+        ("Where does Ilse live?", "In Paris.", "No, my neighbour Ilse lives in Lyon now.", False),
+        ("Wo wohnt Ilse?", "In Paris.", "Nein, meine Nachbarin Ilse wohnt jetzt in Lyon.", False),
+        ("When does the train go?", "At 9.", "No, from platform 4, please say the platform, too.", True),
+    ],
+)
+def test_where_somebody_lives_is_remembered_and_no_way_to_answer(
+    asked: str, answer: str, said: str, is_principle: bool
+) -> None:
+    read = [
+        Reading(session, [line(1, asked), line(1, answer, "assistant"), line(2, said), line(2, "Sorry.", "assistant")])
+        for session in (1, 2, 3)
+    ]
+    found = corrected(read, frozenset({3}))
+    assert [one.section for one in found if one.section] == ["interaction"] * is_principle
+    assert found[0].text.startswith("Corrected repeatedly: ")
+
+
 def test_a_wish_on_the_manner_of_answers_is_no_principle_since_it_stands_in_the_ledger() -> None:
     assert corrected([Reading(1, WRONG), Reading(2, WRONG)], frozenset({2})) == []
 

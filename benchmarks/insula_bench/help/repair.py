@@ -113,8 +113,8 @@ def told(act: Act, result: Result) -> str:
 def bounded(history: Sequence[tuple[Role, str]], characters: int) -> list[tuple[Role, str]]:
     """The first exchange and the last ones that fit.
 
-    What is left out of the middle are whole exchanges, several at once: the beginning then stays the same for some turns,
-    and a server that keeps what it has read of a prompt reads only what is new.
+    What is left out of the middle are whole exchanges, several at once: the beginning then stays the same for some
+    turns, and a server that keeps what it has read of a prompt reads only what is new.
     """
     kept = list(history)
     while len(kept) > 4 and sum(len(text) for _, text in kept) > characters:

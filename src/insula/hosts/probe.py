@@ -1,6 +1,6 @@
 """What a hook is tried with: payloads in the form that each host sends them, recorded from the real ones.
 
-A prompt and a success, to which a healthy hook says nothing; then five similar errors, to one of which it must answer.
+A prompt and a success, to which a healthy hook says nothing; then similar errors, five at most, to one of which it must answer.
 """
 
 import json
@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from statistics import median
 from typing import Any, cast
 
 from insula.hosts.places import Host
@@ -256,7 +257,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The calls of a trial: those of a healthy session, and the errors."""
+    """The calls of a trial: those of a healthy session, and the errors up to the first that was answered."""
 
     healthy: Sequence[Answer]
     failing: Sequence[Answer]
@@ -264,7 +265,7 @@ class Trial:
     @property
     def milliseconds(self) -> float:
         """The middle one of all calls."""
-        return sorted(answer.seconds for answer in (*self.healthy, *self.failing))[ERRORS // 2 + 1] * 1000
+        return median(answer.seconds for answer in (*self.healthy, *self.failing)) * 1000
 
 
 def payloads(host: Host, session: str, cwd: str) -> tuple[list[Payload], list[Payload]]:
@@ -287,7 +288,10 @@ def event(host: Host, payload: Payload) -> str:
 
 
 def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
-    """Run an installed command line on the whole sequence, as the host does: by a shell, one call per event."""
+    """Run an installed command line on the sequence, as the host does: by a shell, one call per event.
+
+    The errors go on until it answers one.
+    """
     parts = payloads(host, session, cwd)
     told = {**env, VARIABLE: "off"}  # a trial is not to be withheld by lot
     healthy = [_call(command, event(host, one), one, cwd, told) for one in parts[0]]
@@ -295,6 +299,8 @@ def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, 
     for one in parts[1]:
         time.sleep(PAUSE)
         failing.append(_call(command, event(host, one), one, cwd, told))
+        if failing[-1].output:
+            break
     return Trial(healthy, failing)
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -90,17 +91,18 @@ def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
         SettingsError: one that is imported is not there.
     """
     found: dict[str, bytes] = {}
+    known: set[str] = set()
     waiting = [ENTRY, *(host.dialect for host in HOSTS.values())]
     while waiting:
-        name = waiting.pop()
-        for parent in _parents(name):
-            if (path := _path(package, parent)) is None:
+        for name in {*_parents(waiting.pop())} - known:
+            known.add(name)
+            if (path := _path(package, name)) is None:
                 raise SettingsError(
-                    f"The module {parent!r}, which the hook needs, is not in {str(package)!r}; install insula again."
+                    f"The module {name!r}, which the hook needs, is not in {str(package)!r}; install insula again."
                 )
-            if (relative := path.relative_to(package.parent).as_posix()) not in found:
-                found[relative] = path.read_bytes()
-                waiting += _imports(found[relative], package)
+            relative = path.relative_to(package.parent).as_posix()
+            found[relative] = path.read_bytes()
+            waiting += _imports(found[relative], package)
     return dict(sorted({**found, **_data(package, found)}.items()))
 
 
@@ -128,13 +130,21 @@ def _path(package: Path, name: str) -> Path | None:
 
 def _imports(source: bytes, package: Path) -> Iterator[str]:
     """Modules of this package that a file imports anywhere, but for a type checker."""
+    for module, names in _statements(source):
+        yield module
+        yield from (name for name in names if _path(package, name))
+
+
+@cache
+def _statements(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each import of our package in a source: the module, and what is taken from it, which may be modules too."""
+    found: list[tuple[str, tuple[str, ...]]] = []
     for node in _executed(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if _of_insula(alias.name))
+            found += [(alias.name, ()) for alias in node.names if _of_insula(alias.name)]
         elif isinstance(node, ast.ImportFrom) and node.module and _of_insula(node.module):
-            yield node.module
-            names = (f"{node.module}.{alias.name}" for alias in node.names)  # a module, or what one holds
-            yield from (name for name in names if _path(package, name))
+            found.append((node.module, tuple(f"{node.module}.{alias.name}" for alias in node.names)))
+    return tuple(found)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:

@@ -76,9 +76,7 @@ def _at_address(url: str) -> "AbstractAsyncContextManager[Model]":
 def _inferred(name: str) -> "Model":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
-    from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.models.test import TestModel
-    from pydantic_ai.providers.ollama import OllamaProvider
 
     if name == "test":
         return TestModel(custom_output_text=TEST_ANSWER)
@@ -87,12 +85,19 @@ def _inferred(name: str) -> "Model":
     if not model:
         raise ModelUnavailable(_unknown(name))
     if provider == "ollama":
-        address = os.environ.get("OLLAMA_BASE_URL", OLLAMA_URL)
-        return OllamaModel(model, provider=OllamaProvider(base_url=address))
+        return _of_ollama(model)
     try:
         return infer_model(f"{provider}:{model}")
     except (ImportError, UserError) as error:
         raise ModelUnavailable(_missing(name, provider, str(error))) from error
+
+
+def _of_ollama(model: str) -> "Model":
+    from pydantic_ai.models.ollama import OllamaModel  # half a second, which no other provider need pay
+    from pydantic_ai.providers.ollama import OllamaProvider
+
+    address = os.environ.get("OLLAMA_BASE_URL", OLLAMA_URL)
+    return OllamaModel(model, provider=OllamaProvider(base_url=address))
 
 
 def _missing(name: str, provider: str, problem: str) -> str:

@@ -78,7 +78,7 @@ def is_such(question: Question, statement: Statement) -> bool:
 
     "Whose cat had kittens?" and "which dog bit the postman?" ask of any cat and dog; "my son" is my own.
     """
-    if question.ask.kind != "person" and _says_own(question):
+    if question.ask.kind != "person" and _says_own(question.text, question.language):
         return False
     asked = question.terms - who_terms(question)
     kinds = {path.rpartition("/")[2] for path in question.subjects if "/" in path}
@@ -86,12 +86,13 @@ def is_such(question: Question, statement: Statement) -> bool:
     return bool(of_kind) and len(asked & statement.terms) > MOST * len(asked)
 
 
-def _says_own(question: Question) -> bool:
+@lru_cache(maxsize=64)  # it is asked of each statement
+def _says_own(text: str, language: str) -> bool:
     """Whether a question says "my"."""
-    words = people(question.language).words
-    if question.language in UNSPACED:
-        return any(word in question.text for word in words["first"])
-    return not words["first_own"].isdisjoint(fold(word) for word in re.findall(r"\w+", question.text.lower()))
+    words = people(language).words
+    if language in UNSPACED:
+        return any(word in text for word in words["first"])
+    return not words["first_own"].isdisjoint(fold(word) for word in re.findall(r"\w+", text.lower()))
 
 
 def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:

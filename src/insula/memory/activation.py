@@ -29,12 +29,12 @@ def base_level(uses: Sequence[float], count: int, created: float, now: float) ->
         now: the present, in seconds since the epoch.
     """
     ages = [max((now - use) / _HOUR, _SOONEST) for use in uses]
-    total = sum(age**-DECAY for age in ages)
-    older, life = count - len(ages), max((now - created) / _HOUR, _SOONEST)
-    oldest = max(ages, default=_SOONEST)
-    if older > 0 and life > oldest:
-        spread = (life ** (1 - DECAY) - oldest ** (1 - DECAY)) / ((1 - DECAY) * (life - oldest))
-        total += older * spread
+    total = sum([age**-DECAY for age in ages])
+    if (older := count - len(ages)) > 0:
+        life, oldest = max((now - created) / _HOUR, _SOONEST), max(ages, default=_SOONEST)
+        if life > oldest:
+            spread = (life ** (1 - DECAY) - oldest ** (1 - DECAY)) / ((1 - DECAY) * (life - oldest))
+            total += older * spread
     return math.log(total) if total > 0 else -math.inf
 
 

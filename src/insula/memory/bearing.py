@@ -14,10 +14,10 @@ from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_su
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
-from insula.memory.leaning import is_likely, leaning
-from insula.memory.matter import by_chance, common, nearness
+from insula.memory.leaning import is_likely, leaning, least_cosine
+from insula.memory.matter import beyond_chance
 from insula.memory.modality import UPDATES, says
-from insula.memory.near import Near, nearnesses
+from insula.memory.near import Near, alike, alikes, nearnesses
 from insula.memory.slots import filled
 from insula.memory.subject import NOBODY
 from insula.types import Bearing, Reason
@@ -38,8 +38,6 @@ SAME = 0.3
 """Chance of a matter in common from which a statement may tell of whom its subject has ("my boss")."""
 MARKED = 0.1
 """The share of lines that tell of a change, a correction or an end."""
-LIKELY = 0.5
-"""Lines as near by chance from which nearness alone tells no succession."""
 
 
 class Told(NamedTuple):
@@ -143,7 +141,8 @@ def _leaning(
     """
     out = dict(found)
     later: dict[int, float] = {}
-    for one, how in zip(matches, near, strict=True):
+    cosine = least_cosine(memories)  # most are farther
+    for one, how in ((one, how) for one, how in zip(matches, near, strict=True) if how.cosine >= cosine):
         known = out[one.told.memory]
         odds = _odds(question, one, how, memories) if known.bearing != "answers" else None
         if odds is None:
@@ -153,7 +152,7 @@ def _leaning(
         least = LATER if UPDATES.isdisjoint(one.told.statement.marks) else CHANGING
         if odds >= least and _stands_for_itself(one) and "before" not in question.marks:
             later[one.told.memory] = one.told.said_at
-    return _perhaps_changed(out, later)
+    return _perhaps_changed(out, later) if later else out
 
 
 def _perhaps_changed(found: Mapping[int, Judged], later: Mapping[int, float]) -> dict[int, Judged]:
@@ -256,7 +255,7 @@ def _succeeded(
     least = FOLLOWS if "before" in question.marks else NEAR
     old_ones = [one for one in holds if one.fit >= least or one.fit == top]
     updates = [one for one in matches if _is_update(question, one)]
-    newer = {old.told.memory: [new for new in updates if _replaces(new, old, memories)] for old in old_ones}
+    newer = _replacing(old_ones, updates, memories)
     took: dict[int, set[int]] = {}
     for memory, after in newer.items():
         for new in after:
@@ -277,10 +276,15 @@ def _unsettled(
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
-    newer = (_Later(question, one, memories) for one in matches if _stands_for_itself(one))
+    answering = [(memory, old) for memory, old in best.items() if found[memory].bearing == "answers"]
+    if not answering:
+        return out
+    least = beyond_chance(memories)
+    near = (one for one in matches if one.fit >= least or not UPDATES.isdisjoint(one.told.statement.marks))
+    newer = (_Later(question, one, memories) for one in near if _stands_for_itself(one))
     later = [one for one in newer if one.updates or one.tells]
-    for memory, old in best.items():
-        since = [one.told.memory for one in later if one.may_change(old)] if found[memory].bearing == "answers" else []
+    for memory, old in answering:
+        since = [one.told.memory for one in later if one.may_change(old)]
         if not since or any(found[new].bearing == "answers" for new in since):
             continue
         out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
@@ -321,7 +325,7 @@ class _Later:
     @cached_property
     def tells(self) -> bool:
         """Whether it may be what is asked for."""
-        near = by_chance(self._match.fit, self._memories) <= LIKELY
+        near = self._match.fit >= beyond_chance(self._memories)
         return (
             near and is_about(self._question, self._said.subjects) and filled(self._question, self._said) is not False
         )
@@ -334,6 +338,8 @@ def _cosine(one: Statement, other: Statement) -> float:
 
 
 def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:
+    if match.bearing != "answers" and not after and not took:
+        return Judged(match.bearing, match.fit, match.reason, match.told.said_at)
     bearing, reason = match.bearing, match.reason
     wants_past = "before" in question.marks
     until = min((one.told.said_at for one in after), default=None)
@@ -361,28 +367,25 @@ def _is_update(question: Question, new: _Match) -> bool:
     )
 
 
-def _replaces(new: _Match, old: _Match, memories: int) -> bool:
-    """Whether a statement takes the place of an older one."""
-    return (
-        new.told.said_at >= old.told.said_at
-        and new.told.memory > old.told.memory
-        and (new.fit >= FOLLOWS or _alike(old.told.statement, new.told.statement) >= FOLLOWS)
-        and _is_near(old, new, memories)
-    )
+def _replacing(old_ones: Sequence[_Match], updates: Sequence[_Match], memories: int) -> dict[int, list[_Match]]:
+    """Of each older statement's memory the statements that take its place: newer ones that tell of a change, near to
+    what is asked, or to the older, and not by chance.
+    """
+    least = max(FOLLOWS, beyond_chance(memories * MARKED))
+    rows = alikes([one.told.statement for one in old_ones], [one.told.statement for one in updates])
+    return {
+        old.told.memory: [
+            new
+            for new, near in zip(updates, row, strict=True)
+            if new.told.said_at >= old.told.said_at
+            and new.told.memory > old.told.memory
+            and max(new.fit, near) >= least
+        ]
+        for old, row in zip(old_ones, rows, strict=True)
+    }
 
 
 def _is_near(old: _Match, new: _Match, memories: int) -> bool:
     """Whether a newer line that tells of a change is near to what is asked, or to the older, and not by chance."""
-    changing = memories * MARKED
-    return (
-        by_chance(new.fit, changing) <= LIKELY
-        or by_chance(_alike(old.told.statement, new.told.statement), changing) <= LIKELY
-    )
-
-
-def _alike(old: Statement, new: Statement) -> float:
-    """How near two statements are in matter."""
-    if old.vector is None or new.vector is None or old.vector.shape != new.vector.shape:
-        both = old.terms | new.terms
-        return len(old.terms & new.terms) / len(both) if both else 0.0
-    return nearness(float(old.vector @ new.vector), common(old, new), 0.0)
+    least = beyond_chance(memories * MARKED)
+    return new.fit >= least or alike(old.told.statement, new.told.statement) >= least

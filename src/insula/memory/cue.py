@@ -147,6 +147,7 @@ def content_weights(given: Cue, statistics: Statistics) -> dict[str, float]:
     return {term: share / total for term, share in rest.items()} if total else {}
 
 
+@cache
 def months(language: str) -> frozenset[str]:
     """The names of the months in a language, lower-case."""
     return frozenset(_month_names().get(language, {}))

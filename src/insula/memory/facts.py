@@ -12,8 +12,8 @@ from insula.memory.assertion import Question, Statement
 from insula.memory.bearing import Told
 from insula.memory.matter import matters_of
 from insula.memory.proposed import Spoken, proposed
-from insula.memory.rows import Unstated
-from insula.memory.schema import UNSTATED, is_of, memories, statements
+from insula.memory.rows import Proposed, Unstated
+from insula.memory.schema import UNSTATED, memories, statements
 from insula.memory.subject import NOBODY, SOMEBODY, meant_by
 from insula.memory.vectors import Vector, packed, unpacked
 
@@ -37,17 +37,11 @@ _ABOUT = (
     .order_by(statements.c.id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_READ = tuple(
-    statements.c[name]
-    for name in ("memory_id", "text", "language", "subjects", "mentions", "modality", "marks", "terms", "vector")
+_READ = ("id", "memory_id", "text", "language", "subjects", "mentions", "modality", "marks", "terms", "vector")
+_OF = sa.select(*(statements.c[name] for name in _READ)).where(
+    statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)),
+    statements.c.user_id + 0 == sa.bindparam("user"),  # by their memories: a user's statements are too many
 )
-_HELD = (
-    sa.select()
-    .join(memories, memories.c.id == statements.c.memory_id)
-    .where(statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)))  # a user's statements are too many
-    .where(is_of(sa.bindparam("user")))
-)
-_OF = _HELD.add_columns(statements.c.id, *_READ, memories.c.said_at, memories.c.provenance)
 
 
 def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
@@ -98,16 +92,17 @@ def about_any(connection: sa.Connection, user_id: int, asked: Sequence[Question]
     return proposed(asked, found + (about(connection, user_id, sorted(others)) if others else []))
 
 
-def of(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Told]:
+def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
     """The statements of some memories, in the order they were made."""
+    known = {row.id: row for row in rows}
     found: dict[tuple[int, str], Sequence[Any]] = {}
-    rows = connection.execute(_OF, {"user": user_id, "ids": list(ids)}).all()
-    for row in sorted(rows, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
+    read = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
+    for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
     words = cache(_words)  # the same few beings and marks in hundreds of them
     each = zip(found.values(), vectors, matters_of(vectors), strict=True)
-    return [_told(row, vector, matters, words) for row, vector, matters in each]
+    return [_told(row, known[row[1]], vector, matters, words) for row, vector, matters in each]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -115,14 +110,18 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _told(
-    row: Sequence[Any], vector: Vector | None, matters: Vector | None, words: Callable[[str], frozenset[Any]]
+    row: Sequence[Any],
+    memory: Proposed,
+    vector: Vector | None,
+    matters: Vector | None,
+    words: Callable[[str], frozenset[Any]],
 ) -> Told:
-    _, memory, text, language, subjects, mentions, modality, marks, terms, _, said_at, provenance = row
+    _, number, text, language, subjects, mentions, modality, marks, terms, _ = row
     held = frozenset(terms.split())
     statement = Statement(
         text, language, words(subjects), words(mentions), modality, words(marks), held, vector, matters
     )
-    return Told(memory, said_at, statement, provenance == "tool")
+    return Told(number, memory.said_at, statement, memory.provenance == "tool")
 
 
 def unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstated]:

@@ -96,7 +96,6 @@ _STATISTICS = (
     .select_from(users.outerjoin(terms, _HERE))
     .where(users.c.id == sa.bindparam("user"))
 )
-_TOTALS = sa.select(users.c.memories, users.c.terms).where(users.c.id == sa.bindparam("user"))
 _ADDED = upsert(terms)
 _COUNT = _ADDED.on_conflict_do_update(
     index_elements=["user_id", "term"],
@@ -177,15 +176,16 @@ def long_term(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> li
     return [(one, found[one]) for one in ids if one in found]
 
 
-def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int], limit: int) -> list[int]:
-    """Ids of the memories that share the rarest of the given terms, best first.
+def search(connection: sa.Connection, user_id: int, known: Statistics, limit: int) -> list[int]:
+    """Ids of the memories that share the rarest of the terms that are held, best first.
 
     The rarest decide, by BM25, as long as they occur no more than `POSTINGS` times together. Where each of the terms is
     more common than that, none of them tells much: the latest occurrences of each are read, `POSTINGS` together, and
     those that hold the most of the terms come first, the latest of them before the others.
     """
+    containing = known.containing
     if rare := _rarest(containing):
-        return _best(connection, user_id, {term: containing[term] for term in rare}, limit)
+        return _best(connection, user_id, known, rare, limit)
     held = Counter[int]()
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
@@ -193,12 +193,12 @@ def search(connection: sa.Connection, user_id: int, containing: Mapping[str, int
     return sorted(held, key=lambda one: (-held[one], -one))[:limit]
 
 
-def _best(connection: sa.Connection, user_id: int, rare: Mapping[str, int], limit: int) -> list[int]:
+def _best(connection: sa.Connection, user_id: int, known: Statistics, rare: Iterable[str], limit: int) -> list[int]:
     """Ids of the memories that hold some terms, best first by BM25; of those that are as good, the latest first."""
-    total, length = connection.execute(_TOTALS, {"user": user_id}).one()
-    weights = {term: round(_FINENESS * _rarity(total, held) * (_K1 + 1)) for term, held in rare.items()}
+    rarities = {term: _rarity(known.memories, known.containing[term]) for term in rare}
+    weights = {term: round(_FINENESS * rarity * (_K1 + 1)) for term, rarity in rarities.items()}
     values = {"user": user_id, "weights": json.dumps(weights), "limit": limit}
-    dampings = {"short": _K1 * (1 - _B), "long": _K1 * _B * total / (length or 1)}
+    dampings = {"short": _K1 * (1 - _B), "long": _K1 * _B / (known.mean_length or MEAN_LENGTH)}
     return list(connection.execute(_dialect(connection).BEST, values | dampings).scalars())
 
 

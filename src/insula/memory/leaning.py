@@ -56,8 +56,21 @@ def is_likely(odds: float, memories: int) -> bool:
         odds: from `leaning`.
         memories: how many there are: the more, the likelier one of another matter has as much for it.
     """
+    return odds >= _least(memories)
+
+
+def least_cosine(memories: int) -> float:
+    """The cosine below which no line is likely to bear on a question, whatever else it has for it."""
     weights = _weights()
-    return odds >= LEAST and min(math.exp(weights["luck"] - weights["fall"] * odds), 1.0) * memories <= LIKELY
+    rest = weights["intercept"] + weights["words"] + weights["common"] * math.log(1 + FLOOR)
+    return (_least(memories) - rest) / weights["cosine"]
+
+
+def _least(memories: int) -> float:
+    """The log-odds that are likely: those from which at most `LIKELY` lines of another matter have as much."""
+    weights = _weights()
+    by_luck = (weights["luck"] + math.log(max(memories, LIKELY) / LIKELY)) / weights["fall"]
+    return max(LEAST, by_luck)
 
 
 NAMES = ("cosine", "common", "words", "lacks", "plan")

@@ -30,6 +30,8 @@ WORDS = 0.35
 CHANCE, FALL = 0.05, 11.0
 """The chance that a line of another matter seems to answer, and how fast it falls with the nearness: of each question
 of the small conversations against the lines of all others."""
+LIKELY = 0.5
+"""Lines as near by chance from which nearness alone tells nothing: no succession, and not that memory holds it."""
 
 
 class Heads(NamedTuple):
@@ -57,7 +59,7 @@ def matters_of(vectors: Sequence[Vector | None]) -> list[Vector | None]:
     found: list[Vector | None] = [None] * len(vectors)
     known = {at: one for at, one in enumerate(vectors) if one is not None and one.size == DIMENSIONS}
     if known:
-        for at, row in zip(known, _softmax(np.stack([*known.values()]), heads().statement), strict=True):
+        for at, row in zip(known, _softmax(np.array([*known.values()]), heads().statement), strict=True):
             found[at] = row
     return found
 
@@ -96,7 +98,13 @@ def by_chance(fit: float, memories: float) -> float:
     return CHANCE * math.exp(-FALL * max(fit, 0.0)) * memories
 
 
+def beyond_chance(memories: float) -> float:
+    """The nearness from which at most `LIKELY` of so many memories are as near by chance; of few any does."""
+    seeming = CHANCE * memories / LIKELY
+    return math.log(seeming) / FALL if seeming > 1 else -math.inf
+
+
 def _softmax(vectors: Array, weights: Array) -> npt.NDArray[np.float32]:
-    odds = SCALE * vectors @ weights[:-1] + weights[-1]
+    odds = SCALE * (vectors @ weights[:-1]) + weights[-1]
     chance = np.exp(odds - odds.max(axis=1, keepdims=True))
     return chance / chance.sum(axis=1, keepdims=True)

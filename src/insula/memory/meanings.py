@@ -11,8 +11,8 @@ from insula.memory.rows import Embedded, Unembedded
 from insula.memory.schema import UNEMBEDDED, memories, statements
 from insula.memory.vectors import NOTHING
 
-AT_ONCE = 5_000
-"""Vectors that are read at once: 5 MB."""
+AT_ONCE = 1_000
+"""Vectors that are read at once: what it takes to compare them is held on to."""
 
 
 _BEFORE = memories.alias("before")
@@ -26,6 +26,13 @@ _STATED = (
     .where(statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)), statements.c.vector.is_(None))
     .order_by(statements.c.id)
 )
+_NEXT = (
+    sa.select(memories.c.id, memories.c.vector)
+    .where(memories.c.user_id == sa.bindparam("user"), memories.c.id > sa.bindparam("after"))
+    .where(memories.c.vector.is_not(None), sa.func.length(memories.c.vector) == sa.bindparam("size"))
+    .order_by(memories.c.id)
+    .limit(AT_ONCE)
+)
 _EMBED = sa.update(memories).where(memories.c.id == sa.bindparam("one")).values(vector=sa.bindparam("made"))
 _MEANT = (
     sa.update(statements)
@@ -36,14 +43,8 @@ _MEANT = (
 
 def vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:
     """The next vectors of a user's memories after an id, of a size in bytes, with their ids, in their order."""
-    query = (
-        sa.select(memories.c.id, memories.c.vector)
-        .where(memories.c.user_id == user_id, memories.c.id > after, memories.c.vector.is_not(None))
-        .where(sa.func.length(memories.c.vector) == size)
-        .order_by(memories.c.id)
-        .limit(AT_ONCE)
-    )
-    return [(row.id, row.vector) for row in connection.execute(query)]
+    found = connection.execute(_NEXT, {"user": user_id, "after": after, "size": size})
+    return [(row.id, row.vector) for row in found]
 
 
 def unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unembedded]:

@@ -7,9 +7,11 @@ base-level activation.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -43,6 +45,7 @@ DAYS_AFTER = 3
 """The same for days."""
 
 _EDGE = 0.02
+_NOTHING = frozenset[str]()
 
 
 class Claimed(NamedTuple):
@@ -118,55 +121,48 @@ def standing(cue: Cue, items: Sequence[Item], content: Mapping[str, float]) -> S
     voices = frozenset(called(one.speaker) for one in asserted)
     if not cue.owners or not any(one.provenance == "user" for one in asserted):
         return Standing()
-    turns = {id(turn): turn for one in asserted for turn in (one.match, one.before, one.after)}
-    sides = {
-        number: [(is_about(claim.owners, cue.owners, voices), claim.terms) for claim in turn.claims]
-        for number, turn in turns.items()  # each stands in up to three items
-    }
-    told = [
-        [sides[id(turn)] for turn in (one.match, one.before, one.after)]
-        for one in asserted
-        if one.match.claims or one.before.claims or one.after.claims
-    ]
-    mine, theirs = (Side(content, told, asked=asked) for asked in (True, False))
+    turns = {id(turn): turn for one in asserted for turn in (one.match, one.before, one.after) if turn.claims}
+    told = [(id(one.match), id(one.before), id(one.after)) for one in asserted]
+    mine, theirs = (
+        Side(content, {number: _said_of(turn, cue.owners, voices, asked=asked) for number, turn in turns.items()}, told)
+        for asked in (True, False)
+    )
     return Standing(
         mentions=sum(
             share * (mine.mentions(term) + 1) / (mine.mentions(term) + theirs.mentions(term) + 2)
             for term, share in content.items()
         ),
-        near=(1 + mine.near() - theirs.near()) / 2,
+        near=(1 + mine.near - theirs.near) / 2,
         told=True,
     )
 
 
+def _said_of(turn: Match, owners: frozenset[str], voices: frozenset[str], *, asked: bool) -> frozenset[str]:
+    """The terms of the cue in the claims of a turn that are about those asked about, or about others alone."""
+    said = [claim.terms for claim in turn.claims if is_about(claim.owners, owners, voices) is asked]
+    return said[0] if len(said) == 1 else _NOTHING.union(*said)
+
+
 class Side:
-    """The claims of the candidates that are about the person asked and nobody else, or the other way round."""
+    """The claims of the candidates that are about the person asked and nobody else, or the other way round.
+
+    Args:
+        content: what each term of the cue is worth.
+        said: of each turn the terms of the cue on this side.
+        told: of each memory its turn, the one before and the one after.
+    """
 
     def __init__(
-        self,
-        content: Mapping[str, float],
-        told: Sequence[Sequence[Sequence[tuple[bool | None, frozenset[str]]]]],
-        *,
-        asked: bool,
+        self, content: Mapping[str, float], said: Mapping[int, frozenset[str]], told: Sequence[tuple[int, int, int]]
     ) -> None:
-        self._content = content
-        self._items = [[[terms for side, terms in turn if side is asked] for turn in one] for one in told]
-        self._counts: dict[str, int] = {}
-        for own, _, _ in self._items:
-            for term in frozenset[str]().union(*own):
-                self._counts[term] = self._counts.get(term, 0) + 1
+        self._counts = Counter(chain.from_iterable(said.get(own, _NOTHING) for own, _, _ in told))
+        together = {_NOTHING.union(*(said.get(turn, _NOTHING) for turn in turns)) for turns in told}
+        self.near = max((min(sum(content.get(term, 0.0) for term in one), 1.0) for one in together), default=0.0)
+        """The best share of the cue in a memory and those around it."""
 
     def mentions(self, term: str) -> int:
         """In how many memories the term stands on this side."""
-        return self._counts.get(term, 0)
-
-    def near(self) -> float:
-        """The best share of the cue in a memory and those around it."""
-        shares = (self._share(frozenset[str]().union(*own, *before, *after)) for own, before, after in self._items)
-        return max(shares, default=0.0)
-
-    def _share(self, terms: frozenset[str]) -> float:
-        return min(sum(self._content.get(term, 0.0) for term in terms), 1.0)
+        return self._counts[term]
 
 
 @lru_cache(maxsize=1_024)
@@ -249,7 +245,7 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
         "around": max(item.before.owned, item.after.owned) * spoken,
         "topic": seen.topics.get(item.session, 0.0),
         "asserts": asserts,
-        "answer": float(any(carries(kind, item.content, item.language) for kind in cue.kinds)),
+        "answer": _answer(cue, item),
         "moment": moment(cue.when, item.said_at),
         "cosine": max(item.cosine, 0.0),
         "active": probability(base_level(_moments(item.used_at), item.uses, item.said_at, now)),
@@ -257,8 +253,15 @@ def score(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: f
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
-    odds = _logit(held) + PART * (sum(map(parts.__getitem__, PARTS)) - expected)
+    odds = _logit(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
     return Scored(item, 1 / (1 + math.exp(-odds)), parts)
+
+
+def _answer(cue: Cue, item: Item) -> float:
+    for kind in cue.kinds:
+        if carries(kind, item.content, item.language):
+            return 1.0
+    return 0.0
 
 
 def _moments(used_at: str) -> list[float]:
@@ -274,9 +277,10 @@ def coverage(shares: Mapping[str, float], item: Item, mean_length: float) -> flo
     stretch = 1 - LENGTH + LENGTH * item.match.length / max(mean_length, 1.0)
     total = 0.0
     for term, share in shares.items():
-        tf = own.get(term, 0) / stretch
-        missing = (1 - tf / (tf + SATURATION)) * (1 - BEFORE * (term in before)) * (1 - AFTER * (term in after))
-        total += share * (1 - missing)
+        if term in own or term in before or term in after:
+            tf = own.get(term, 0) / stretch
+            missing = (1 - tf / (tf + SATURATION)) * (1 - BEFORE * (term in before)) * (1 - AFTER * (term in after))
+            total += share * (1 - missing)
     return min(total, 1.0)
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from insula.memory import statements
 from insula.memory.assertion import Question
-from insula.memory.bearing import FOLLOWS, LIKELY, Judged, Told, judged
+from insula.memory.bearing import FOLLOWS, Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
-from insula.memory.matter import by_chance
+from insula.memory.matter import beyond_chance
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.rows import Place, Proposed, Said
 from insula.memory.vectors import Vector, cosines, nearness
@@ -62,7 +62,8 @@ def recollected(
     items = _items(place, found.rows, cue, content, vector)
     held = {item.id: item for item in items}
     memories = found.statistics.memories
-    told = [one for one in found.told if one.memory in held and _is_judged(held[one.memory], asked)]
+    weighed = {item.id for item in items if _is_judged(item, asked)}
+    told = [one for one in found.told if one.memory in weighed]
     fits = judged(asked, told, memories)
     scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
     for memory, one in fits.items():
@@ -143,7 +144,7 @@ def _recalled(scored: Scored, row: Proposed, one: Judged | None, lines: Mapping[
     least = {"answers": min(ANSWERS + max(one.fit, 0.0) / 2, 0.95), "history": ANSWERS, "bears": BEARS}
     return replace(
         plain,
-        score=scored.score if by_chance(one.fit, memories) > LIKELY else max(scored.score, least.get(one.bearing, 0.0)),
+        score=max(scored.score, least.get(one.bearing, 0.0)) if one.fit >= beyond_chance(memories) else scored.score,
         bearing=one.bearing,
         reason=one.reason,
         fit=one.fit,

@@ -167,12 +167,12 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            found = index.search(connection, place.user_id, statistics.containing, index.CANDIDATES)
+            found = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
             hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
-            told = facts.of(connection, place.user_id, sorted(hits)) if asked else []
+            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits)) if asked else []
             return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
@@ -195,7 +195,7 @@ class Memories(_Repository):
 
         def work(connection: sa.Connection) -> list[int]:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            return index.search(connection, place.user_id, statistics.containing, limit)
+            return index.search(connection, place.user_id, statistics, limit)
 
         return await self._database.read(work)
 

@@ -5,7 +5,7 @@ The words of eight languages stand in `slots.json`. What cannot be told of a sta
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -28,19 +28,28 @@ _WORD = re.compile(r"\w+")
 
 def filled(question: Question, statement: Statement) -> bool | None:
     """Whether a statement holds what a question asks for; None where it asks for no value that can be told."""
+    told = None
+    for holds in _held(question, statement):
+        if not holds:
+            return False
+        told = True
+    return told
+
+
+def _held(question: Question, statement: Statement) -> Iterator[bool]:
+    """Of each value that a question asks for whether a statement holds it."""
     slots = _slots(question.text, question.language)
-    told = [_TOLD[slot](question, statement) for slot in slots]
-    if question.ask.kind == "number" and "age" not in slots:
-        told.append(_amount(question, statement))
+    yield from (_TOLD[slot](question, statement) for slot in slots)
+    if question.ask.kind == "number" and not {"age", "amount"}.intersection(slots):
+        yield _amount(question, statement)
     if question.ask.kind == "time" and "hour" not in slots and not _someday(question):
-        told.append(_timed(statement))
+        yield _timed(statement)
     if question.ask.kind == "open" and _is_elsewhere(question, statement):
-        told.append(False)
+        yield False
     if question.ask.kind == "choice":
-        told += _chosen(question, statement)
+        yield from _chosen(question, statement)
     if question.ask.kind != "yes_no" and _is_nothing_new(question, statement):
-        told.append(False)
-    return all(told) if told else None
+        yield False
 
 
 def tells(question: Question, statement: Statement) -> bool:
@@ -133,6 +142,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=ASKED)
+def _folded(text: str) -> frozenset[str]:
+    return frozenset(map(fold, _words(text)))
+
+
+@lru_cache(maxsize=ASKED)
 def _slots(text: str, language: str) -> tuple[str, ...]:
     """What values a question asks for."""
     plain = text.replace("’", "'")
@@ -147,15 +161,12 @@ def _named(question: Question, statement: Statement) -> bool:
 
 
 def _new_names(question: Question, statement: Statement) -> set[str]:
-    asked = set(map(fold, _words(question.text)))
+    named = names_in(statement.text, statement.language)
+    found = {fold(name) for name in named} - _folded(question.text) - WEEKDAYS - months(statement.language)
+    if not found:
+        return found
     common = people(statement.language if statement.language in LANGUAGES else "en").words.get("names", frozenset())
     words = re.findall(r"[^\W\d_][\w'-]*", statement.text)
-    found = (
-        {fold(name) for name in names_in(statement.text, statement.language)}
-        - asked
-        - WEEKDAYS
-        - months(statement.language)
-    )
     if statement.language == "de":
         return {name for name in found if name in common}
     first = fold(words[0].lower()) if words else ""

@@ -8,6 +8,8 @@ from insula.text.analysis import fold
 
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W\d_]+)*")
 _ARTICLES = frozenset({"a", "an", "ein", "eine", "einen", "einem", "un", "une", "uno", "una", "um", "uma"})
+_BEFORE_NAMES = frozenset({"o", "la", "il", "el"})
+"""Articles that stand before names in Portuguese, Italian and, at home, Spanish; "a" is a preposition, too."""
 _IS = frozenset({"is", "was", "ist", "war", "est", "es", "era", "e", "sono"})
 _KIN = frozenset({"child", "son", "daughter", "sibling", "brother", "sister", "twin", "dog", "cat", "pet", "horse"})
 """Whom one has, and not only sees: "I have a doctor's appointment" says nothing of a doctor."""
@@ -20,7 +22,15 @@ _PLACE = 5
 """Words that say where a neighbour lives, at most ("del piano di sopra")."""
 
 
+_WHICH = re.compile(
+    r"\A(?P<named>(?:(?:O|A|Der|Die|Le|La|El|Il)\s)?[^\W\d_]+),\s+"
+    r"(?:the|that|el|la|los|las|ce(?:lui|lle|ux)|le|l'|der|die|das|o|a|il|lo|quell[oaie])\b[^,;.!?]{2,40},\s+(?=\w)"
+)
+"""Which of those with the name is meant: "Gino, quello del terzo piano, …"."""
+
+
 def spaced(text: str, known: People, me: str, you: str, they: str) -> tuple[list[Mention], set[str]]:
+    text = _WHICH.sub(r"\g<named> ", text)
     tokens = [(fold(match.group().lower()), match.group()) for match in _TOKEN.finditer(text)]
     found = list(_mentions(tokens, known, me, you, they))
     start = _reported(tokens, found, known)
@@ -229,6 +239,8 @@ def _is_name(tokens: Sequence[tuple[str, str]], at: int, known: People) -> bool:
     after = tokens[at + 1][0] if at + 1 < len(tokens) else ""
     if before in known.beings and len(written) > 1:
         return not _german(known) or after in words["verbs"] or not after
+    if at == 1 and before in _BEFORE_NAMES and not _german(known):  # "O Nuno é alérgico"
+        return len(written) > 1 and _beyond_place(tokens, at, words) in words["verbs"]
     if before in words["determiners"] or before in words["prepositions"] or low in words["say"]:
         return (
             before in words["prepositions"]

@@ -224,7 +224,7 @@ class _Neighbourhood:
             part = slice(at, at + _CACHED)
             for held, asked in words:
                 differ[part] += np.bitwise_count(held[part] ^ asked)
-        within = np.searchsorted(np.cumsum(np.bincount(differ)), BATCH)  # so far away is the last of the first batch
+        within = np.partition(differ, BATCH - 1)[BATCH - 1] if count > BATCH else _LAST  # the last of the first batch
         near = np.flatnonzero(differ <= within)
         best = near[np.argsort(differ[near], kind="stable")][:BATCH]
         yield ids[best].tolist()

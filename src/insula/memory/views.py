@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.memory import index
+from insula.memory.encoding import ASSISTANT
 from insula.memory.nights import user_id
 from insula.memory.rows import Done, Entry, Revised, Sitting, Spoken, Talk
 from insula.memory.schema import in_working_memory, memories, messages, nights, revisions, sessions, signals, users
@@ -98,15 +99,32 @@ def talk(connection: sa.Connection, user: str, session: str, before: int | None,
 
 
 def remembered(
-    connection: sa.Connection, user: str, before: int | None, limit: int, *, gone: bool = False
+    connection: sa.Connection,
+    user: str,
+    before: int | None,
+    limit: int,
+    *,
+    gone: bool = False,
+    answers: bool = True,
 ) -> list[tuple[Memory, str]]:
-    """A user's memories, newest first, each with how it stands: those that are not retired, or what nights let go."""
+    """A user's memories, newest first, each with how it stands: those that are not retired, or what nights let go.
+
+    Args:
+        connection: of a transaction.
+        user: whose they are.
+        before: the id of a memory that was seen already.
+        limit: how many at most.
+        gone: what nights let go, not what is remembered.
+        answers: with what the assistant said.
+    """
     let_go = sa.and_(memories.c.retired_at.is_not(None), memories.c.content != "", memories.c.provenance != "derived")
     query = (
         _standing(user).where(let_go if gone else memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
     ).limit(min(limit, MOST))
     if before is not None:
         query = query.where(memories.c.id < before)
+    if not answers:
+        query = query.where(memories.c.provenance != ASSISTANT)
     return [_stands(row) for row in connection.execute(query)]
 
 

@@ -79,7 +79,8 @@ def _says_something(mistake: Mistake) -> bool:
     """A correction needs words and, unless it is the user's wish, something that it is about."""
     if mistake.origin in OWN:
         return bool(mistake.wanted)
-    return bool(mistake.trigger) and bool(mistake.wanted or mistake.origin in ("flagged", "stuck"))
+    noticed = mistake.origin in ("flagged", "stuck") and triggers.tells(mistake.topic.values())
+    return bool(mistake.trigger) and (bool(mistake.wanted) or noticed)
 
 
 def known(lesson: Kept) -> Proposal:
@@ -152,7 +153,9 @@ def _near(mistake: Mistake, proposal: Proposal) -> bool:
     """Whether both are about the same; how one wants to be answered may be the same about everything."""
     if not proposal.trigger or (mistake.wanted and mistake.category == proposal.category in MANNER):
         return True
-    return triggers.overlap(mistake.trigger, proposal.trigger) >= triggers.SAME
+    shared = [mistake.topic[term] for term in mistake.trigger if term in proposal.trigger]
+    says_what = bool(mistake.wanted) or triggers.tells(shared)
+    return says_what and triggers.overlap(mistake.trigger, proposal.trigger) >= triggers.SAME
 
 
 def advice(proposal: Proposal) -> str:

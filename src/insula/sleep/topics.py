@@ -4,11 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from insula.memory.assertion import statements
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line, Noticed, Summarised
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.grounding import Item
 from insula.sleep.mistakes import heard
+from insula.text import triggers
 from insula.text.analysis import analyse
 from insula.text.corrections import MAX_CHARS, alike
 from insula.text.manner import declines
@@ -19,8 +22,6 @@ RECURS = 2
 """Sessions from which a topic recurs."""
 PATTERN = 3
 """Sessions from which it is a pattern, worth a line of SOUL.md."""
-LONG_WORD = 6
-"""Letters from which a word is as telling as any; frequent words are short (Zipf)."""
 MOST_TOPICS = 5
 REPEATED = 2
 """Corrections of the same kind from which they are worth knowing."""
@@ -97,8 +98,7 @@ def recurring(new: Sequence[Summarised], earlier: Sequence[Summarised]) -> list[
 
 def _enough(topic: str) -> int:
     """Sessions from which a topic recurs: a short common word ("keep", "short") needs more than a name or a phrase."""
-    telling = len(topic) >= LONG_WORD or not topic.isascii() or not topic.islower() or not topic.isalpha()
-    return RECURS if telling else PATTERN
+    return RECURS if triggers.tells(topic.split()) else PATTERN
 
 
 def _recurring(topic: str, sessions: set[int]) -> Iterator[Item]:
@@ -134,7 +134,14 @@ def _corrected(group: Sequence[tuple[int, str]]) -> Iterator[Item]:
     sessions = tuple(sorted({session for session, _ in group}))
     wanted = max((words for _, words in group), key=len)  # the fullest of several wordings
     yield Item(prompts.CORRECTED.format(wanted=wanted), sessions, about=wanted)
-    yield Item(prompts.KEEP_TO.format(wanted=wanted), sessions, section="interaction", about=wanted)
+    if not _is_of_others(wanted):  # where they live is remembered; what to do is kept to
+        yield Item(prompts.KEEP_TO.format(wanted=wanted), sessions, section="interaction", about=wanted)
+
+
+def _is_of_others(wanted: str) -> bool:
+    """Whether it tells of the user's people or of somebody by name, which is no way to answer."""
+    told = statements(analyse(wanted), USER, ASSISTANT)
+    return any(one.subjects - {"", USER, ASSISTANT} for one in told)
 
 
 def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:

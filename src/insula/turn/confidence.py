@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
-from insula.memory.bearing import LIKELY
 from insula.memory.cue import Cue, Statistics
 from insula.memory.encoding import USER
-from insula.memory.matter import by_chance
+from insula.memory.matter import beyond_chance, by_chance
 from insula.memory.recall import Standing
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
@@ -119,7 +118,7 @@ def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, 
         return min(stored, below_high)
     if (near := _nearest(filter(is_near, judged))) is None:
         return min(stored, below_medium)
-    held = max(stored, calibration.medium) if by_chance(near, memories) <= LIKELY else by_words
+    held = max(stored, calibration.medium) if near >= beyond_chance(memories) else by_words
     return min(held, below_high)
 
 

@@ -36,14 +36,24 @@ Words = Annotated[str, Query(max_length=NAME_CHARS)]
 
 @router.get("/memories")
 async def memories(
-    request: Request, who: Visitor, before: Id | None = None, q: Words = "", gone: Word = "", said: Word = ""
+    request: Request,
+    who: Visitor,
+    before: Id | None = None,
+    q: Words = "",
+    gone: Word = "",
+    answers: Word = "",
+    said: Word = "",
 ) -> Response:
-    """What is remembered, the latest first; what holds the words that are looked for; or what nights let go."""
+    """What is remembered, the latest first; what holds the words that are looked for; or what nights let go.
+
+    What the agent answered is left out unless it is asked for: half of all lines are, and few are of use.
+    """
     store = service_of(request).chat.metacognition.store
     found = await searched(store, who.name, q, MEMORIES) if q.strip() else None
     listed = found
     if listed is None:
-        listed = await store.read(views.remembered, who.name, before, MEMORIES, gone=bool(gone))
+        with_answers = bool(answers or gone)
+        listed = await store.read(views.remembered, who.name, before, MEMORIES, gone=bool(gone), answers=with_answers)
     more = listed[-1][0].id if found is None and len(listed) == MEMORIES else None
     return page(
         "memories.html",
@@ -56,6 +66,7 @@ async def memories(
         first=before is None,
         q=q,
         gone=bool(gone),
+        answers=bool(answers),
         said=SAID.get(said, ""),
     )
 
