@@ -91,7 +91,7 @@ def test_it_is_told_in_words_who_waits_who_works_and_why_it_failed() -> None:
     ]
     told = views.told(progress.Standing(3, [one], failed, ["night-1-77"]))
     assert told.now == (
-        "4 of 9 nights of 2026-01-06 are done, 2 are under way, 1 were stopped, 2 failed. "
+        "4 of 9 nights of 2026-01-06 are done, 2 under way, 1 stopped, 2 failed. "
         "3 users have something new to sleep on."
     )
     assert told.who_runs == "1 worker at it: night-1-77."

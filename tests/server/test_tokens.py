@@ -12,7 +12,7 @@ from insula.errors import InputError, SettingsError
 from insula.memory import audit
 from insula.server import tokens
 from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, waits
-from insula.server.tokens import FILE, Keys
+from insula.server.tokens import FILE, Holder, Keys
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ def test_what_is_kept_opens_nothing(tmp_path: Path) -> None:
     raw = (tmp_path / FILE).read_text()
     assert text not in raw
     keys = Keys({}, tmp_path / FILE, lambda: 0.0)
-    assert keys.holder(text) == ("ana", "ana-1")
+    assert keys.holder(text) == Holder("ana", "ana-1")
     assert keys.holder(json.loads(raw)[0]["digest"]) is None
 
 
@@ -54,7 +54,7 @@ def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
     assert keys.holder(day)
     clock[0] = DAY
     assert keys.holder(day) is None
-    assert keys.holder(ever) == ("ben", "ben-1")
+    assert keys.holder(ever) == Holder("ben", "ben-1")
     assert keys, "that it is over opens no door"
 
 

@@ -81,10 +81,10 @@ def told(found: Standing, *, nightly: bool = False) -> AllNights:
 def _latest(one: Date) -> str:
     parts = [
         f"{figures.number(one.done)} of {figures.many(one.begun, 'night')} of {one.date} are done",
-        f"{figures.number(one.under_way)} are under way" if one.under_way else "",
-        f"{figures.number(one.stopped)} were stopped" if one.stopped else "",
+        f"{figures.number(one.under_way)} under way" if one.under_way else "",
+        f"{figures.number(one.stopped)} stopped" if one.stopped else "",
         f"{figures.number(one.failed)} failed" if one.failed else "",
-        f"{figures.number(one.capped)} were left because of the cap" if one.capped else "",
+        f"{figures.number(one.capped)} left because of the cap" if one.capped else "",
     ]
     return f"{', '.join(part for part in parts if part)}."
 
