@@ -108,3 +108,11 @@ def test_bullets_are_the_shape_of_a_list() -> None:
 @given(st.sampled_from(KINDS), st.text(max_size=300), st.sampled_from(["en", "de", "zh", "ja", "ru", "unknown"]))
 def test_carrying_never_raises(kind: AskKind, text: str, language: str) -> None:
     assert carries(kind, text, language) in {True, False}
+
+
+@pytest.mark.parametrize("text", ["on monday", "on Monday", "ON MONDAY"])
+def test_a_word_that_answers_is_found_however_it_is_written(text: str) -> None:
+    assert carries("time", f"We shall all of us meet there {text}", "en")
+    assert not carries(
+        "time", f"We shall all of us meet there {text.replace('ay', 'ayish').replace('AY', 'AYISH')}", "en"
+    )
