@@ -4,9 +4,9 @@
 
 With `--flat 10000` it tells instead what one worker holds after a tenth of so many nights, and after all of them.
 
-Each round has users of its own, a worker process each, and the same database. The rate is that between the first night
-that ended and the last, by the engine's own record, so that the start of processes counts for nothing. The bare engine
-runs as many empty workflows the same way.
+Each round has so many users of its own for each worker, a worker process each, and the same database. The rate is that
+between the first night that a worker took from the queue and the last that ended, by the engine's own record. The bare
+engine runs as many empty workflows the same way.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ SAID = (
     ("We talked of trains to Bendigo.", "Fine."),
 )
 _ENDED = sa.text("""
-SELECT count(*) AS ended, min(updated_at) AS first, max(updated_at) AS last FROM dbos.workflow_status
+SELECT count(*) AS ended, min(started_at_epoch_ms) AS first, max(updated_at) AS last FROM dbos.workflow_status
 WHERE name = :name AND status = 'SUCCESS' AND workflow_uuid LIKE :date
 """)
 _DATE = "%-{}"
@@ -71,9 +71,9 @@ def run(store: str, users: int, workers: str, model_ms: int, json: bool, flat: i
     for number in [int(each) for each in workers.split(",")]:
         row: dict[str, Any] = {"workers": number}
         for kind in ("bare", "night", *(["model"] if model_ms else [])):
-            row[kind] = asyncio.run(_round(store, users, number, kind, model_ms))._asdict()
+            row[kind] = asyncio.run(_round(store, users * number, number, kind, model_ms))._asdict()
         if model_ms:
-            row["model_allows"] = _allowed(row["model"], users, number, model_ms)
+            row["model_allows"] = _allowed(row["model"], users * number, number, model_ms)
         found.append(row)
         if not json:
             print(_told(row), flush=True)
@@ -84,7 +84,7 @@ def run(store: str, users: int, workers: str, model_ms: int, json: bool, flat: i
 
 def _allowed(found: dict[str, Any], users: int, workers: int, model_ms: int) -> float:
     """Nights a second if they took nothing but their model's time."""
-    return round(workers * AT_ONCE / max(found["calls"] / users * model_ms / 1000, 1e-9), 1)
+    return round(workers * AT_ONCE / max(found["calls"] / users * model_ms / 1000, 1e-9), 2)
 
 
 def _told(row: dict[str, Any]) -> str:
@@ -109,7 +109,7 @@ async def _round(url: str, users: int, workers: int, kind: str, model_ms: int) -
             process.kill()
             process.wait()
     seconds = (found.last - found.first) / 1000
-    return Round(round((users - 1) / max(seconds, 1e-3), 1), round(seconds, 1), resident, await _calls(url, date))
+    return Round(round(users / max(seconds, 1e-3), 2), round(seconds, 1), resident, await _calls(url, date))
 
 
 def _started(url: str, kind: str, name: str, model_ms: int) -> "subprocess.Popen[bytes]":
