@@ -18,7 +18,7 @@ from insula.llm.client import Generation
 from insula.testing import Request, ScriptedModel
 from insula.types import Usage
 from insula_bench import arms as arms_module
-from insula_bench import gsm8k
+from insula_bench import gsm8k, plots
 from insula_bench.arms import Arm, Problem, arms, latest
 from insula_bench.gsm8k import TOKENS, problems, run
 from insula_bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
@@ -51,7 +51,24 @@ def solves(request: Request) -> str:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+def paint(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Has pictures drawn, which take most of the time of a report, in tests that look at them; the others get a dot."""
+    drawn = plots._png  # pyright: ignore[reportPrivateUsage]
+
+    def dot(_: object) -> bytes:
+        return b"."
+
+    monkeypatch.setattr(plots, "_png", dot)
+    return lambda: monkeypatch.setattr(plots, "_png", drawn)
+
+
+@pytest.fixture
+def bench(
+    tmp_path: Path,
+    paint: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., Any]:
     """Runs the benchmark; returns the model, the exit code, the figures and what was said."""
 
     def measured(methods: str = CHAINS, reply: Reply = solves, **options: Any) -> tuple[ScriptedModel, int, Json, str]:
@@ -309,7 +326,10 @@ def test_the_report_is_written_with_a_page(bench: Callable[..., Any], tmp_path: 
     assert "<script" not in shown
 
 
-def test_the_page_holds_the_pictures_that_lie_beside_it(bench: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_page_holds_the_pictures_that_lie_beside_it(
+    bench: Callable[..., Any], paint: Callable[[], None], tmp_path: Path
+) -> None:
+    paint()
     bench("direct,self_consistency@3")
     shown = (tmp_path / "out" / "report.html").read_text()
     pictures = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.png")}

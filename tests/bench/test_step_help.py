@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from insula.errors import InputError, ModelRefused, ModelUnavailable
+from insula.llm.wire import Role
 from insula.testing import Reply, ScriptedModel
 from insula_bench.help import repair, sandbox, step
 from insula_bench.help.repair import Act
@@ -228,10 +229,16 @@ def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
     assert noted["turns"]["difference"] == -3.0
 
 
+def talk(turns: int) -> list[tuple[Role, str]]:
+    said: list[tuple[Role, str]] = [("user", "the goal")]
+    for turn in range(turns):
+        said.append(("assistant", f"{turn} " + "a" * 300))
+        said.append(("user", f"{turn} " + "b" * 700))
+    return said
+
+
 def test_what_a_long_run_no_longer_shows_changes_only_every_few_turns() -> None:
-    history = [("user", "the goal")] + [
-        line for turn in range(40) for line in (("assistant", f"{turn} " + "a" * 300), ("user", f"{turn} " + "b" * 700))
-    ]
+    history = talk(40)
     seen = [repair.bounded(history[: 1 + 2 * turns], 14_000) for turns in range(1, 41)]
     assert all(sum(len(text) for _, text in one) <= 14_000 and one[0] == history[0] for one in seen)
     assert all(one[-1] == history[2 * turns] for turns, one in enumerate(seen, 1))

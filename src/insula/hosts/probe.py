@@ -1,6 +1,7 @@
 """What a hook is tried with: payloads in the form that each host sends them, recorded from the real ones.
 
-A prompt and a success, to which a healthy hook says nothing; then similar errors, five at most, to one of which it must answer.
+A prompt and a success, to which a healthy hook says nothing; then similar errors, five at most, to one of which it must
+answer.
 """
 
 import json

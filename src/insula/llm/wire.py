@@ -65,9 +65,7 @@ def settings_of(
     model: "Model", temperature: float | None, seed: int | None, logprobs: bool, grammar: str = ""
 ) -> "OpenAIChatModelSettings":
     """The settings that `model` understands; a reasoning model refuses temperature and log-probabilities."""
-    from pydantic_ai.models.openai import OpenAIChatModelSettings
-
-    settings = OpenAIChatModelSettings()
+    settings: OpenAIChatModelSettings = {}  # whose module takes most of a second to import, for whatever model
     profile = cast(dict[str, Any], model.profile)
     reasons = profile.get("openai_supports_reasoning") and profile.get("thinking_enabled_by_default")
     if temperature is not None and not reasons:

@@ -96,7 +96,7 @@ def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> lis
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
     found: dict[tuple[int, str], Sequence[Any]] = {}
-    read = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
+    read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
