@@ -34,13 +34,16 @@ ON_POSTGRES := tests/memory tests/sleep tests/server/test_many_servers.py tests/
 IN_POSTGRES := postgres or databases or backup or outage or isolation or durable or pooler or many_servers or two_servers
 
 # Tests run beside each other: threads of linear algebra that wait for each other's core cost many times the work.
-test test-postgres: export OPENBLAS_NUM_THREADS = 1
+test suite test-postgres: export OPENBLAS_NUM_THREADS = 1
+# What is compiled is kept: each of the many processes that the tests start would compile it anew.
+test suite test-postgres: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and tests: what CI runs
 	@$(MAKE) --no-print-directory -j 2 check suite
 
 suite: $(VENV)/test.stamp
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m compileall -q src benchmarks
+	@$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-postgres: postgres ## the suites of the store, the night and the servers on PostgreSQL, and behind PgBouncer
 	@$(BIN)/python -m pytest -n 2 -m "at_length or not at_length" $(ON_POSTGRES) -k "$(IN_POSTGRES)"

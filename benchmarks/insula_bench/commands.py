@@ -132,7 +132,7 @@ def bench_load(
 @app.command("rate")
 def bench_rate(
     store: Annotated[str, typer.Option(help="An empty database of PostgreSQL, as a URL.")],
-    users: Annotated[int, typer.Option(help="Nights of each round.", min=2)] = 200,
+    users: Annotated[int, typer.Option(help="Nights of each round, for each worker.", min=2)] = 100,
     workers: Annotated[str, typer.Option(help="How many worker processes, with commas between.")] = "1,2,4",
     model_ms: Annotated[int, typer.Option(help="Also with a model that takes so long; 0 does without.", min=0)] = 200,
     flat: Annotated[int, typer.Option(help="Only what a worker holds in the course of so many nights.", min=0)] = 0,

@@ -1,0 +1,50 @@
+"""What the tests of the hosts share: what a trial of a hook came to."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from insula.hosts import doctor, places, probe
+from insula.hosts.places import Host
+from insula.hosts.probe import Trial
+
+Attempt = Callable[[str, Host, str, str, Mapping[str, str]], Trial]
+_UNREAD = {"sessions", "failures.jsonl", "installed.json", "lock"}
+"""What no trial reads, in the folder of the hooks' state."""
+_KNOWN: dict[tuple[object, ...], Trial] = {}
+
+
+@pytest.fixture
+def attempt() -> Attempt:
+    """Tries a hook, however often it was tried."""
+    return probe.attempt
+
+
+@pytest.fixture(autouse=True)
+def tried_once(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial of the doctor's takes seconds: one that went well is not repeated with the same command and code."""
+
+    def known(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
+        if not session.startswith(doctor.TRIAL):
+            return attempt(command, host, session, cwd, env)
+        if (state := (host.id, *_state(command, places.home()))) in _KNOWN:
+            return _KNOWN[state]
+        trial = attempt(command, host, session, cwd, env)
+        if trial.failing[-1].output:
+            _KNOWN[state] = trial
+        return trial
+
+    monkeypatch.setattr(probe, "attempt", known)
+
+
+def _state(command: str, house: Path) -> tuple[object, ...]:
+    """All that a hook's answer hangs on: its command, and each file and folder that it may read or write."""
+    tops = sorted(path for path in house.iterdir() if path.name not in _UNREAD)
+    found = sorted(one for top in tops for one in (top, *top.rglob("*")))
+    files = ((str(one.relative_to(house)), one.stat().st_mode, _content(one)) for one in found)
+    return command.replace(str(house), ""), house.stat().st_mode, *files
+
+
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() and path.suffix != ".pyc" else b""
