@@ -84,6 +84,8 @@ class Night:
     """What this phase reported when it was last done, in an earlier night."""
     known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     """What was read since a model was last asked: see `kept`."""
+    made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict[Hashable, "tuple[object, Any]"])
+    """What was made of what was read: see `made_of`."""
 
     @property
     def seen(self) -> int:
@@ -116,6 +118,13 @@ class Night:
         if what not in self.known:
             self.known[what] = await read()
         return cast(T, self.known[what])
+
+    def made_of(self, what: Hashable, of: object, make: Callable[[], T]) -> T:
+        """What `make` makes of something that was read; of the same it is not made again."""
+        known = self.made.get(what)
+        if known is None or known[0] != of:
+            known = self.made[what] = of, make()
+        return cast(T, known[1])
 
     async def sessions(self) -> list[Session]:
         """The user's sessions, oldest first."""

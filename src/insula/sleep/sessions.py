@@ -1,6 +1,7 @@
 """The sessions since the last night, with what went wrong in them."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from insula.memory.rows import Line, Noticed, Session
@@ -39,6 +40,10 @@ async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
     signals = await night.store.nights.noticed_in(night.user_id, kinds, within)
     said = await night.lines_of(within, LINES)
     read = [(one, said[one.id]) for one in fresh]
+    return night.made_of("heard", (read, signals), lambda: _understood(read, signals)), signals
+
+
+def _understood(read: Sequence[tuple[Session, list[Line]]], signals: Iterable[Noticed]) -> list[Heard]:
     terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
     rarity = Counter(term for held in terms.values() for term in held)
     of: dict[int, list[Noticed]] = {}
@@ -49,4 +54,4 @@ async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
         mine = of.get(one.id, [])
         held = tuple(terms[line.id] for line in lines if line.id in terms)
         heard.append(Heard(one, tuple(lines), found(lines, mine, rarity), held))
-    return heard, signals
+    return heard
