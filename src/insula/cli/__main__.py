@@ -1,5 +1,5 @@
 """`python -m insula.cli`: the same as the command `insula`."""
 
-from insula.cli.main import main
+from insula.cli.start import main
 
 main()

@@ -1,13 +1,18 @@
 """Where the command `insula` begins: it says what is missing where the library alone is installed."""
 
+import os
 import sys
 
 USAGE = 2
 """The exit code for what cannot be used as it is."""
+THREADS = "OPENBLAS_NUM_THREADS"
+"""How many threads multiply matrices: read by NumPy's library once, when it is loaded."""
 
 
 def main() -> None:
     """Run the command line, where its packages are installed."""
+    # Ours are small: a second thread gains nothing and spins while it waits, which doubled the CPU of a turn.
+    os.environ.setdefault(THREADS, "1")
     try:
         from insula.cli.main import main as command
     except ModuleNotFoundError as error:
