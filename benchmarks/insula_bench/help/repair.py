@@ -19,23 +19,11 @@ then give exactly one action, in one of these forms:
 <edit path="path of a file">the whole new text of the file</edit>
 <done/>
 
+For example: I look at the code.
+<read>app.py</read>
+
 You see the result of the action, and go on. Look before you change; run what was asked for after a change; when it \
-works, reply <done/>. An example of four replies:
-
-I look at the code.
-<read>area.py</read>
-
-It adds where it has to multiply, so I write the file anew.
-<edit path="area.py">
-def area(width, height):
-    return width * height
-</edit>
-
-I run the check.
-<shell>python3 check.py</shell>
-
-It works.
-<done/>"""
+works, reply <done/>."""
 UNREADABLE = (
     'That held no action. Give exactly one: <shell>…</shell>, <read>…</read>, <edit path="…">…</edit> or <done/>.'
 )
