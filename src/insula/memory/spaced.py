@@ -59,6 +59,8 @@ def _subjects(
         return {me}
     if subject.at == 0 and _is_called(tokens, words):  # "Hart is my surname"
         return {me}
+    if subject.at == 1 and not any("/" in one.path for one in found) and _is_called(_bare(tokens[1:]), words):
+        return {me}  # "O Porto é a minha cidade favorita"
     subjects = {subject.path, *([subject.named] if subject.named else [])}
     for one in direct[1:]:
         joined = one.at - subject.at <= _REACH and any(low in words["and"] for low, _ in tokens[subject.at : one.at])
@@ -76,6 +78,11 @@ def _subjects(
 def _is_called(tokens: Sequence[tuple[str, str]], words: Mapping[str, frozenset[str]]) -> bool:
     """Whether a clause says that something of mine is called by its first word."""
     return len(tokens) > 2 and tokens[1][0] in _IS and tokens[2][0] in words["first_own"]
+
+
+def _bare(tokens: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """A clause without the article before "my": "Porto é a minha cidade"."""
+    return [one for at, one in enumerate(tokens) if at != 2 or one[0] not in _BEFORE_NAMES | {"a"}]
 
 
 def _reported(tokens: Sequence[tuple[str, str]], found: Sequence[Mention], known: People) -> int:
