@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: suite postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: suite contract postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -67,6 +67,10 @@ check: $(VENV)/test.stamp ## lint, types and import contracts alone
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet . && echo "lint: clean"
 	@$(BIN)/pyright --warnings
 	@$(BIN)/lint-imports --no-logo
+
+contract: $(VENV)/test.stamp ## whether the tests of the contract hold promises and no internal name (two minutes)
+	@$(BIN)/python tools/contract.py stub
+	@$(BIN)/python tools/contract.py rename
 
 format: $(VENV)/test.stamp ## put the code in shape
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .

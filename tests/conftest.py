@@ -1,19 +1,23 @@
-"""What every test shares: a home of its own, and asyncio."""
+"""What every test shares: a home of its own, and asyncio.
+
+What stands at the top is public: `tests/contract` rests on this file, and on no other name of the package.
+"""
 
 import os
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import sqlalchemy as sa
 from hypothesis import settings
 
 import postgres
-from insula.memory import sqlite, upgrade
-from insula.memory.backend import at
-from insula.memory.store import Store
+from insula import Metacognition, Store
 from insula.testing import memory_store
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 settings.register_profile("insula", deadline=None, derandomize=True)  # the same on every machine, however slow
 settings.load_profile("insula")
@@ -41,10 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The statements that make an empty store, as all its migrations one after the other leave it."""
     path = tmp_path_factory.mktemp("empty") / "insula.db"
-    made = at(str(path), lambda: None)
-    made.make()
-    made.unit(lambda _: None)
-    made.close()
+    Metacognition.sync(path).close()
     connection = sqlite3.connect(path)
     try:
         return tuple(line for line in connection.iterdump() if line.startswith(("CREATE", 'INSERT INTO "alembic')))
@@ -53,18 +54,24 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 @pytest.fixture(autouse=True)
-def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tables: tuple[str, ...]) -> None:
-    """A new store of SQLite's takes a tenth of the work; but for the tests of the memory, whose migrations run."""
+def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new store of SQLite's takes a tenth of the work; but where migrations are tested, or public names alone used."""
+    if request.path.parent.name in {"memory", "contract"}:
+        return
+    import sqlalchemy as sa
 
-    def made(connection: sa.Connection, name: str) -> None:
+    from insula.memory import sqlite, upgrade
+
+    tables: tuple[str, ...] = request.getfixturevalue("tables")
+
+    def made(connection: "sa.Connection", name: str) -> None:
         if sa.inspect(connection).get_table_names():
             upgrade.upgrade(connection, name)
         else:
             for statement in tables:
                 connection.exec_driver_sql(statement)
 
-    if request.path.parent.name != "memory":
-        monkeypatch.setattr(sqlite, "upgrade", made)
+    monkeypatch.setattr(sqlite, "upgrade", made)
 
 
 ON_BOTH = {"memory": (), "sleep": (pytest.mark.at_length,)}
@@ -98,9 +105,7 @@ def server() -> str:
 def template(server: str) -> Generator[str]:
     """The name of a database that holds the empty tables of a store."""
     with postgres.database(server) as url:
-        made = at(url, lambda: None)
-        made.unit(lambda _: None)
-        made.close()
+        Metacognition.sync(url).close()
         yield url.rpartition("/")[2]
 
 
