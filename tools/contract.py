@@ -93,7 +93,7 @@ def main(words: list[str]) -> int:
             return _run(folder, words[1:], None).returncode
         package.mkdir()
         (package / "__init__.py").write_text(STUB)
-        return _all_fail(_run(folder, ["-rp", "--tb=no", *words[1:]], subprocess.PIPE).stdout)
+        return _all_fail(_run(folder, ["-rp", "--tb=no", "-W", "ignore", *words[1:]], subprocess.PIPE).stdout)
 
 
 def _run(source: str, words: list[str], told: int | None) -> "subprocess.CompletedProcess[str]":

@@ -128,11 +128,23 @@ def _written(file: io.TextIOWrapper) -> str:
     return file.read()
 
 
-def spawn_insula(*words: str | Path, **options: Any) -> subprocess.Popen[str]:
-    """Start the command in a process of its own, which a test may kill."""
-    pipes: Json = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+@contextmanager
+def spawn_insula(*words: str | Path, **variables: str) -> Generator[subprocess.Popen[str]]:
+    """The command in a process of its own, which a test may kill, and which ends with the block.
+
+    Args:
+        words: of the command.
+        variables: of its environment, beside this process's own.
+    """
     program = Path(sys.executable).with_name("insula")
-    return subprocess.Popen([program, *words], text=True, **(pipes | options))
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"} | variables
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([program, *words], text=True, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 # The server
@@ -163,16 +175,12 @@ def serving(home: Path, *words: str, answer: str = "I see.", **settings: str) ->
         answer: what its model says.
         settings: settings as variables, without `INSULA_`.
     """
-    own = {f"INSULA_{name.upper()}": value for name, value in settings.items()}
+    variables = {f"INSULA_{name.upper()}": value for name, value in settings.items()}
     with FakeServer(answer=answer) as model:
         asked = ["serve", "--port", "0", "--model", f"{model.url}#fake", *words]
-        process = spawn_insula(*asked, env=os.environ | {"INSULA_HOME": str(home)} | own)
-        try:
+        with spawn_insula(*asked, INSULA_HOME=str(home), **variables) as process:
             with httpx2.Client(base_url=_address(process), timeout=GUARD_SECONDS) as client:
                 yield Served(process, client, model, home)
-        finally:
-            process.kill()
-            process.communicate()
 
 
 def _address(process: subprocess.Popen[str]) -> str:

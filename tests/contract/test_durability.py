@@ -1,0 +1,141 @@
+"""kill -9, a full disk, two processes: what was acknowledged is not lost, and nothing stands half."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import GUARD_SECONDS, ClaudeCode, run_insula, serving, spawn_insula
+
+from insula import Metacognition
+from insula.testing import FakeServer
+
+
+def _contents(user: str = "me") -> list[str]:
+    return [memory["content"] for memory in run_insula("memory", "--user", user, "--all", "--json").json]
+
+
+TALK = ("chat", "--model", "test", "--json", "--user", "me")
+
+
+def _acknowledged(process: "subprocess.Popen[str]", turns: int) -> Iterator[str]:
+    """Say so many things, each once the one before was answered; those that were."""
+    assert process.stdin
+    assert process.stdout
+    for number in range(turns):
+        process.stdin.write(f"My friend number {number} lives in Lisbon.\n")
+        process.stdin.flush()
+        yield json.loads(process.stdout.readline())["message"]
+
+
+@pytest.mark.parametrize("turns", [1, 3, 7])
+def test_no_acknowledged_turn_is_lost_under_kill_9(home: Path, turns: int) -> None:
+    with spawn_insula(*TALK) as process:
+        acknowledged = list(_acknowledged(process, turns))
+        process.kill()
+    assert len(acknowledged) == turns
+    assert set(acknowledged) <= set(_contents())
+    again = run_insula("chat", "--model", "test", "--json", stdin="Where does my friend number 0 live?\n")
+    assert again.lines[0]["error"] is None
+
+
+def test_a_message_whose_model_was_killed_is_kept(home: Path) -> None:
+    with FakeServer("endless") as model, spawn_insula("chat", "--model", f"{model.url}#fake") as process:
+        assert process.stdin
+        process.stdin.write("I live in Porto.\n")
+        process.stdin.flush()
+        assert model.received.wait(GUARD_SECONDS)
+        process.kill()
+    assert "I live in Porto." in _contents()
+
+
+def test_a_server_that_is_killed_has_what_it_answered(home: Path) -> None:
+    with serving(home) as server:
+        for number in range(5):
+            server.say(f"My friend number {number} lives in Lisbon.", "me")
+        server.process.kill()
+        server.process.wait()
+    assert [f"My friend number {number} lives in Lisbon." in _contents() for number in range(5)] == [True] * 5
+    with serving(home) as server:
+        server.say("Where does my friend number 3 live?", "me", "later")
+        assert "My friend number 3 lives in Lisbon." in server.model.prompt()
+
+
+def test_two_processes_lose_nothing_of_each_other(home: Path) -> None:
+    with spawn_insula(*TALK) as first, spawn_insula(*TALK) as second:
+        said = [line for pair in zip(_acknowledged(first, 6), _acknowledged(second, 6), strict=True) for line in pair]
+        for process in (first, second):
+            process.communicate()
+            assert process.returncode == 0
+    stored = _contents()
+    assert len(said) == 12
+    assert all(stored.count(line) == 2 for line in set(said))
+
+
+def test_a_night_that_was_killed_is_completed_once(home: Path) -> None:
+    run_insula(
+        "chat", "--model", "test", stdin="I live in Porto.\nFrom now on always answer in one sentence.\nThanks.\n"
+    )
+    with FakeServer("endless") as model:
+        with spawn_insula("sleep", "--force", "--model", f"{model.url}#fake") as process:
+            assert model.received.wait(GUARD_SECONDS)
+            process.kill()
+    (night,) = run_insula("sleep", "--force", "--json").json
+    assert {phase["state"] for phase in night["phases"]} <= {"done", "skipped"}
+    text = run_insula("soul", "show", "--json").json["text"]
+    assert text.count("one sentence") == 1
+    assert len(run_insula("soul", "history", "--json").json) == 1
+
+
+FILLING = """
+import resource, sys
+from insula import Metacognition
+with Metacognition.sync(sys.argv[1]) as mind:
+    for number in range(60):
+        with mind.turn("me", "monday", f"My friend number {number} lives in Lisbon. " + "And so on. " * 900) as turn:
+            print(turn.finish(f"Noted, number {number}.").response)
+        for trouble in turn.troubles:
+            print("trouble:", trouble)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
+"""
+"""A host whose disk is full after some turns: no file may grow beyond a bound."""
+
+
+def test_a_full_disk_is_said_and_the_host_goes_on(tmp_path: Path) -> None:
+    database = tmp_path / "insula.db"
+    done = subprocess.run(
+        [sys.executable, "-c", FILLING, database], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    lines = done.stdout.splitlines()
+    answered = [line for line in lines if not line.startswith("trouble:")]
+    assert answered == [f"Noted, number {number}." for number in range(60)]
+    troubles = {line for line in lines if line.startswith("trouble:")}
+    assert troubles
+    assert all("disk" in trouble or "room" in trouble for trouble in troubles)
+    with Metacognition.sync(database) as mind, mind.turn("me", "later", "Where does my friend number 0 live?") as turn:
+        assert any(found.memory.content.startswith("My friend number 0 lives") for found in turn.recalled)
+
+
+def test_a_hook_with_nowhere_to_write_leaves_its_host_alone(home: Path, tmp_path: Path) -> None:
+    claude = ClaudeCode(home, tmp_path)
+    told = [claude.bash("make", "no rule to make target", failed=True) for _ in range(3)]
+    assert any(told)
+    shutil.rmtree(home)
+    home.write_text("a file where the folder was")
+    with pytest.raises(OSError):
+        claude.bash("make", "no rule to make target", failed=True)
+
+
+def test_a_store_that_is_damaged_is_said_and_not_touched(home: Path) -> None:
+    run_insula("chat", "--model", "test", stdin="I live in Porto.\n")
+    database = home / "insula.db"
+    for beside in home.glob("insula.db-*"):
+        beside.unlink()
+    database.write_bytes(b"no database" * 1_000)
+    ran = run_insula("memory", "--json")
+    assert (ran.status, ran.out) == (1, "")
+    assert json.loads(ran.err)["error"]["kind"] == "StoreCorrupt"
+    assert database.read_bytes() == b"no database" * 1_000
