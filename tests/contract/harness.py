@@ -178,9 +178,11 @@ def serving(home: Path, *words: str, answer: str = "I see.", **settings: str) ->
     variables = {f"INSULA_{name.upper()}": value for name, value in settings.items()}
     with FakeServer(answer=answer) as model:
         asked = ["serve", "--port", "0", "--model", f"{model.url}#fake", *words]
-        with spawn_insula(*asked, INSULA_HOME=str(home), **variables) as process:
-            with httpx2.Client(base_url=_address(process), timeout=GUARD_SECONDS) as client:
-                yield Served(process, client, model, home)
+        with (
+            spawn_insula(*asked, INSULA_HOME=str(home), **variables) as process,
+            httpx2.Client(base_url=_address(process), timeout=GUARD_SECONDS) as client,
+        ):
+            yield Served(process, client, model, home)
 
 
 def _address(process: subprocess.Popen[str]) -> str:

@@ -79,10 +79,9 @@ def test_a_night_that_was_killed_is_completed_once(home: Path) -> None:
     run_insula(
         "chat", "--model", "test", stdin="I live in Porto.\nFrom now on always answer in one sentence.\nThanks.\n"
     )
-    with FakeServer("endless") as model:
-        with spawn_insula("sleep", "--force", "--model", f"{model.url}#fake") as process:
-            assert model.received.wait(GUARD_SECONDS)
-            process.kill()
+    with FakeServer("endless") as model, spawn_insula("sleep", "--force", "--model", f"{model.url}#fake") as process:
+        assert model.received.wait(GUARD_SECONDS)
+        process.kill()
     (night,) = run_insula("sleep", "--force", "--json").json
     assert {phase["state"] for phase in night["phases"]} <= {"done", "skipped"}
     text = run_insula("soul", "show", "--json").json["text"]
