@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: suite contract postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check browser check format bench load audit lock clean
+.PHONY: suite contract postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -83,6 +83,9 @@ test-integrations: $(VENV)/test.stamp ## run real agents of each framework with 
 
 release-check: $(VENV)/test.stamp ## build the packages twice, install them bare and with each extra (package registry)
 	@$(BIN)/python tools/release.py
+
+house: $(VENV)/test.stamp ## how big the house is and how it is named, and five walks through it
+	@$(BIN)/python tools/house.py --walks
 
 docs: $(VENV)/uv.stamp ## build the docs as a site in site/, with mkdocs in an environment of its own (package registry)
 	@$(UV) venv --quiet --allow-existing .venv-docs

@@ -1,0 +1,67 @@
+"""The figures of the house: the command runs, and what it counts is there to be counted."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import house
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, Any]:
+    command = [sys.executable, str(ROOT / "tools" / "house.py"), "--json", "--walks"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def test_every_walk_arrives_and_meets_files_functions_and_types(figures: dict[str, Any]) -> None:
+    assert len(figures["walks"]) == 5
+    for walk in figures["walks"]:
+        assert walk["arrived"], walk["name"]
+        assert 5 < walk["files"] <= walk["functions"]
+        assert 5 < walk["edges"] <= walk["functions"]
+        assert walk["types"]
+
+
+def test_the_parts_are_no_more_than_the_whole(figures: dict[str, Any]) -> None:
+    sizes, rules = figures["sizes"], figures["rules"]
+    assert 0 < rules["code"]["lines"] < sizes["src"]["lines"]
+    assert 0 < rules["table_kb"] <= figures["tables_kb"]
+    assert rules["code"]["lines"] == sum(size["lines"] for size, _ in rules["subjects"].values())
+    names, tests = figures["names"], figures["tests"]
+    assert 0 < names["participle_percent"] <= names["one_word_percent"] < 100
+    assert tests["public_only"] == sum(not count for count in tests["names"].values())
+
+
+@pytest.mark.parametrize(
+    ("line", "internal"),
+    [
+        ("from insula import Metacognition, senses", set[str]()),
+        ("from insula.testing import memory_store", set[str]()),
+        ("from insula.integrations.langchain import watch", set[str]()),
+        ("from insula.turn.monitor import assess", set[str]()),
+        ("import os, json", set[str]()),
+        ("from insula.turn.monitor import assess, gather", {"insula.turn.monitor.gather"}),
+        ("from insula import calibration", {"insula.calibration"}),
+        ("from insula.memory import rows, store", {"insula.memory.rows", "insula.memory.store"}),
+        ("import insula.memory.store as store", {"insula.memory.store"}),
+        ("def test() -> None:\n    from insula_bench import stuck", {"insula_bench.stuck"}),
+    ],
+)
+def test_an_import_is_deep_where_no_user_may_rely_on_it(line: str, internal: set[str]) -> None:
+    assert set(house.find_internals(ast.parse(line))) == internal
+
+
+@pytest.mark.parametrize(("word", "expected"), [("told", True), ("judged", True), ("read", False), ("embed", False)])
+def test_a_participle_is_told_from_a_verb(word: str, expected: bool) -> None:
+    assert house.is_participle(word) is expected
+
+
+def test_words_of_other_scripts_are_found_in_texts_and_not_in_docstrings() -> None:
+    assert house.holds_foreign_words('WORDS = {"ja": "いつも"}')
+    assert not house.holds_foreign_words('def f():\n    """Such as いつも."""\n    return 1  # いつも')
