@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -152,15 +153,8 @@ def measure_house(*, walks: bool = False) -> House:
         names=measure_names(modules),
         code_blocks_per_100_lines=measure_docs([ROOT / "README.md", *list_files(ROOT / "docs", ".md")]),
         tests=measure_tests(ROOT / "tests"),
-        walks=play_walks() if walks else [],
+        walks=import_module("walks").play_walks() if walks else [],  # it alone needs what Insula needs
     )
-
-
-def play_walks() -> "list[Walk]":
-    """The walks, whose imports alone need what Insula needs."""
-    import walks
-
-    return walks.play_walks()
 
 
 def describe_commit() -> str:
@@ -294,39 +288,58 @@ def measure_docs(paths: Sequence[Path]) -> float:
 
 
 def measure_tests(folder: Path) -> Depth:
-    """What the test files (`test_*.py`) import of ours that is not public, by names and by modules."""
-    names: dict[str, int] = {}
-    modules: list[int] = []
-    for path in list_files(folder, ".py"):
-        if path.name.startswith("test_"):
-            internal = set(find_internals(ast.parse(path.read_text("utf-8"))))
-            names[path.relative_to(folder).as_posix()] = len(internal)
-            modules.append(len({name.rpartition(".")[0] for name in internal}))
+    """What the test files (`test_*.py`) import of ours that is not public, by names and by modules.
+
+    What a helper beside them imports counts with them; what fixtures of a `conftest.py` do is not seen.
+    """
+    paths = list_files(folder, ".py")
+    helpers = {path.stem: path for path in paths if not path.name.startswith(("test_", "conftest"))}
+    internals = {path: find_internals(path, helpers) for path in paths if path.name.startswith("test_")}
+    names = {path.relative_to(folder).as_posix(): len(found) for path, found in internals.items()}
     return Depth(
         files=len(names),
         public_only=sum(not count for count in names.values()),
         median_names=statistics.median(names.values()),
-        median_modules=statistics.median(modules),
+        median_modules=statistics.median(
+            len({name.rpartition(".")[0] for name in found}) for found in internals.values()
+        ),
         names=dict(sorted(names.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
-def find_internals(tree: ast.AST) -> Iterator[str]:
-    """Each internal name that is imported, whole, wherever in the file; of `import a.b`, what it names."""
+def find_internals(path: Path, helpers: Mapping[str, Path]) -> set[str]:
+    """The internal names that a file imports, wherever in it, itself or by helpers."""
+    found: set[str] = set()
+    waiting, seen = [path], {path}
+    while waiting:
+        imported = set(find_imports(ast.parse(waiting.pop().read_text("utf-8"))))
+        found |= {name for name in imported if name.partition(".")[0] in OURS and not is_public(name)}
+        near = {helpers[head] for head in (name.partition(".")[0] for name in imported) if head in helpers} - seen
+        seen |= near
+        waiting += near
+    return found
+
+
+def find_imports(tree: ast.AST) -> Iterator[str]:
+    """Each name that is imported, whole; of `import a.b`, what it names."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in OURS:
-            wanted = [f"{node.module}.{alias.name}" for alias in node.names]
-            is_public = PUBLIC.fullmatch(node.module) is not None
-            yield from (name for name in wanted if not (is_public and not is_module(name)) and name not in PUBLIC_NAMES)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            wanted = [alias.name for alias in node.names if alias.name.partition(".")[0] in OURS]
-            yield from (name for name in wanted if not PUBLIC.fullmatch(name))
+            yield from (alias.name for alias in node.names)
+
+
+def is_public(name: str) -> bool:
+    """Whether a user may import a name: a public module, or what it offers, if that is no internal module."""
+    if name in PUBLIC_NAMES or PUBLIC.fullmatch(name):
+        return True
+    return PUBLIC.fullmatch(name.rpartition(".")[0]) is not None and not is_module(name)
 
 
 def is_module(name: str) -> bool:
-    """Whether an imported name is an internal module: `from insula import calibration` is as deep as any."""
+    """Whether an imported name is a module: `from insula import calibration` is as deep as any."""
     place = ROOT / "src" / Path(*name.split("."))
-    return PUBLIC.fullmatch(name) is None and (place.is_dir() or place.with_suffix(".py").is_file())
+    return place.is_dir() or place.with_suffix(".py").is_file()
 
 
 # What is printed.

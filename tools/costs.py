@@ -1,0 +1,172 @@
+"""What Insula costs in CPU, as a multiple of a floor of the same run: `python tools/costs.py [turn|hook|first]`.
+
+Seconds differ from machine to machine and with whatever else runs there; a floor that is measured in turn with the work
+differs with them. All is CPU time: waiting for a core costs nothing. Medians, since a neighbour may spoil a round.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+FIRST_TURNS, TURNS = 6, 24
+HOOKS = 20
+STARTS = 3
+LOOPS = 60_000
+"""Rounds of the plain loop: a third of a turn's time."""
+HEAVY = (
+    "alembic.context",
+    "asyncio",
+    "numpy",
+    "opentelemetry.trace",
+    "prometheus_client",
+    "pydantic",
+    "rapidfuzz.fuzz",
+    "rapidfuzz.process",
+    "snowballstemmer",
+    "sqlalchemy",
+    "sqlalchemy.dialects.sqlite",
+)
+"""What the first request loads of others. A library that is not here counts as ours."""
+FLOOR = "import json,sys"
+FIRST = """
+import asyncio
+from insula import Metacognition
+
+async def main():
+    async with await Metacognition.open("insula.db", embed=None) as mind:
+        async with mind.turn("ana", "monday", "Where does my sister live?") as turn:
+            turn.finish("You have not told me.")
+
+asyncio.run(main())
+"""
+TOLD = (
+    "My sister {0} moved to Lisbon in {1}, and works there as a nurse.",
+    "{0} and I are going to a concert on {2} May; the tickets were {1} euro.",
+    "Could you explain how a heat pump works in winter?",
+    "What did {0} do in {1}?",
+    "Where does my sister {0} live now?",
+    "I would like a short plan for the {2} days that we have in Porto.",
+)
+ANSWER = "Start with the old town and its market in the morning, then take the tram up the hill to the castle. " * 3
+PAYLOAD: Mapping[str, Any] = {
+    "session_id": "cost",
+    "hook_event_name": "PostToolUse",
+    "tool_name": "Bash",
+    "tool_response": {"stdout": "12 passed\n" + "line of output\n" * 40, "stderr": ""},
+}
+
+
+def measure_turn() -> float:
+    """CPU of a turn with its embedding, from the message to the next one, over that of a plain loop in between."""
+    return asyncio.run(_measure_turn())
+
+
+async def _measure_turn() -> float:
+    from insula import Metacognition
+
+    turns: list[float] = []
+    loops: list[float] = []
+    async with await Metacognition.open(":memory:") as mind:
+        for number in range(FIRST_TURNS + TURNS):
+            message = TOLD[number % len(TOLD)].format(f"Ana{number // len(TOLD)}", 2000 + number, number + 1)
+            began = time.process_time()
+            async with mind.turn("ana", f"session {number // 10}", message) as turn:
+                turn.finish(ANSWER)
+            loop = run_loop()
+            whole = time.process_time() - began  # with what other threads still do for the turn during the loop
+            if number >= FIRST_TURNS:
+                turns.append(whole - loop)
+                loops.append(loop)
+    return statistics.median(turns) / statistics.median(loops)
+
+
+def run_loop() -> float:
+    """CPU seconds of this thread for a plain loop over numbers, texts and a mapping."""
+    began = time.thread_time()
+    seen: dict[int, str] = {}
+    for number in range(LOOPS):
+        seen[number % 997] = f"{seen.get(number % 991, '')[:8]}{number}"
+    return time.thread_time() - began
+
+
+def measure_hook() -> float:
+    """CPU of a healthy call of the installed hook beyond its interpreter, over that of an interpreter with `json`."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder).resolve()
+        command = install_hook(home)
+        floor = [command.partition(" -I ")[0], "-I", "-S", "-c", FLOOR]
+        numbers = iter(range(10_000))
+
+        def call() -> float:
+            number = next(numbers)
+            tool = {"tool_input": {"command": f"pytest tests/test_{number}.py"}, "tool_use_id": f"toolu_{number}"}
+            payload = json.dumps({**PAYLOAD, **tool, "cwd": folder}).encode()
+            return spend_cpu(["/bin/sh", "-c", command], home, payload)
+
+        return measure_excess(call, lambda: spend_cpu(floor, home), HOOKS)
+
+
+def install_hook(home: Path) -> str:
+    """The command that `insula install` writes for a call that succeeded."""
+    environment = {**os.environ, "HOME": str(home), "INSULA_HOME": str(home / ".insula")}
+    command = [str(Path(sys.executable).with_name("insula")), "install", "claude-code"]
+    subprocess.run(command, env=environment, cwd=home, check=True, capture_output=True)
+    settings = json.loads((home / ".claude" / "settings.json").read_text("utf-8"))
+    return settings["hooks"]["PostToolUse"][0]["hooks"][0]["command"]
+
+
+def measure_first_request() -> float:
+    """CPU of a fresh process with one turn beyond that of one that loads the same libraries, over the latter."""
+    floor = f"import {', '.join(HEAVY)}"
+    with tempfile.TemporaryDirectory() as folder:
+        homes = iter(range(1_000))
+
+        def start() -> float:
+            home = Path(folder) / str(next(homes))
+            home.mkdir()
+            return spend_cpu([sys.executable, "-c", FIRST], home)
+
+        return measure_excess(start, lambda: spend_cpu([sys.executable, "-c", floor], Path(folder)), STARTS)
+
+
+def measure_excess(work: Callable[[], float], floor: Callable[[], float], rounds: int) -> float:
+    """What work costs more than its floor, in floors; medians of rounds in turn, after one that does not count."""
+    pairs = [(work(), floor()) for _ in range(1 + rounds)][1:]
+    whole, least = (statistics.median(costs) for costs in zip(*pairs, strict=True))
+    return (whole - least) / least
+
+
+def spend_cpu(command: Sequence[str], folder: Path, given: bytes = b"") -> float:
+    """CPU seconds of a process and of the children that it waited for."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("INSULA_", "PYTHON", "COV"))
+    }
+    environment |= {"OPENBLAS_NUM_THREADS": "1", "HOME": str(folder), "INSULA_HOME": str(folder / ".insula")}
+    with tempfile.TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        process = subprocess.Popen(command, stdin=file, stdout=subprocess.DEVNULL, cwd=folder, env=environment)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{command} ended with status {process.returncode}.")
+    return used.ru_utime + used.ru_stime
+
+
+MEASURED: Mapping[str, Callable[[], float]] = {
+    "turn": measure_turn,
+    "hook": measure_hook,
+    "first": measure_first_request,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or MEASURED:
+        print(name, round(MEASURED[name](), 3))
