@@ -9,7 +9,7 @@ what repeats is bounded or possessive, or ends where the next match could begin.
 import re
 from functools import cache
 
-from insula.secret_shapes import NAMES, PLACES, TOKENS
+from insula.secret_shapes import KINDS, NAMES, PARTS, PLACES, STATES, TOKENS
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -31,12 +31,19 @@ _ROUNDS = 4
 
 def redact(text: str) -> str:
     """`text` with every secret replaced by `[REDACTED:kind]`, and all else as it was."""
+    return take_secrets(text)[0]
+
+
+def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
+    """`text` as `redact` leaves it, and the secrets that were taken out of it, each with its kind."""
+    taken: dict[str, str] = {}
     for _ in range(_ROUNDS):
         spans = _merged(_found(_compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text))
         if not spans:
             break
+        taken.update((text[start:end], kind) for start, end, _, kind in spans)
         text = _replaced(text, spans)
-    return text
+    return text, taken
 
 
 def without_markers(text: str) -> str:
@@ -66,7 +73,10 @@ def _found(text: str) -> "Iterator[Span]":
     ranks = {rank for mark, rank in _TOKEN_MARKS if mark in dense} | {rank for mark, rank in _KEY_MARKS if mark in text}
     for rank in sorted(ranks):
         yield from _shaped(text, text, rank)
-    for rank in sorted({rank for mark, rank in _PLACE_MARKS if mark in lower}):
+    places = {rank for mark, rank in _PLACE_MARKS if mark in lower}
+    if sum(map(lower.count, "0123456789")) >= _CARD_DIGITS:
+        places.add(_CARD_RANK)
+    for rank in sorted(places):
         yield from _shaped(text, lower, rank)
     for marks, names in NAMES:
         if any(mark in lower for mark in marks):
@@ -123,13 +133,13 @@ def _compiled(pattern: str, marks: str = "") -> "re.Pattern[str]":
     if pattern[0] == "^":
         begins = (_BEGINS.replace("MARK", re.escape(mark)) for mark in marks.split(","))
         pattern = f"(?:{'|'.join(begins)}){pattern[1:]}"
-    return re.compile(re.sub(r"\{([A-Z]+)\}", lambda part: _PARTS[part[1]], pattern), re.ASCII)
+    return re.compile(re.sub(r"\{([A-Z]+)\}", lambda part: PARTS[part[1]], pattern), re.ASCII)
 
 
 # --- what a value must look like ---------------------------------------------------------------------------------
 
 _REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
-    r"[<{(\[|:]|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
+    r"[<{(\[|:]|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
     r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
     r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
 )
@@ -225,7 +235,7 @@ def _pin(value: str) -> bool:
 def _phrase(value: str) -> bool:
     """Whether words are a phrase to get in by, and not what is said of one."""
     words = value.lower().replace("-", " ").split()
-    return len(words) > 1 and f" {words[0]} " not in _STATES and not _trivial(value)
+    return len(words) > 1 and f" {words[0]} " not in STATES and not _trivial(value)
 
 
 def _luhn(value: str) -> bool:
@@ -247,23 +257,9 @@ _CODE = (  # `settings.db.password`, `user_password2`
 )
 _OWNER = r"\b(?:my|our|mi|nuestra|mon|notre|meine?|unser|minha|nossa|mia)\s+(?:[^\s.,;:!?]{1,20}\s+){0,3}$"
 _PLAIN = r"[^\s,:\"'\\]+$"  # no end of one string of JSON and begin of the next
+_LAST = r"[ \t]*(?:$|[|;&>]|(?<=[ \t])-)"
+"""What follows the value of an option, and no word of a sentence."""
 _ENDED = r"\s*(?:$|[.!,;\n]|(?:and|y|et|und|e)\b)"
-_STATES = (
-    " not wrong right correct incorrect invalid valid expired missing weak strong secure insecure safe long short empty"
-    " blank unknown required needed optional stored saved kept hashed encrypted changed reset being going always never"
-    " still also just only really very that this what where there here easy hard same different somewhere secret"
-    " private public leaked compromised working broken visible hidden used asked over with from case about "
-)
-_KINDS = {
-    "auth": "key",
-    "authorization": "token",
-    "credential": "secret",
-    "credentials": "secret",
-    "jeton": "token",
-    "mnemonic": "secret",
-    "secret": "secret",
-    "token": "token",
-}
 _TESTS = {"key": _key, "password": _mixed}
 _VALUES = {
     "base32": _base32,
@@ -287,7 +283,7 @@ def _kind(name: Match) -> str:
     if name[0] == "key":
         before = name.string[max(0, name.start() - 16) : name.start()]
         return "api_key" if _compiled(_STRONG_KEY).search(before) else "key"
-    return _KINDS.get(name[0], "password")
+    return KINDS.get(name[0], "password")
 
 
 def _flag(text: str, name: Match) -> bool:
@@ -306,15 +302,17 @@ def _literal(text: str, name: Match, match: Match) -> bool:
 
 def _assigned(text: str, name: Match, match: Match) -> bool:
     start, end = match.span("s")
-    if end - start < (8 if name[0] == "key" or name[0] in _KINDS else 4):
+    if end - start < (8 if name[0] == "key" or name[0] in KINDS else 4):
         return False
     value, kind = text[start:end], _kind(name)
+    literal = _literal(text, name, match)
     if match["q"]:
-        test = _quoted if kind == "password" else _lone if kind == "secret" else _TESTS.get(kind, _token)
+        spaced = literal and _digit(value)  # `PASSPHRASE='three words 9'`
+        password = _solid if spaced else _quoted
+        test = password if kind == "password" else _lone if kind == "secret" else _TESTS.get(kind, _token)
         return test(value)
     if '"' in text[name.end() : start] and _compiled(_NUMBER).match(value):  # JSON takes no marker for a number
         return False
-    literal = _literal(text, name, match)
     test = _solid if kind == "password" and literal else _lone if literal else _TESTS.get(kind, _token)
     return test(value) and text[end : end + 1] not in tuple("([{") and (literal or not _compiled(_CODE).match(value))
 
@@ -322,7 +320,7 @@ def _assigned(text: str, name: Match, match: Match) -> bool:
 def _spoken(text: str, name: Match, match: Match) -> bool:
     start, end = match.span("s")
     value = text[start:end]
-    if _kind(name) == "key" or f" {value.lower()} " in _STATES or _trivial(value):
+    if _kind(name) == "key" or f" {value.lower()} " in STATES or _trivial(value):
         return False
     if _mixed(value) or (match["q"] and not _compiled(_CODE).match(value)):
         return True
@@ -334,8 +332,9 @@ def _beside(text: str, name: Match, match: Match) -> bool:
     """A value right behind its name: an option's, or one that ends the clause and is no word."""
     start, end = match.span("s")
     kind, value = _kind(name), text[start:end]
-    if _flag(text, name):
-        return _TESTS.get(kind, _token)(value)
+    if _flag(text, name) and text[name.start() - 1] != "=":
+        last = kind == "password" and _compiled(_LAST).match(text[end + (match["q"] is not None) : end + 8])
+        return (_solid if last else _TESTS.get(kind, _token))(value)
     ended = _compiled(_ENDED).match(text[end + (match["q"] is not None) : end + 8])
     if not (ended or len(value) >= 24) or _compiled(_CODE).match(value) or not _compiled(_PLAIN).match(value):
         return False
@@ -348,20 +347,6 @@ def _beside(text: str, name: Match, match: Match) -> bool:
 # --- the tables --------------------------------------------------------------------------------------------------
 
 _BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
-_PARTS = {
-    "CUT": r"\s*+(?:\Z|\.\.\.|…|\[)",
-    "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-    "GAP": r"""(?:\s|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
-    "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
-    "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
-    "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
-    "QUOTES": r"""(?:\\{0,3}["'])?\s{0,2}[:=]\s{0,2}(?:\\{0,3}["'])?""",
-    # quoted up to the same quote (or one that ends a string of JSON); a name before a bracket; up to a delimiter
-    "VALUE": r"""(?:[bruf]{1,2}(?=["']))?(?P<q>\\{0,3}["'`])?"""
-    r"""(?P<s>(?(q)(?:(?!(?P=q))(?:\\.|[^\r\n\\"]|"(?![\s,:}\]]|\Z))){1,4096}"""
-    r"""|(?:[a-z_][\w.]*+(?=[(\[{])|(?:[^\s"'`\\,;&<>]|\\(?![nrtu"'`\\]))+(?<![)\]}.:]))))""",
-}
-
 # What follows a name: pattern, the characters it can begin with, test.
 _FORMS = (
     (  # `=`, `:`, `=>`, `: str =`, `>`, or the `value:` that follows a `name:`
@@ -392,4 +377,6 @@ _RULES: "tuple[Rule, ...]" = (
 _MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
 _KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks
 _TOKEN_MARKS = [(mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"]
-_PLACE_MARKS = [(mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES)]
+_PLACE_MARKS = [(mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES) and mark != "CARD"]
+_CARD_RANK, _CARD_DIGITS = len(_RULES) - 1, 13
+"""A card has no mark but its digits, of which the shortest has so many."""

@@ -106,7 +106,7 @@ PLACES = (
     ("private_key", "-----end", "gd", r"(?<![\w+/=\s\\])(?P<s>[\w+/=\s\\]++)-----end [a-z0-9 ]{0,40}private key", "tail"),
     ("url", "://", "gd", r"""://[^\s/:@"'<>\\]{0,128}:(?P<s>[^\s/"'<>\\?]{1,256})@""", "in_url"),
     ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),
-    ("url", "://", "d", r"://(?P<s>[\w-]{20,256})@", "token"),
+    ("url", "://", "d", r"://(?P<s>[\w-]{20,256})(?:@|:x-oauth-basic@)", "token"),
     ("azure", "accountkey=,accesskey=,sig=", "gd", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", ""),
     ("url", "signature=", "v", r"[?&]x-(?:amz|goog|oss)-signature=(?P<s>[\w%+/=-]{16,})", ""),
     ("webhook", "webhook,hooks.,/hook/,/hooks/", "gtv", r"""://[\w.:-]{0,80}(?:/[^\s"'<>\\]{0,120}?)?hooks?[\w.]{0,40}(?:/[a-z_]{1,20}|/v\d){0,3}"""
@@ -125,18 +125,23 @@ PLACES = (
     ("cookie", "sess=,session=,sessionid=,session_id=,sessid=,connect.sid,csrf,xsrf", "g",
      r"""(?:sess(?:ion)?(?:id|_id)?|connect\.sid|[cx]srf-?token)=(?P<s>[\w.%+/=-]{16,})""", "token"),
     # what a command is told by an option of its own
-    ("password", "curl,wget", "gd", r"""\s--?u(?:ser)?[ =]["']?[^\s:"']{1,64}:(?!\d+\b)(?P<s>[^\s"'\\@]{3,})""", "solid"),
+    ("password", "curl,wget", "gd",
+     r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d+\b)"""
+     r"""(?P<s>(?(q)[^"'\\\n]{3,}|[^\s"'\\@]{3,}))""", "solid"),
+    ("password", " -a ,--auth", "v",
+     r"""\b(?:https?|xhs?)\s(?:[^\n|;]{0,200}?\s)?(?:-a|--auth)[ =]["']?[^\s:"']{1,64}:(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("password", "lftp", "v", r"""\blftp\s[^\n|;]{0,80}?-u\s*["']?[^\s,"']{1,64},(?P<s>[^\s"'\\]{3,})""", "solid"),
     ("password", "login", "d", r"""\blogin[ \t]+\S{1,64}[ \t]+password[ \t]+(?P<s>[^\s"'\\]{3,})""", "solid"),
     ("password", "sshpass", "v", r"""sshpass\s+-p\s*["']?(?P<s>[^\s"'\\]{3,})""", "solid"),
-    ("password", "mysql,mariadb", "v", r"""\b(?:mysql|mariadb)[\w-]{0,16}\b[^\n|;]{0,200}?\s-p(?P<s>[^\s"'\\]{3,})""", "worded"),
+    ("password", "mysql,mariadb", "v", r"""\b(?:mysql|mariadb)[\w-]{0,16}\b[^\n|;]{0,200}?\s["']?-p(?P<s>[^\s"'\\]{3,})""", "worded"),
     ("password", "mysql,mariadb", "v", r"""\b(?:mysql|mariadb)[\w-]{0,16}\b[^\n|;]{0,200}?\s-p["'](?P<s>[^\s"'\\]{3,})""", "solid"),
-    ("password", "sqlcmd,mongo,docker,podman,skopeo,helm", "v",
-     r"""\b(?:sqlcmd|mongo\w{0,8}|(?:docker|podman|skopeo|registry) login)\b[^\n|;]{0,200}?\s-p\s+["']?(?P<s>[^\s"'\\]{4,})""",
-     "worded"),
-    ("password", "redis-cli", "v", r"""redis-cli\b[^\n|;]{0,120}?\s(?:-a|--pass)\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "sqlcmd,mongo", "v",
+     r"""\b(?:sqlcmd|mongo\w{0,8})\b[^\n|;]{0,200}?\s-p\s+["']?(?P<s>[^\s"'\\]{4,})""", "worded"),
+    ("password", "login", "v", r"""\b[\w-]+ login\b[^\n|;]{0,200}?\s-p[\s=]*["']?(?P<s>[^\s"'\\=-][^\s"'\\]{3,})""", "worded"),
+    ("password", "redis-cli", "v", r"""redis-cli\b[^\n|;]{0,120}?\s(?:-a|--pass|auth|requirepass)\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
     ("password", "7z,zip -,rar a", "v", r"""\b(?:7z[ar]?|zip|unzip|rar|unrar)\s[^\n|;]{0,120}?(?<=\s)-p ?["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""",
      "mixed"),
-    ("password", "pass:", "v", r"""\s-pass(?:in|out)?\s+pass:(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "pass:", "v", r"""\s-pass(?:in|out)?\s+["']?pass:["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
     ("password", "smb,rpcclient,cifs", "v", r"""\s-u\s*["']?[^\s%"']{1,64}%(?P<s>[^\s"'\\]{4,})""", "solid"),
     ("password", "/user:", "v", r"""\s/user:\S{1,64}[ \t]+(?P<s>[^\s"'\\/]{4,})""", "solid"),
     ("password", "storepass,keypass", "v", r"""-(?:store|key)pass(?:\s+|=)["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
@@ -146,7 +151,62 @@ PLACES = (
     ("password", "creds,credential,credencia,credenzial,login:,login for,logins:,zugangsdaten,identifiants,acceso:", "d",
      r"\b(?:cred(?:ential|encial|enciai|enziali)?s?|logins?|zugangsdaten|identifiants|accesos?)\b[^\n:/]{0,40}:\s{0,2}"
      r"[\w.@+-]{1,64}\s{0,2}[/:]\s{0,2}(?P<s>[^\s/\"'\\][^\s\"'\\]{5,})", "mixed"),
-    ("password", "sudo", "v", r"""\becho\s+["']?(?P<s>[^\s"'|\\]{3,64})["']?\s*\|\s*sudo\b""", "solid"),
+    # ... and by what is piped into it
+    ("password", "sudo,-stdin,with-token,chpasswd,passwd,kinit,| su ,cryptsetup", "v",
+     r"""\b(?:echo|printf)\s+(?:-\w+\s+)?\$?["']?(?:[\w.-]{1,64}:)?(?P<s>[^\s"'|\\]{3,})["']?\s*\|\s*(?:su\b|{STDIN}|[^\n|;]{0,80}?{STDIN})""", "solid"),
+    ("secret", "secret,passw,login,token", "v",
+     r"""\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<s>[^\s"'|\\]{6,})["']?\s*\|\s*(?:sudo )?{ASKING}""", "mixed"),
+    ("password", "<<<", "v", r"""{STDIN}[^\n|;<]{0,120}<<<\s*["']?(?:[\w.-]{1,64}:)?(?P<s>[^\s"'\\]{3,})""", "solid"),
+    ("secret", "<<<", "v", r"""(?:^|[|;&(\n]\s*){ASKING}[^\n|;<]{0,80}<<<\s*["']?(?P<s>[^\s"'\\]{6,})""", "mixed"),
+    ("secret", "<(echo,<(printf", "v", r"""<\((?:echo|printf)\s+(?:-n\s+)?["']?(?P<s>[^\s"'\\)]{6,})["']?\)""", "mixed"),
+    ("password", " -p ", "v", r"""\s(?:-u|--user(?:name)?)[ =]\s*\S{1,64}\s+-p\s+["']?(?P<s>[^\s"'\\:]{4,})(?![^\s"'])""", "mixed"),
+    ("password", "-pw ", "v", r"""\b(?:plink|pscp|psftp|putty|winscp)\b[^\n|;]{0,200}?\s-pw\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "net user,/pass:", "v",
+     r"""(?:\bnet user\s+[^\s/]{1,64}\s+|\s/pass:)["']?(?P<s>[^\s"'\\/*]{4,})""", "solid"),
+    ("password", "openssl", "v", r"""\bopenssl\s[^\n|;]{0,200}?\s-(?:k|hmac)\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "ssh-keygen", "v",
+     r"""\bssh-keygen\s(?![^\n|;]{0,200}?\s-s\s)[^\n|;]{0,200}?\s-[np]\s+["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
+    ("password", "ldap", "v", r"""\bldap\w{2,10}\s[^\n|;]{0,200}?\s-w\s+["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
+    ("password", "htpasswd", "v",
+     r"""\bhtpasswd\s+-(?:(?=\w*n)\w*b\w*\s+\S+|\w*b\w*\s+\S+\s+\S+)\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "useradd,usermod", "v", r"""\buser(?:add|mod)\s[^\n|;]{0,200}?(?<=\s)-p\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "/p:", "v", r"""\b\w*freerdp\s[^\n|;]{0,200}?(?<=\s)/p:["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "bundle config", "v", r"""\bbundle config\s(?:\S+\s+){1,4}?["']?[^\s:"'/]{1,64}:(?P<s>[^\s"'\\/@]{4,})""", "solid"),
+    ("password", "rabbitmqctl", "v", r"""\s(?:add_user|change_password|authenticate_user)\s+\S+\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "sqlplus,impdp,expdp", "v",
+     r"""\b(?:sqlplus|impdp|expdp)\s+(?:-\w+\s+)*["']?[\w.]{1,64}/(?P<s>[^\s"'\\@/]{3,})""", "solid"),
+    ("password", "http-basic.,pypi-token.", "v",
+     r"""\b(?:http-basic\.\S{1,64}\s+\S{1,64}|pypi-token\.\S{1,64})\s+["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
+    ("password", "encrypt_string,convertto-securestring,user-secrets", "v",
+     r"""\b(?:encrypt_string|convertto-securestring(?:\s+-string)?|user-secrets set\s+\S{1,80})\s+["'](?P<s>[^"'\\]{4,})["']""", "solid"),
+    ("password", "password-command", "v", r"""password-command[ =]["']?echo\s+["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "add-generic-password,add-internet-password", "v", r"""-password\b[^\n|;]{0,200}?\s-w\s*["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
+    ("password", "rediscli_auth", "v", r"""rediscli_auth=["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("password", "pgpass", "v", r"""(?<![\w.])[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(?P<s>[^\s"'\\]{4,})(?=["']?\s*>{1,2}\s*\S*pgpass)""", "solid"),
+    ("password", "expect", "v", r"""\bsend\s+(?:--\s+)?\\?["'](?P<s>[^"'\\\s]{4,64})\\{1,2}r""", "mixed"),
+    ("password", "wpa_passphrase", "v", r"""\bwpa_passphrase\s+(?:"[^"]*"|'[^']*'|\S+)\s+["']?(?P<s>[^\s"'\\<>]{4,})""", "solid"),
+    ("password", "password('", "v", r"""\bpassword\(\\?'(?P<s>[^'"\\]{4,})\\?'\)""", "solid"),
+    ("password", "new pdo(,mysqli", "v",
+     r"""\b(?:new pdo|(?:new )?mysqli(?:_connect)?)\(\s*["'][^"']{0,200}["']\s*,\s*["'][^"']{1,64}["']\s*,\s*["'](?P<s>[^"'\\]{4,})["']""", "solid"),
+    ("secret", "setenvironmentvariable(,setenv(,putenv(,setdefault(,setitem(", "v",
+     r"""(?:variable|env|default|item)\(\s*\\?["']\w*(?:pass|passw(?:or)?d|token|secret|key|pwd)\\?["']\s*,\s*\\?["'](?P<s>[^"'\\]{6,})""", "mixed"),
+    ("password", "identified,password '", "v",
+     r"""(?:\bidentified\s+(?:with\s+\S{1,64}\s+)?by|\b(?:user|role|login|with)\b[^\n;]{0,80}?\bpassword)\s+\\?["'](?P<s>[^'"\\]{4,})""", "solid"),
+    ("password", "auth=(,auth = (,basicauth(", "v",
+     r"""auth(?:\s?=\s?)?\(\s*\\?["'][^"'\n\\]{1,64}\\?["']\s*,\s*\\?["'](?P<s>[^"'\n\\]{4,64})\\?["']""", "solid"),
+    ("secret", "=%s", "v", r"""(?:secret|passw(?:or)?d|pass|token|key)\w{0,20}=%s(?:\\n)?["']?\s+["']?(?P<s>[^\s"'\\]{6,})""", "mixed"),
+    ("secret", "--secret-string,securestring,keyvault secret", "v",
+     r"""(?:--secret-string[ =]|\b(?:put-parameter\b(?=[^\n|;]{0,200}?securestring)|keyvault secret set)\b[^\n|;]{0,200}?--value[ =])\s*"""
+     r"""["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("secret", "create secret", "v",
+     r"""--from-literal[ =]["']?(?![\w.-]*(?:user|host|port|url|region|email|name))[\w.-]{1,64}=["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("secret", "secrets set,secret set,secret put,secrets:set", "v",
+     r"""\bsecrets?[ :](?:set|put)\b[^\n|;]{0,120}?(?:\s--body[ =]|\s-b[ =]|(?<=\s)[a-z_][\w.]{1,60}=)["']?(?P<s>[^\s"'\\]{4,})""", "solid"),
+    ("token", "sonar.", "v", r"""sonar\.(?:login|token|password)=["']?(?P<s>[^\s"'\\]{6,})""", "solid"),
+    ("token", "snyk auth,wandb login,authtoken,cargo login,vault login,vault unseal", "v",
+     r"""\b(?:snyk auth|wandb login|(?:add-)?authtoken|cargo login|vault login|vault unseal)\s+["']?(?P<s>[\w.+/=-]{16,})""", "digit"),
+    ("secret", "alias set", "v", r"""\bmc\s+alias set\s+\S{1,64}\s+\S{1,200}\s+\S{1,64}\s+["']?(?P<s>[^\s"'\\-][^\s"'\\]{3,})""", "solid"),
+    ("otp", "--otp", "v", r"""--otp[ =]["']?(?P<s>\d{6,8})(?!\w)""", ""),
     ("password", "credential(", "v", r"""credential\(\s*"[^"]{1,64}",\s*"(?P<s>[^"\\]{4,64})\"""", "solid"),
     ("token", "mailgun", "g", r"(?<!\w)(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?!\w)", ""),
     ("private_key", "wif ,private key", "b", r"\b(?:wif|private key)\b[^\n\w]{0,6}(?P<s>(?:[5kl][1-9a-hj-np-z]{50,51}|0x[0-9a-f]{64}))\b", ""),
@@ -170,7 +230,7 @@ PLACES = (
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
      r"""|frase-passe|frase d'accesso|passwortsatz)(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}["'“«`]?"""
      r"""(?P<s>[^\W\d_][^\n.\\"”»`,;!?]{7,100})""", "phrase"),
-    ("card", "0,1,2,3,4,5,6,7,8,9", "d",
+    ("card", "CARD", "d",
      r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
      r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)", "luhn"),
 )  # fmt: skip
@@ -202,3 +262,41 @@ NAMES = (
 )  # fmt: skip
 """The names, in parts so that English does not pay for the other languages: marks, pattern. After the eight languages
 come their neighbours."""
+
+PARTS = {
+    "CUT": r"\s*+(?:\Z|\.\.\.|…|\[)",
+    "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+    "GAP": r"""(?:\s|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
+    "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
+    "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
+    "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
+    # what asks for a password where none stands on the line, and reads it from its input
+    "STDIN": r"(?:\bsudo\s+(?:-\w+\s+)*-\w*s\b|--(?:password-)?stdin\b|--with-token\b|\b(?:chpasswd|passwd|kinit|cryptsetup)\b)",
+    "ASKING": r"(?!(?:[efz]?grep|rg|sed|awk|tee|jq|cut|tr|wc|xargs|cat|head|tail|sort|base64|test|echo|python3?|node)\b)"
+    r"[^\n|;<]{0,80}?(?:\bsecrets?\b|passw|\blogin\b|\btoken\b|\benv add\b)",
+    "QUOTES": r"""(?:\\{0,3}["'])?\s{0,2}[:=]\s{0,2}(?:\\{0,3}["'])?""",
+    # quoted up to the same quote (or one that ends a string of JSON); a name before a bracket; up to a delimiter
+    "VALUE": r"""(?:[bruf]{1,2}(?=["']))?(?P<q>\\{0,3}["'`])?"""
+    r"""(?P<s>(?(q)(?:(?!(?P=q))(?:\\.|[^\r\n\\"]|"(?![\s,:}\]]|\Z))){1,4096}"""
+    r"""|(?:[a-z_][\w.]*+(?=[(\[{])|(?:[^\s"'`\\,;&<>]|\\(?![nrtu"'`\\]))+(?<![)\]}.:]))))""",
+}
+"""What patterns have in common, by the name that stands for it."""
+
+STATES = (
+    " not wrong right correct incorrect invalid valid expired missing weak strong secure insecure safe long short empty"
+    " blank unknown required needed optional stored saved kept hashed encrypted changed reset being going always never"
+    " still also just only really very that this what where there here easy hard same different somewhere secret"
+    " private public leaked compromised working broken visible hidden used asked over with from case about "
+)
+"""What is said of a secret, and is none."""
+KINDS = {
+    "auth": "key",
+    "authorization": "token",
+    "credential": "secret",
+    "credentials": "secret",
+    "jeton": "token",
+    "mnemonic": "secret",
+    "secret": "secret",
+    "token": "token",
+}
+"""The kinds of names that are none of their own; any other is a password."""
