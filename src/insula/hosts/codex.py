@@ -2,8 +2,7 @@
 
 from insula.hosts.claude_code import answer, before, of_another_server
 from insula.hosts.fields import Payload, fields, parse_event, said, text
-from insula.redaction import redact
-from insula.step.action import EDIT, PATH, Action, Event
+from insula.step.action import Action, Event
 from insula.step.fingerprint import action
 from insula.step.outcome import error_in
 
@@ -31,16 +30,23 @@ def event(payload: Payload, at: float) -> Event | None:
 
 def _action(payload: Payload, at: float) -> Action:
     response = payload.get("tool_response")
-    done = action(
+    return action(
         tool=text(payload, "tool_name"),
-        input=payload.get("tool_input"),
+        input=_input(payload),
         output=said(response),
         at=at,
         ok=False if of_another_server(payload) and error_in(response) else None,
         id=text(payload, "tool_use_id"),
     )
-    patch = text(fields(payload, "tool_input"), "command")
-    return done.replace(target=patched(patch)) if done.kind == EDIT else done
+
+
+def _input(payload: Payload) -> object:
+    """The arguments; a patch goes by its file."""
+    given = payload.get("tool_input")
+    if text(payload, "tool_name") != "apply_patch":
+        return given
+    patch = given if isinstance(given, str) else text(fields(payload, "tool_input"), "command")
+    return {"path": patched(patch), "command": patch}
 
 
 def patched(patch: str) -> str:
@@ -48,7 +54,7 @@ def patched(patch: str) -> str:
     for line in patch[:4_000].splitlines():
         for mark in ("*** Update File: ", "*** Add File: ", "*** Delete File: "):
             if line.startswith(mark):
-                return redact(line.removeprefix(mark).strip())[:PATH]
+                return line.removeprefix(mark).strip()
     return ""
 
 

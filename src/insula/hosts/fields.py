@@ -1,6 +1,7 @@
 """Reading a host's payload: whatever is missing or of the wrong type is empty, never an error."""
 
 from insula.step.action import Event
+from insula.step.digests import digest
 from insula.value import is_list, is_number, is_object
 
 TYPE_CHECKING = False
@@ -16,7 +17,7 @@ _DEEPEST = 6
 _LONGEST_CALL = 86_400_000
 """Milliseconds: no call of a tool takes a day."""
 _DATA = 200
-"""Characters of a field that holds no text, such as a picture: enough to tell one from another."""
+"""Characters of a field that holds no text, such as a picture."""
 _TEXTS = ("stdout", "stderr", "llmContent", "content", "text", "output", "file", "result", "message")
 """Where hosts put what a tool gave back."""
 
@@ -74,6 +75,12 @@ def said(value: "Any", depth: int = 0) -> str:
         return "\n".join(filter(None, (said(part, depth + 1) for part in value)))
     if is_object(value):
         known = [value[name] for name in _TEXTS if name in value]
-        others = [each[:_DATA] if isinstance(each, str) else each for each in value.values()]
+        others = [_brief(each) if isinstance(each, str) else each for each in value.values()]
         return "\n".join(filter(None, (said(each, depth + 1) for each in known or others)))
     return ""
+
+
+def _brief(data: str) -> str:
+    """The first whole words of a field that may hold anything, else what tells it from another: half a word may be the
+    half of a secret, which nobody would know for one."""
+    return data if len(data) <= _DATA else data[:_DATA].rpartition(" ")[0] or digest(data)

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from insula.content import field, items, taken
+from insula.redaction import redact
 from insula.senses.messages import Called, Returned, Said, calls, events
 from insula.step import fingerprint
 from insula.step.action import Action
@@ -95,7 +96,7 @@ def feel_messages(messages: Sequence[object], state: State | None = None, *, exe
         told = None
         for event in events(messages[place], place):
             if isinstance(event, Said) and not event.words.startswith(SIGN):
-                before = hear(before, 0.0, event.words)
+                before = hear(before, 0.0, redact(event.words))
             elif isinstance(event, Returned) and (done := _acted(messages, place, event, exempt)) is not None:
                 felt = sense(before, done)
                 before, told = felt.state, felt if felt.text else told

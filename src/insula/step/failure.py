@@ -7,7 +7,6 @@ compile error or another exception are progress.
 
 import re
 
-from insula.redaction import redact
 from insula.step.action import Failure
 from insula.step.digests import digest
 
@@ -140,18 +139,17 @@ _MASKS = (
 )
 _WORDS = r"[a-z_]{2,}|[45]\d\d\b|<\w+>"
 _EXCEPTION = r"\b[a-z_]{2,60}(?:error|exception)\b"
-_ERROR, _MARGIN = 3_000, 1_000
+_ERROR = 3_000
 _STATUS = r"(?i)^\s*exit code:? -?\d+\s*"
 """What all silent failures have in common is no word of an error."""
 
 
 def template(error: str) -> str:
-    """An error with its paths, names, numbers and times masked, redacted and cut to 240 characters.
+    """An error, already redacted, with its paths, names, numbers and times masked, and cut to 240 characters.
 
     The telling part of a long one is its first line and its end, where a traceback names the error.
     """
-    clean = redact(error[-_ERROR - _MARGIN :])[-_ERROR:]  # a cut may fall into a secret: its rest is cut off, too
-    lines = [line.strip() for line in re.sub(_STATUS, "", clean).splitlines() if line.strip()]
+    lines = [line.strip() for line in re.sub(_STATUS, "", error[-_ERROR:]).splitlines() if line.strip()]
     telling = lines if len(lines) <= 4 else [lines[0], *lines[-3:]]
     return re.sub(_MASKS, _mask, " ".join(telling)[:1_000]).lower()[:240]
 

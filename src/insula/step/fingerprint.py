@@ -6,7 +6,6 @@ The hook pays for every pattern that it compiles: they stand here as text, and c
 import json
 import re
 
-from insula.redaction import redact
 from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
 from insula.step.command import Command, understand
 from insula.step.digests import digest
@@ -23,6 +22,8 @@ from insula.step.outcome import (
     summary,
     throttled,
 )
+from insula.step.redacting import MARGIN, redact_command, redact_output, without_kinds
+from insula.step.shell import READ as COMMAND
 from insula.value import is_list, is_object
 
 __all__ = ["action", "digest"]
@@ -79,18 +80,18 @@ def action(
         id: the host's id of the call.
         seconds: what it took, where the host tells it.
     """
-    target = target_of(input)
     kind = _kind(tool, input)
+    input, target, secrets = _admitted(input, PATH if kind in {READ, EDIT} else COMMAND)
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = exit_code(said) if code is None and ok is not True else code
-    command = understand(target) if kind == EXECUTE else Command()
+    command = understand(without_kinds(target) if secrets else target) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves))
     fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
     kept_out = not fine and denied(said)
     done = ok is True or (ran(said) and not kept_out)
     failed = not fine and (done or kept_out)
-    longest = PATH if kind in {READ, EDIT} else TARGET
+    error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only digests are kept
     written = input if isinstance(input, str) else _canonical(input)
     family, selectors, shown = _family(tool, kind, target, command)
     done_so = Action(
@@ -101,10 +102,10 @@ def action(
         ok=fine,
         ran=done,
         denied=kept_out,
-        target=redact(target[: 2 * longest])[:longest],
-        error=_template(said) if failed and done else "",
-        failure=_failure(said) if failed and done and kind in {EXECUTE, OTHER} else Failure(),
-        named=_named(said) if failed and done else "",
+        target=target[: PATH if kind in {READ, EDIT} else TARGET],
+        error=_template(error) if error else "",
+        failure=_failure(error) if error and kind in {EXECUTE, OTHER} else Failure(),
+        named=_named(error) if error else "",
         result=_result(said),
         chars=len(written) + len(output),
         waits=command.waits
@@ -121,11 +122,21 @@ def action(
         sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
         changes=fine and (kind == EDIT or command.changes),
         acts=command.acts,
-        touches=tuple(redact(path)[:PATH] for path in command.touches),
+        touches=tuple(path[:PATH] for path in command.touches),
         id=id[:80],
         seconds=seconds,
     )
     return done_so.replace(**_edit(input)) if kind == EDIT else done_so
+
+
+def _admitted(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
+    """The input and its path or command, redacted as far as they are read, and the secrets that were in it."""
+    name, whole = _target(input)
+    target, secrets = redact_command(whole, most)
+    if secrets:
+        safe = target + whole[most + MARGIN :]
+        input = {**input, name: safe} if name else safe
+    return input, target, secrets
 
 
 _NOTHING_FOUND = ("no matches found", "no files found", "no match", "no results", "0 matches", "found 0")
@@ -167,11 +178,10 @@ _TIMED_OUT = 124
 def _family(tool: str, kind: str, target: str, command: Command) -> "tuple[str, tuple[str, ...], str]":
     """What a call is run for, which part of it, and as what it may be named."""
     if kind == EXECUTE and command.family:
-        words = (redact(word) for word in command.selectors)
-        return command.family[:80], tuple(words), redact(command.label)
+        return command.family[:80], command.selectors, command.label
     if kind in {READ, EDIT}:
         path = target.replace("\\", "/").rstrip("/")
-        return f"{kind} of a file", (redact(path[-PATH:]),), label((path.rsplit("/", 1)[-1],))
+        return f"{kind} of a file", (path[-PATH:],), label((path.rsplit("/", 1)[-1],))
     return f"{kind} {tool[:40]}", (), label((tool.rsplit("__", 1)[-1],))
 
 
@@ -230,15 +240,21 @@ def _is_view(input: "Any") -> bool:
 
 
 def target_of(input: "Any") -> str:
-    """The path or the command of a call; empty for none."""
+    """The path or the command of a call, as it came; empty for none."""
+    return _target(input)[1]
+
+
+def _target(input: "Any") -> "tuple[str, str]":
+    """The name of the argument that holds the path or the command, and what it holds."""
     if isinstance(input, str):
-        return input
-    for value in map(input.get, _TARGETS) if is_object(input) else ():
+        return "", input
+    for name in _TARGETS if is_object(input) else ():
+        value = input.get(name)
         if isinstance(value, str):
-            return value
+            return name, value
         if is_list(value):
-            return " ".join(part for part in value if isinstance(part, str))
-    return ""
+            return name, " ".join(part for part in value if isinstance(part, str))
+    return "", ""
 
 
 def _canonical(input: "Any") -> str:

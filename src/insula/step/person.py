@@ -7,7 +7,7 @@ said by somebody else, and a rule must never be founded on it (law 10). A short 
 
 import re
 
-from insula.redaction import redact
+from insula.step.redacting import redact_command, redact_start
 from insula.value import Value
 
 PROMPT = "prompt"
@@ -58,7 +58,7 @@ def own_words(message: str) -> str:
     What stands in blocks of code, tags and citations is left out, so are long quotations, lines that a program wrote,
     paragraphs too long to have been typed, and whatever follows a line that ends with a colon.
     """
-    text = message[:_READ].replace("\r", "\n")
+    text = redact_start(message, _READ)[:_READ].replace("\r", "\n")
     if "```" in text or "~~~" in text or "<" in text:
         text = re.sub(_BLOCKS, " … ", text, flags=re.DOTALL)
     text = re.sub(_QUOTES, _name_or_nothing, re.sub(_CITED, "", text))
@@ -69,7 +69,7 @@ def own_words(message: str) -> str:
         if paragraph.rstrip().endswith((":", "：")):
             break
     words = kept if len(kept) <= 2 else [kept[0], kept[-1]]
-    return redact(" ".join(words))[:LONGEST].strip(" …")
+    return " ".join(words)[:LONGEST].strip(" …")
 
 
 _REJECTED = "The user doesn't want to"
@@ -85,7 +85,7 @@ def rejection(output: str, target: str = "") -> Remark | None:
     """
     if not output[:80].lstrip().startswith(_REJECTED):
         return None
-    about = redact(target[: 2 * LONGEST_TARGET])[:LONGEST_TARGET]
+    about = redact_command(target, LONGEST_TARGET)[0][:LONGEST_TARGET]
     return Remark(kind=REJECTION, words=output.partition(_REASON)[2].strip(), about=about)
 
 

@@ -1,0 +1,173 @@
+"""What people type with a secret in it, from a host's payload to the disk and to the text that the model reads."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from payloads import Payload, again, call, failing, recorded, told
+
+from insula.hosts.hook import respond
+from secrets_corpus import Case, cases
+
+MISSED = 0.02
+RUNS = 4
+"""Failures after which the agent is told of them, more than once."""
+SHOWN = 8
+"""Characters of a secret in a row that give it away."""
+COMMANDS = cases("commands")
+TOKEN = "ghp_" + "aB3d" * 9
+
+
+@pytest.fixture(autouse=True)
+def _told_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOLDOUT", "off")
+
+
+def keeps(text: str, secret: str) -> bool:
+    """Whether a part of a secret stands in a text, in letters of either size."""
+    low, length = secret.lower(), min(len(secret), SHOWN)
+    plain = text.lower().replace("\\\\", "\\").replace('\\"', '"')
+    return any(low[start : start + length] in plain for start in range(len(low) - length + 1))
+
+
+def disk(home: Path) -> str:
+    return "".join(path.read_text("utf-8") for path in sorted(home.rglob("*")) if path.suffix in {".json", ".jsonl"})
+
+
+def failed(home: Path, case: Case) -> str:
+    """What the model is told while a command fails again and again, and shows itself in its error."""
+    answers: list[str] = []
+    for number in range(RUNS):
+        base: Payload = {"session_id": "s", "cwd": str(home), "tool_name": "Bash", "tool_use_id": f"t{number}"}
+        base["tool_input"] = {"command": case.text, "description": "try it"}
+        error = f"Exit code 1\n+ {case.text}\nError: connection refused by the server for {case.text}"
+        events = ({"hook_event_name": "PreToolUse"}, {"hook_event_name": "PostToolUseFailure", "error": error})
+        answers += [respond(str(home), "claude-code", base | event, 1.7e9 + 30 * number) for event in events]
+    return "".join(answers)
+
+
+def test_no_secret_of_a_command_reaches_the_disk_or_the_model(tmp_path: Path) -> None:
+    assert len(COMMANDS) > 300
+    leaked: list[str] = []
+    for number, case in enumerate(COMMANDS):
+        home = tmp_path / str(number)
+        home.mkdir()
+        kept = failed(home, case) + disk(home)
+        assert kept
+        around = case.text
+        for secret in case.secrets:
+            around = around.replace(secret, " ")
+        if any(keeps(kept, secret) for secret in case.secrets if not keeps(around, secret)):
+            leaked.append(case.line)
+    assert len(leaked) <= len(COMMANDS) * MISSED, "\n".join(leaked)
+
+
+def test_a_failing_command_with_a_secret_is_still_told_of(tmp_path: Path) -> None:
+    text = failed(tmp_path, Case(f"curl -H 'Authorization: Bearer {TOKEN}' https://api.example.org/me", (TOKEN,), ""))
+    assert "curl" in text
+    assert "api.example.org" in text
+    assert "failed" in text
+    assert "Bearer" not in text
+
+
+HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline")
+SPOKEN = 'psql --password Kw83mdPq -c "select 1"; mysql -u root \\\n -pTr0ub4dor3 shop; curl -H "X: TOKEN" x.org'
+
+
+def with_command(payload: Payload, command: str) -> Payload:
+    """A recorded failure of `cat /nonexistent-dir`, of another command that its error repeats."""
+    written = json.dumps(payload)
+    assert "cat /nonexistent-dir" in written
+    shown = json.dumps(command)[1:-1]
+    return json.loads(
+        written.replace("cat /nonexistent-dir", shown).replace(
+            "No such file or directory", f"No such file or directory: {shown}"
+        )
+    ) | ({"postToolUse": {}} if "postToolUse" in payload else {})
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_host_s_payloads_leave_no_secret_behind(tmp_path: Path, host: str) -> None:
+    payload = with_command(failing(recorded(host)), SPOKEN.replace("TOKEN", TOKEN))
+    answers = [told(call(tmp_path, host, again(payload, number))) for number in range(RUNS)]
+    _assert_clean(tmp_path, answers)
+
+
+@pytest.mark.parametrize("host", ["cursor", "droid"])
+def test_hosts_known_by_their_documents_leave_none_either(tmp_path: Path, host: str) -> None:
+    command = SPOKEN.replace("TOKEN", TOKEN)
+    error = f"Exit code 1\nerror: {command}"
+    base: dict[str, Any] = {"session_id": "s", "conversation_id": "s", "cwd": "/p", "tool_input": {"command": command}}
+    if host == "cursor":
+        base |= {"hook_event_name": "postToolUseFailure", "tool_name": "Shell", "error_message": error}
+    else:
+        base |= {"hook_event_name": "PostToolUse", "tool_name": "Execute", "tool_response": error}
+        del base["conversation_id"]
+    answers = [told(call(tmp_path, host, base | {"tool_use_id": f"t{number}"})) for number in range(RUNS)]
+    _assert_clean(tmp_path, answers)
+
+
+def _assert_clean(home: Path, answers: list[str]) -> None:
+    assert any(answers) or "action" in disk(home)
+    kept = disk(home) + "".join(answers)
+    assert '"e":"action"' in kept
+    assert not [secret for secret in ("Kw83mdPq", "Tr0ub4dor3", TOKEN) if keeps(kept, secret)]
+
+
+PROMPTS = {
+    "claude-code": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
+    "codex": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
+    "droid": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
+    "qwen": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
+    "gemini": {"hook_event_name": "BeforeAgent", "session_id": "s"},
+    "copilot": {"sessionId": "s"},
+    "cursor": {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "s"},
+}
+
+
+@pytest.mark.parametrize("host", PROMPTS)
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        f"use {TOKEN} to push, please",
+        "my password is Kw83mdPq, log in with it",
+        "log in with psql --password Kw83mdPq and tell me what you see",
+        f"try this: `curl -H 'Authorization: Bearer {TOKEN}' x.org`",
+        'the password is "Kw83mdPq"\n\nthen run the tests',
+    ],
+)
+def test_no_secret_of_a_prompt_reaches_the_disk(tmp_path: Path, host: str, prompt: str) -> None:
+    call(tmp_path, host, PROMPTS[host] | {"prompt": prompt, "cwd": "/p"})
+    assert '"e":"user"' in disk(tmp_path)
+    assert not [secret for secret in ("Kw83mdPq", TOKEN) if keeps(disk(tmp_path), secret)]
+
+
+def test_no_secret_of_a_patch_or_a_rejected_command_reaches_the_disk(tmp_path: Path) -> None:
+    patch = f"*** Begin Patch\n*** Update File: conf/{TOKEN}.env\n+DB_PASSWORD=Kw83mdPq\n*** End Patch"
+    base: Payload = {"session_id": "s", "cwd": "/p", "tool_use_id": "t1", "tool_input": {"command": patch}}
+    call(
+        tmp_path, "codex", base | {"hook_event_name": "PostToolUse", "tool_name": "apply_patch", "tool_response": "ok"}
+    )
+    refused: Payload = {
+        "tool_name": "Bash",
+        "tool_use_id": "t2",
+        "tool_input": {"command": f"mysql -u root \\\n --password Kw83mdPq -e '{TOKEN}'"},
+        "tool_response": "The user doesn't want to proceed with this tool use. the user said: not with Kw83mdPq",
+    }
+    batch: Payload = {"hook_event_name": "PostToolBatch", "session_id": "s", "cwd": "/p", "tool_calls": [refused]}
+    call(tmp_path, "claude-code", batch)
+    kept = disk(tmp_path)
+    assert "conf/" in kept
+    assert '"kind":"rejection"' in kept
+    assert not keeps(kept, TOKEN)
+    assert "--password Kw83mdPq" not in kept
+
+
+def test_a_field_of_another_name_is_not_cut_through_a_secret(tmp_path: Path) -> None:
+    payload = failing(recorded("claude-code"))
+    for place in range(150, 240, 3):
+        output = {"isError": True, "odd_field": "x" * (place - 1) + f" {TOKEN} and more " + "y" * 300}
+        response = payload | {"hook_event_name": "PostToolUse", "tool_response": output, "tool_name": "mcp__a__b"}
+        call(tmp_path, "claude-code", again(response | {"error": ""}, place))
+    assert not keeps(disk(tmp_path), TOKEN)
