@@ -14,7 +14,7 @@ import pytest
 
 import insula
 from insula import senses, testing
-from insula.hosts import hook, registry
+from insula.hosts import hook, registry, switch
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import sleep_cycle
@@ -73,15 +73,21 @@ async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
     assert any("[insula]" in call.result for call in calls)
 
 
-def test_the_sense_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sense_speaks_once_it_is_switched_on(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     flood: Any = part("flood")
     monkeypatch.setattr(proprioception, "SENSES", (*SENSES, flood))
     monkeypatch.setitem(ending.ALL, flood.NAME, flood)
-    quiet = senses.feel(None, senses.action("read", {"path": "a.log"}, "x" * 1_000))
-    loud = senses.feel(quiet.state, senses.action("read", {"path": "b.log"}, "x" * 200_000))
-    assert quiet.note is None
-    assert loud.note
-    assert loud.note.text == f"[insula] {flood.fact(SimpleNamespace(count=200))} {flood.ADVICE[0][0]}"
+
+    def read(output: str) -> str:
+        call = {"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/", "transcript_path": ""}
+        call |= {"tool_name": "Read", "tool_input": {"file_path": f"/{len(output)}.log"}, "tool_response": output}
+        answer = hook.respond(str(home), "claude-code", call, 1_000.0 + len(output))
+        return json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+
+    assert not read("x" * 200_000)
+    switch.turn_sense(home, flood.NAME, True)
+    assert not read("x" * 1_000)
+    assert read("x" * 200_001) == f"[insula] {flood.fact(SimpleNamespace(count=200))} {flood.ADVICE[0][0]}"
 
 
 def test_the_host_is_told(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Labelled moments of real sessions, and what the senses and the user's own words make of them.
+"""Labelled moments of real sessions, and what all senses and the user's own words make of them.
 
 A moment is a stretch of a session that somebody has read and judged: stuck or not, from when on that could be known,
 who ended it, and what it teaches. Places are those of tool uses, counted from 0 in their session.
@@ -17,6 +17,7 @@ from insula.replay.seen import Seen
 from insula.step.asked import Asked, found
 from insula.step.fingerprint import action
 from insula.step.proprioception import Sensed, State, end, fold
+from insula.step.senses.ending import EVERY
 
 KINDS = (
     *("repeated_failure", "oscillation", "rereading", "wrong_direction", "ignores_user", "waits_in_vain"),
@@ -109,8 +110,13 @@ def _moment(line: str, number: int, file: str) -> Moment:
 # Sessions.
 
 
-def lives(moments: Iterable[Moment], data: Sequence[str]) -> dict[tuple[str, str], Lived]:
+def lives(moments: Iterable[Moment], data: Sequence[str], on: frozenset[str] = EVERY) -> dict[tuple[str, str], Lived]:
     """The sessions that the moments are of, by file and session.
+
+    Args:
+        moments: what was labelled.
+        data: the folders that their files are under.
+        on: the names of the senses that feel.
 
     Raises:
         InputError: a file is under none of the paths, or does not hold a session.
@@ -119,7 +125,7 @@ def lives(moments: Iterable[Moment], data: Sequence[str]) -> dict[tuple[str, str
     for moment in moments:
         wanted.setdefault(moment.file, set()).add(moment.session)
     return {
-        (file, session): lived(rows)
+        (file, session): lived(rows, on)
         for file, sessions in wanted.items()
         for session, rows in _sessions(_found(file, data), sessions).items()
     }
@@ -148,10 +154,10 @@ def _sessions(path: Path, wanted: set[str]) -> dict[str, list[Row]]:
     return found
 
 
-def lived(rows: Sequence[Row]) -> Lived:
-    """Fold a session through the senses as the hook would, with the places of its tool uses."""
+def lived(rows: Sequence[Row], on: frozenset[str] = EVERY) -> Lived:
+    """Fold a session through the senses, with the places of its tool uses; those that are off by default as well."""
     places = _places(rows)
-    walk = _Walk(places, _last_words(rows))
+    walk = _Walk(places, _last_words(rows), on)
     for event in claude_code.read([row for row in rows if row.get("type") in {"user", "assistant", "system"}], Seen()):
         walk.take(event)
     return Lived(len(places), tuple(walk.told), tuple(walk.heard), tuple(found("", walk.trace)), tuple(walk.events))
@@ -187,12 +193,12 @@ def _texts(row: Row) -> Iterator[str]:
 class _Walk:
     """The events of a session in their order, through one state per agent."""
 
-    def __init__(self, places: dict[str, int], last_words: dict[str, str]) -> None:
+    def __init__(self, places: dict[str, int], last_words: dict[str, str], on: frozenset[str]) -> None:
         self.told: list[Told] = []
         self.heard: list[Heard] = []
         self.events: list[tuple[int, Call | Prompt]] = []
         self.trace: list[dict[str, Any]] = []
-        self._places = places
+        self._places, self._on = places, on
         self._said = {time(at): said for at, said in last_words.items()}
         self._states: dict[str, State] = {}
         self._next = 0
@@ -246,13 +252,13 @@ class _Walk:
     def _stop(self, prompt: Prompt) -> None:
         """An agent that nobody interrupted has stopped before its user speaks."""
         if not self._stopped and self.events and isinstance(self.events[-1][1], Call):
-            sensed = end(self._states.get("", State()), self._said.get(prompt.at, ""))
+            sensed = end(self._states.get("", State()), self._said.get(prompt.at, ""), self._on)
             self._states[""] = sensed.state
             self._note(sensed, self._next - 1)
         self._stopped = False
 
     def _fold(self, agent: str, record: dict[str, Any], place: int, ahead: bool = False) -> None:
-        self._states[agent], felt = fold(self._states.get(agent), [record])
+        self._states[agent], felt = fold(self._states.get(agent), [record], self._on)
         for sensed in felt:
             self._note(sensed, place, ahead)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from insula.replay.events import Call, Prompt
 from insula.stats import wilson
 from insula.step.correction import read as read_words
+from insula.step.senses.register import DEFAULT
 from insula_bench.moments import KINDS, Lived, Moment, Told, lives, read
 from insula_bench.peers import gemini, hermes, openhands
 
@@ -37,10 +38,11 @@ def measure(file: str, data: Sequence[str]) -> Figures:
         InputError: the file, or a session that it is of, cannot be read.
     """
     moments = read(file)
-    by_session = lives(moments, data)
+    by_session, default = lives(moments, data), lives(moments, data, DEFAULT)
     met = [_met(moment, by_session[moment.file, moment.session]) for moment in moments]
     return {
         **_ours(met),
+        "by_default": _ours([_met(moment, default[moment.file, moment.session]) for moment in moments]),
         "baselines": {name: _theirs(met, fires) for name, fires in _PEERS.items()},
         **_person(by_session.values()),
         **_taught(met),

@@ -27,7 +27,9 @@ def show(one: Figures, console: Console) -> None:
 
 def _detectors(one: Figures) -> Table:
     table = _table("detector", "texts", "precision per text", "recall")
-    table.add_row("insula", str(one["texts"]), *(_with_interval(one, key) for key in ("precision_per_text", "recall")))
+    for name, ours in (("insula, all senses", one), ("insula, by default", one["by_default"])):
+        shares = (_with_interval(ours, key) for key in ("precision_per_text", "recall"))
+        table.add_row(name, str(ours["texts"]), *shares)
     for name, theirs in one["baselines"].items():
         shares = (_percent(theirs[key]) for key in ("precision_per_text", "recall"))
         table.add_row(name.replace("_", " "), str(theirs["texts"]), *shares)

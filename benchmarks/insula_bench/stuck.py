@@ -17,6 +17,7 @@ from insula.step.fingerprint import action
 from insula.step.ladder import SOCRATIC
 from insula.step.proprioception import Sensed, State, hear, sense
 from insula.step.senses import CLIMBING, nociception, vestibular
+from insula.step.senses.ending import EVERY
 from insula_bench import moments_figures, stuck_report, trajectories
 from insula_bench.cases import cases
 from insula_bench.peers import hermes, openhands
@@ -144,7 +145,7 @@ def watch(run: Run) -> Watched:
 
 
 def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
-    """What the senses tell after each call."""
+    """What all senses tell after each call, those that are off by default as well."""
     state, felt = State(), list[Sensed]()
     for event in events:
         if isinstance(event, Prompt):
@@ -160,7 +161,7 @@ def feel(events: Iterable[Call | Prompt]) -> list[Sensed]:
             id=event.id,
         )
         done = done.replace(turn=event.turn)
-        felt.append(sense(state, done))
+        felt.append(sense(state, done, EVERY))
         state = felt[-1].state
     return felt
 

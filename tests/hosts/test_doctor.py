@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from insula.cli import lines
 from insula.cli.main import app
-from insula.hosts import doctor, install, jsonc, live, probe, runtime
+from insula.hosts import doctor, install, jsonc, live, probe, runtime, switch
 from insula.hosts.consent import Check
 from insula.hosts.live import Proof
 from insula.hosts.places import HOSTS, Host
@@ -77,6 +77,26 @@ def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
     assert left <= {house / "sessions"}
     if name == "gemini":
         assert troubles(examine()) == troubles(checks), "and nothing is left that the next trial would meet"
+
+
+def test_it_says_which_senses_speak_and_why_the_others_do_not(house: Path) -> None:
+    install.install(HOSTS["codex"])
+    on, off = (check.says for check in found("senses", examine()))
+    assert on == (
+        "on, by their texts on foreign projects: nociception, vestibular, bypass (8 of 11 useful, 1 false; too few to "
+        "decide, most useful); against_words (no text judged; it repeats what you said); spatial (no text judged)"
+    )
+    assert off == (
+        "off, by the same: delivery (14 of 22 false); unproven (20 of 27 false); o2 (19 of 25 false); "
+        "guessed (8 of 11 false); at_risk (1 of 12 useful); absent (4 of 8 false); "
+        "chronos, oscillation, vanished (3 of 7 false); insula on SENSE switches one on"
+    )
+    switch.turn_sense(house, "delivery", True)
+    switch.turn_sense(house, "bypass", False)
+    on, off = (check.says for check in found("senses", examine()))
+    assert "delivery (14 of 22 false; switched by you)" in on
+    assert "bypass" not in on and "delivery" not in off
+    assert "bypass (8 of 11 useful, 1 false; switched by you)" in off
 
 
 def test_without_hooks_it_says_how_to_get_them() -> None:

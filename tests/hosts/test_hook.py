@@ -136,6 +136,8 @@ def test_chronos_counts_from_the_user_s_last_message_and_not_without_one_at_the_
     read = next(p for p in payloads if p.get("tool_name") == "Read" and "tool_response" in p)
 
     def texts(home: Path, env: dict[str, str]) -> list[str]:
+        home.mkdir()
+        (home / "hook.json").write_text('{"senses": {"chronos": true}}')
         call(home, "claude-code", prompt, env | {"NOW": "1000"})
         reads = [again(read | {"tool_input": {"file_path": f"/f{n}"}}, n) for n in range(32)]
         times = (env | {"NOW": str(1_031 + 31 * n)} for n in range(32))

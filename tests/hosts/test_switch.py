@@ -80,6 +80,58 @@ def test_the_installed_hook_goes_by_the_switch(home: Path, user: Path) -> None:
     assert wrote()
 
 
+def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
+    assert "delivery" not in switch.senses(home)
+    said = insula("on", "delivery")[1]
+    assert said.startswith("delivery is on;") and "against_words, bypass, delivery, nociception" in said
+    insula("off", "bypass")
+    insula("off")
+    insula("on")
+    install.install(HOSTS["codex"])
+    assert switch.senses(home) == {"nociception", "vestibular", "spatial", "against_words", "delivery"}
+    insula("off", "delivery")
+    insula("on", "bypass")
+    assert json.loads((home / "hook.json").read_text())["senses"] == {"delivery": False, "bypass": True}
+    assert "delivery" not in switch.senses(home)
+
+
+def test_a_sense_is_named_with_a_hyphen_as_well(home: Path) -> None:
+    record = json.loads(insula("on", "at-risk", "--json")[1])
+    assert record["sense"] == "at_risk" and "at_risk" in record["speaking"]
+    assert "at_risk" in switch.senses(home)
+
+
+def test_what_is_no_sense_and_a_sense_of_one_project_are_refused(home: Path) -> None:
+    assert "'smell' is no sense; the senses are absent, against_words," in insula("on", "smell")[1]
+    assert "leave out --project" in insula("off", "delivery", "--project")[1]
+    assert not (home / "hook.json").exists()
+
+
+def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
+    assert "hooks themselves" not in insula("on", "delivery")[1]
+    insula("off")
+    assert "The hooks themselves are off here; `insula on` turns them on." in insula("on", "delivery")[1]
+
+
+def test_the_installed_hook_goes_by_the_switch_of_a_sense(home: Path, user: Path) -> None:
+    install.install(HOSTS["claude-code"])
+    base = {"session_id": "s", "cwd": str(user / "project"), "tool_name": "Bash"}
+
+    def told(number: int) -> str:
+        call = {
+            "hook_event_name": "PreToolUse",
+            "tool_input": {"command": "git stash drop"},
+            "tool_use_id": f"{number}",
+        }
+        argv = [sys.executable, "-I", "-S", home / "hook/run.py", "claude-code"]
+        given = json.dumps(base | call).encode()
+        return subprocess.run(argv, input=given, check=True, stdout=subprocess.PIPE).stdout.decode()
+
+    assert told(1) == ""
+    insula("on", "at_risk")
+    assert "This drops a stash" in told(2)
+
+
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:
     insula("off")
     (home / "insula.toml").write_text("holdout = 0.25")

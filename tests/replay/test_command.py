@@ -16,6 +16,7 @@ from insula.cli import replay_text
 from insula.cli.main import app
 from insula.cli.replay import run
 from insula.errors import InputError
+from insula.hosts import switch
 
 
 def call(*words: object, fails: bool = False) -> Result:
@@ -51,6 +52,27 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
     assert "2 of 2" in said
     assert "insula replay --learn" in said
     assert "insula install claude-code" in said
+
+
+def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: Path, home: Path) -> None:
+    session = Session().says("Go.").works(2)
+    for old, new in (("alpha", "beta"), ("beta", "alpha"), ("alpha", "beta")):
+        session.calls("Edit", "The file has been updated.", file_path="/p/price.py", old_string=old, new_string=new)
+    session.calls("Bash", "HEAD is now at 1a2b3c4 one", command="git reset --hard HEAD").works(2).written(tmp_path)
+
+    def told() -> tuple[dict[str, int], list[str], str]:
+        found = figures(tmp_path)
+        page = tmp_path.with_name("page.html")
+        call(tmp_path, "--html", page)
+        return found["readings"], [one["sense"] for one in found["worst"]], page.read_text("utf-8")
+
+    readings, moments, page = told()
+    assert readings == {} and moments == [] and "tree was reset" not in page
+    for name in ("oscillation", "at_risk"):
+        switch.turn_sense(home, name, True)
+    readings, moments, page = told()
+    assert readings == {"oscillation": 1, "at_risk": 1} and "oscillation" in moments
+    assert "tree was reset" in page
 
 
 def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_found(tmp_path: Path) -> None:

@@ -136,3 +136,17 @@ def test_a_history_that_was_cut_goes_on() -> None:
 @pytest.mark.parametrize("odd", [None, 5, "text", {}, {"role": 3}, object(), {"role": "tool"}, {"type": "x_output"}])
 def test_what_is_no_message_is_passed_over(odd: object) -> None:
     assert senses.feel_messages([odd]).note is None
+
+
+def test_an_agent_of_any_framework_is_told_nothing_by_a_sense_that_is_off_by_default() -> None:
+    messages, state = list[Any](), None
+    for n, (old, new) in enumerate([("alpha", "beta"), ("beta", "alpha")] * 4):
+        arguments = {"file_path": "/p/price.py", "old_string": old, "new_string": new}
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "edit", "arguments": json.dumps(arguments)}}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"Changed line {n} of the file, as you asked."},
+        ]
+        assert senses.feel_messages(messages).note is None
+        state, note = senses.feel(state, senses.action("edit", arguments, f"Changed line {n} of the file."))
+        assert note is None

@@ -15,17 +15,33 @@ SAID = "additionalContext"
 class Session:
     """A session that goes on, a minute from turn to turn.
 
+    Args:
+        home: where the hook keeps its state.
+        name: of the session.
+        host: whose payloads these are.
+        batches: whether the host tells where a turn ends.
+        on: senses that a person has switched on; those that are on by default are.
+
     Attributes:
         texts: what the model was told, with the number of the turn.
     """
 
-    def __init__(self, home: Path, name: str = "s", host: str = "claude-code", batches: bool = True) -> None:
+    def __init__(
+        self,
+        home: Path,
+        name: str = "s",
+        host: str = "claude-code",
+        batches: bool = True,
+        on: Iterable[str] = (),
+    ) -> None:
         self.texts: list[tuple[int, str]] = []
         self.turn = 0
         self.at = 1_800_000_000.0
         self._home, self._host, self._batches = str(home), host, batches
         self._base: Payload = {"session_id": name, "cwd": "/home/dev/project", "transcript_path": ""}
         self._ids = count()
+        if senses := dict.fromkeys(on, True):
+            (home / "hook.json").write_text(json.dumps({"senses": senses}))
 
     def tell(self, payload: Payload, after: float = 0.0) -> str:
         """One event; the text that is answered."""

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from insula.step.fingerprint import action
 from insula.step.proprioception import Sensed, State, sense
+from insula.step.senses.ending import EVERY
 
 Step = tuple[str, str] | tuple[str, str, str]
 """Command, output and, where it is not the shell's, the tool."""
 
 
 def follow(steps: Iterable[Step], seconds: float = 1.0, state: State | None = None) -> list[Sensed]:
-    """What is sensed after each step, `seconds` apart; an output that begins with `!` is a failure."""
+    """What is sensed after each step by all senses, `seconds` apart; an output that begins with `!` is a failure."""
     state, outcomes = state or State(), list[Sensed]()
     for number, (command, output, *tool) in enumerate(steps):
         name = tool[0] if tool else "Bash"
@@ -24,7 +25,7 @@ def follow(steps: Iterable[Step], seconds: float = 1.0, state: State | None = No
             at=1_000 + number * seconds,
             ok=not output.startswith("!"),
         )
-        outcomes.append(sense(state, done))
+        outcomes.append(sense(state, done, EVERY))
         state = outcomes[-1].state
     return outcomes
 

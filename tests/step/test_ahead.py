@@ -9,6 +9,7 @@ from sessions import Session, edits, fails, runs
 
 from insula.hosts.hook import respond
 from insula.step import trace
+from insula.step.senses.ending import EVERY
 
 
 def before(command: str, tool: str = "Bash") -> dict[str, Any]:
@@ -17,7 +18,7 @@ def before(command: str, tool: str = "Bash") -> dict[str, Any]:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(tmp_path)
+    return Session(tmp_path, on=EVERY)
 
 
 CHECKED = (runs("pytest -q", "4 passed in 0.1s"), edits("/home/dev/project/price.py", "a", "b"))
@@ -91,7 +92,7 @@ def test_a_call_that_was_announced_and_turned_down_counts_as_nothing_done(sessio
 
 
 def test_codex_is_told_before_the_call_as_well(tmp_path: Path) -> None:
-    session = Session(tmp_path, host="codex")
+    session = Session(tmp_path, host="codex", on=EVERY)
     patch = "*** Begin Patch\n*** Update File: src/app.py\n@@\n-a = 1\n+a = 2\n*** End Patch"
     base = {"session_id": "s", "cwd": "/home/dev/project", "transcript_path": ""}
     edit = {"hook_event_name": "PostToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}}

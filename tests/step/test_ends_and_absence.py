@@ -6,6 +6,7 @@ import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
 
 from insula.step.bans import admits, guesses
+from insula.step.senses.ending import EVERY
 
 ONE = "/home/dev/project/price.py"
 GREEN = runs("pytest -q", "4 passed in 0.1s")
@@ -13,7 +14,7 @@ GREEN = runs("pytest -q", "4 passed in 0.1s")
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(tmp_path)
+    return Session(tmp_path, on=EVERY)
 
 
 def grep(pattern: str, output: str = "No matches found") -> dict[str, object]:

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, pytest_fails, reads, runs, went
 
+from insula.step.senses.ending import EVERY
+
 FIRST = "What the attempts have in common"
 
 
@@ -15,7 +17,7 @@ def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(tmp_path)
+    return Session(tmp_path, on=EVERY)
 
 
 def turns(session: Session) -> list[int]:

@@ -7,6 +7,8 @@ import pytest
 from sessions import Session, edits, fails, reads, runs, went
 from test_variants import P, Turn, follow
 
+from insula.step.senses.ending import EVERY
+
 A = P + "src/a.py"
 
 
@@ -82,7 +84,7 @@ SAFE: dict[str, list[Turn]] = {
 
 @pytest.mark.parametrize("turns", SAFE.values(), ids=SAFE.keys())
 def test_what_endangers_no_work_is_met_with_silence(tmp_path: Path, turns: list[Turn]) -> None:
-    assert follow(Session(tmp_path), turns) == []
+    assert follow(Session(tmp_path, on=EVERY), turns) == []
 
 
 ENDS: dict[str, tuple[list[Turn], str]] = {
@@ -116,7 +118,7 @@ ENDS: dict[str, tuple[list[Turn], str]] = {
 
 @pytest.mark.parametrize(("turns", "words"), ENDS.values(), ids=ENDS.keys())
 def test_an_end_that_is_what_it_says_is_met_with_silence(tmp_path: Path, turns: list[Turn], words: str) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     assert follow(session, turns) == []
     assert session.stop(words) == ""
 
@@ -140,4 +142,4 @@ ALLOWED: dict[str, list[Turn]] = {
 
 @pytest.mark.parametrize("turns", ALLOWED.values(), ids=ALLOWED.keys())
 def test_what_the_user_has_not_ruled_out_is_met_with_silence(tmp_path: Path, turns: list[Turn]) -> None:
-    assert follow(Session(tmp_path), turns) == []
+    assert follow(Session(tmp_path, on=EVERY), turns) == []

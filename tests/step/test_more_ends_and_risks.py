@@ -6,6 +6,8 @@ import pytest
 from sessions import Session, edits, fails, reads, went
 from test_variants import P, Turn, bash, follow, red
 
+from insula.step.senses.ending import EVERY
+
 
 @pytest.fixture(autouse=True)
 def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,16 +174,16 @@ DUE: dict[str, list[Turn]] = {
 
 @pytest.mark.parametrize(("turns", "words", "due"), ENDS.values(), ids=ENDS.keys())
 def test_an_end_is_spoken_of_where_nothing_shows_it(tmp_path: Path, turns: list[Turn], words: str, due: bool) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     follow(session, turns)
     assert bool(session.stop(words)) == due
 
 
 @pytest.mark.parametrize("turns", SAFE.values(), ids=SAFE.keys())
 def test_what_loses_nothing_is_met_with_silence(tmp_path: Path, turns: list[Turn]) -> None:
-    assert follow(Session(tmp_path), turns) == []
+    assert follow(Session(tmp_path, on=EVERY), turns) == []
 
 
 @pytest.mark.parametrize("turns", DUE.values(), ids=DUE.keys())
 def test_what_may_lose_work_is_told_after_it(tmp_path: Path, turns: list[Turn]) -> None:
-    assert [place for place, _ in follow(Session(tmp_path), turns)] == [len(turns)]
+    assert [place for place, _ in follow(Session(tmp_path, on=EVERY), turns)] == [len(turns)]

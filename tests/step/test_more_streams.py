@@ -8,6 +8,8 @@ from sessions import Session, edits, failed, fails, reads, went
 from test_variants import P, Turn, bash, follow, piped, red
 from test_variants_of_risk import put
 
+from insula.step.senses.ending import EVERY
+
 A = P + "src/a.py"
 
 
@@ -346,7 +348,7 @@ SLOW = {"poll forever": 31, "cycle AB good": 4, "reread file": 5}
 def test_what_goes_wrong_alike_is_told_by_the_third_turn_and_not_at_once(tmp_path: Path, name: str) -> None:
     turns = DUE[name]
     calls = [place for place, turn in enumerate(turns, 1) if not _is_change(turn)]
-    told = follow(Session(tmp_path), turns)
+    told = follow(Session(tmp_path, on=EVERY), turns)
     assert told, "nothing"
     assert 1 < told[0][0] <= SLOW.get(name, calls[2]), told
     assert len(told) <= 3
@@ -362,4 +364,4 @@ def _is_change(turn: Turn) -> bool:
 
 @pytest.mark.parametrize("turns", SILENT.values(), ids=SILENT.keys())
 def test_ordinary_work_is_met_with_silence(tmp_path: Path, turns: list[Turn]) -> None:
-    assert follow(Session(tmp_path), turns) == []
+    assert follow(Session(tmp_path, on=EVERY), turns) == []

@@ -9,6 +9,7 @@ from steps import follow, said
 
 from insula.step.action import Action
 from insula.step.proprioception import State, dump, fold, hear, load, sense
+from insula.step.senses.ending import EVERY
 from insula.step.wording import LONGEST, SIGN
 
 FAIL = ("deploy now", "!deploy: *** no rule to make target 'all'")
@@ -85,8 +86,8 @@ def test_what_became_of_a_trouble_is_told_when_it_ends() -> None:
 
 def test_an_action_that_comes_twice_counts_once() -> None:
     action = Action(tool="Bash", kind="execute", at=1.0, call="a", ok=False, error="boom", result="r", id="one")
-    state = sense(State(), action).state
-    again = sense(state, action)
+    state = sense(State(), action, EVERY).state
+    again = sense(state, action, EVERY)
     assert again.state == state
     assert not again.readings
 
@@ -109,7 +110,7 @@ actions = st.builds(
 def test_whatever_happens_at_most_one_text_follows_an_action(done: list[Action]) -> None:
     state = State()
     for action in done:
-        sensed = sense(state, action)
+        sensed = sense(state, action, EVERY)
         state = sensed.state
         assert len(sensed.text) < LONGEST
         assert 0 <= sensed.rung <= 4
@@ -121,9 +122,9 @@ def test_whatever_happens_at_most_one_text_follows_an_action(done: list[Action])
 @given(st.lists(actions, max_size=40), st.integers(0, 40))
 def test_a_checkpoint_changes_nothing(done: list[Action], cut: int) -> None:
     records = [{"v": 1, "e": "action", **action.as_dict()} for action in done]
-    whole, outcomes = fold(None, records)
-    half, first = fold(None, records[:cut])
-    rest, second = fold(load(dump(half)), records[cut:])
+    whole, outcomes = fold(None, records, EVERY)
+    half, first = fold(None, records[:cut], EVERY)
+    rest, second = fold(load(dump(half)), records[cut:], EVERY)
     assert rest == whole
     assert [each.text for each in (*first, *second)] == [each.text for each in outcomes]
 

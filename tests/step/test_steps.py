@@ -1,6 +1,7 @@
 """Streams of a coding agent that somebody else wrote down: where a note is due, by when, and where silence is."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,20 @@ import pytest
 from sessions import Session, failed, went
 
 from insula.step import trace
+from insula.step.senses.ending import EVERY
 
 CASES: list[dict[str, Any]] = [
     json.loads(line) for line in Path(__file__).with_name("steps.jsonl").read_text("utf-8").splitlines()
 ]
 
 
-def play(home: Path, case: dict[str, Any], batches: bool) -> list[tuple[int, str]]:
+OFF = {"at_risk", "unproven"}
+"""Kinds of trouble whose senses are off by default."""
+
+
+def play(home: Path, case: dict[str, Any], batches: bool, on: Collection[str]) -> list[tuple[int, str]]:
     """The texts of a stream, each with the place of the call that it followed."""
-    session = Session(home, case["id"], batches=batches)
+    session = Session(home, case["id"], batches=batches, on=on)
     if rules := case.get("rules"):
         trace.append(trace.folder(str(home), case["id"]), {"e": "rules", "at": session.at, "words": rules})
     told: list[tuple[int, str]] = []
@@ -54,15 +60,18 @@ def _call(call: dict[str, Any]) -> dict[str, Any]:
     return failed(call["tool"], call["input"], call["output"], call.get("seconds", 0.1))
 
 
+@pytest.mark.parametrize("on", [(), EVERY], ids=["default", "all on"])
 @pytest.mark.parametrize("batches", [True, False], ids=["batches", "no batches"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['kind']}")
 def test_a_note_comes_in_time_and_where_none_is_due_there_is_silence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], batches: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], batches: bool, on: Collection[str]
 ) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "off")
-    told = play(tmp_path, case, batches)
+    told = play(tmp_path, case, batches, on)
     most = case.get("max_texts")
     assert most is None or len(told) <= most, (case["why"], told)
-    if case["expect"] == "note":
+    if case["kind"] in OFF and not on:
+        assert not told
+    elif case["expect"] == "note":
         assert told, case["why"]
         assert case["first_by"] is None or told[0][0] <= case["first_by"], (case["why"], told)

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from sessions import Session, edits, failed, fails, reads, runs, went
 
+from insula.step.senses.ending import EVERY
+
 MISSING = "File does not exist. Note: your current working directory is /home/dev/project."
 
 
@@ -16,7 +18,7 @@ def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[True, False], ids=["batches", "no batches"])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
-    return Session(tmp_path, batches=request.param)
+    return Session(tmp_path, batches=request.param, on=EVERY)
 
 
 def misses(number: int) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def test_turns_that_all_fail_alike_are_told_once_each_and_begin_at_the_first_run
 
 
 def test_a_batch_of_four_refused_edits_says_nothing_and_three_of_them_begin_at_the_first_rung(tmp_path: Path) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     error = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>"
 
     def batch(turn: int) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def test_a_batch_of_four_refused_edits_says_nothing_and_three_of_them_begin_at_t
 
 
 def test_a_batch_that_comes_twice_or_before_its_calls_changes_nothing(tmp_path: Path) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     for turn in range(2):
         calls = [misses(10 * turn + number) | {"tool_use_id": f"t{turn}-{number}"} for number in range(4)]
         batch = {
@@ -69,7 +71,7 @@ def test_a_batch_that_comes_twice_or_before_its_calls_changes_nothing(tmp_path: 
 
 
 def test_slow_calls_at_once_are_one_turn_without_a_batch(tmp_path: Path) -> None:
-    session = Session(tmp_path, batches=False)
+    session = Session(tmp_path, batches=False, on=EVERY)
     for number in range(6):  # all of them began together, and each took ten seconds longer than the one before
         text = session.tell(
             fails(f"./slow {number}", "no such host", seconds=10.0 * (number + 1)) | {"tool_use_id": f"t{number}"}, 10
@@ -79,7 +81,7 @@ def test_slow_calls_at_once_are_one_turn_without_a_batch(tmp_path: Path) -> None
 
 def test_the_transcript_s_message_tells_a_turn(tmp_path: Path) -> None:
     transcript = tmp_path / "t.jsonl"
-    session = Session(tmp_path, batches=False)
+    session = Session(tmp_path, batches=False, on=EVERY)
     ids = [f"toolu_{number}" for number in range(8)]
     transcript.write_text(
         "".join(
@@ -95,21 +97,21 @@ def test_the_transcript_s_message_tells_a_turn(tmp_path: Path) -> None:
 def test_a_transcript_that_tells_nothing_is_no_harm(tmp_path: Path, content: str) -> None:
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(content)
-    session = Session(tmp_path, batches=False)
+    session = Session(tmp_path, batches=False, on=EVERY)
     for number in range(4):
         session.tell(fails("deploy") | {"tool_use_id": f"t{number}", "transcript_path": str(transcript)}, 30)
     assert len(session.said) == 2
 
 
 def test_a_clock_that_jumps_splits_and_joins_no_more_than_one_turn(tmp_path: Path) -> None:
-    session = Session(tmp_path, batches=False)
+    session = Session(tmp_path, batches=False, on=EVERY)
     for number, jump in enumerate((30, -7_200, 30, 86_400, -86_400, 30)):
         session.tell(fails("deploy", "it went wrong") | {"tool_use_id": f"t{number}"}, jump)
     assert [text.count("failed in") for text in session.said] == [1, 1]
 
 
 def test_one_turn_has_one_text_whatever_is_felt(tmp_path: Path) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     session.prompt("fix it, but don't commit")
     session.follow([edits(), fails("deploy")] * 2)
     texts = session.act(
@@ -124,7 +126,7 @@ def test_a_turn_with_something_that_went_well_is_no_row(session: Session) -> Non
 
 
 def test_gemini_and_codex_tell_turns_by_their_times(tmp_path: Path) -> None:
-    session = Session(tmp_path, host="codex", batches=False)
+    session = Session(tmp_path, host="codex", batches=False, on=EVERY)
 
     def did(number: int) -> dict[str, Any]:
         missing = f"cat: f{number}: No such file or directory\n"

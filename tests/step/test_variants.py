@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, reads, runs, went
 
+from insula.step.senses.ending import EVERY
+
 Turn = Payload | tuple[Payload, ...] | str
 """A call, several at once, or the user's words."""
 P = "/home/dev/project/"
@@ -259,7 +261,7 @@ def test_the_third_failure_that_changes_have_not_touched_is_told(tmp_path: Path,
         for place, turn in enumerate(turns, 1)
         if isinstance(turn, dict) and turn.get("tool_name") == "Bash" and "sed" not in str(turn["tool_input"])
     ]
-    told = follow(Session(tmp_path), turns)
+    told = follow(Session(tmp_path, on=EVERY), turns)
     assert told, "nothing"
     assert told[0][0] == checks[2], told
     assert len(told) <= 2
@@ -379,6 +381,6 @@ REPEATED: dict[str, tuple[list[Turn], int]] = {
 
 @pytest.mark.parametrize(("turns", "by"), REPEATED.values(), ids=REPEATED.keys())
 def test_what_is_tried_again_in_vain_is_told(tmp_path: Path, turns: list[Turn], by: int) -> None:
-    told = follow(Session(tmp_path), turns)
+    told = follow(Session(tmp_path, on=EVERY), turns)
     assert told and told[0][0] <= by, told
     assert told[0][0] > 1

@@ -6,6 +6,8 @@ import pytest
 from sessions import Payload, Session, edits, fails, reads, runs, went
 from test_variants import P, Turn, follow, red
 
+from insula.step.senses.ending import EVERY
+
 
 @pytest.fixture(autouse=True)
 def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +87,7 @@ SWINGS: dict[str, list[Turn]] = {
 
 @pytest.mark.parametrize("turns", SWINGS.values(), ids=SWINGS.keys())
 def test_what_is_done_and_undone_and_done_again_is_told(tmp_path: Path, turns: list[Turn]) -> None:
-    told = follow(Session(tmp_path), turns)
+    told = follow(Session(tmp_path, on=EVERY), turns)
     assert told and told[0][0] > 3, told
 
 
@@ -118,7 +120,7 @@ RISKS = [
 
 @pytest.mark.parametrize("command", RISKS)
 def test_what_may_lose_work_is_told_once_before_the_call_or_after_it(tmp_path: Path, command: str) -> None:
-    before, after = Session(tmp_path, "before"), Session(tmp_path, "after")
+    before, after = Session(tmp_path, "before", on=EVERY), Session(tmp_path, "after", on=EVERY)
     for session in (before, after):
         session.prompt("add the totals")
         session.follow([edits(P + "src/a.py"), edits(P + "src/b.py"), edits(P + "src/c.py")])
@@ -153,7 +155,7 @@ FORBIDDEN = [
 
 @pytest.mark.parametrize(("words", "command"), FORBIDDEN)
 def test_what_the_user_has_ruled_out_is_told(tmp_path: Path, words: str, command: str) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     session.prompt(words)
     session.follow([reads(), runs(command, "done"), runs("git log -1", "x")])
     assert len(session.said) == 1 and "asked not to" in session.said[0]
@@ -188,6 +190,6 @@ ENDS: dict[str, tuple[list[Turn], str]] = {
 
 @pytest.mark.parametrize(("turns", "words"), ENDS.values(), ids=ENDS.keys())
 def test_an_end_that_nothing_shows_is_told(tmp_path: Path, turns: list[Turn], words: str) -> None:
-    session = Session(tmp_path)
+    session = Session(tmp_path, on=EVERY)
     assert follow(session, turns) == []
     assert session.stop(words), "silent"

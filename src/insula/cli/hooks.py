@@ -11,6 +11,7 @@ from insula.errors import InputError
 from insula.hosts import install, places, present, projects, switch
 from insula.hosts.install import Outcome
 from insula.hosts.places import Host
+from insula.step.senses.ending import EVERY
 
 _NO_CHANGE = {
     "whole": "hooks are already in",
@@ -148,8 +149,10 @@ def _uninstall_all(json: bool) -> int:
     return 0
 
 
-def turn(on: bool, project: bool, json: bool) -> int:
-    """Switch the hooks on or off."""
+def turn(on: bool, sense: str | None, project: bool, json: bool) -> int:
+    """Switch the hooks on or off, or one of their senses."""
+    if sense is not None:
+        return _turn_sense(on, sense, project, json)
     house, here = places.home(), Path.cwd()
     switch.turn(house, on, here if project else None)
     off = switch.is_off(house, here)
@@ -161,6 +164,23 @@ def turn(on: bool, project: bool, json: bool) -> int:
     if on and off:
         other = "insula on" if project else "insula on --project"
         print(f"They are still off here by another switch; `{other}` turns it.")
+    return 0
+
+
+def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> int:
+    name, known = sense.replace("-", "_"), ", ".join(sorted(EVERY))
+    if name not in EVERY:
+        raise InputError(f"{sense!r} is no sense; the senses are {known}.")
+    if project:
+        raise InputError("A sense is switched for all projects; leave out --project.")
+    house = places.home()
+    switch.turn_sense(house, name, on)
+    speaking = sorted(switch.senses(house))
+    if json:
+        return _print_json({"on": on, "sense": name, "speaking": speaking})
+    print(f"{name} is {'on' if on else 'off'}; this holds from the next event on. On are {', '.join(speaking)}.")
+    if switch.is_off(house, Path.cwd()):
+        print("The hooks themselves are off here; `insula on` turns them on.")
     return 0
 
 

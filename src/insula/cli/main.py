@@ -68,6 +68,9 @@ _HOSTS = (
 )
 Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
+Sense = Annotated[
+    str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as delivery; insula doctor names them.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 
 
@@ -112,19 +115,19 @@ def doctor(
 
 
 @app.command()
-def on(project: Project = False, json: Json = False) -> None:
-    """Switch the hooks on."""
+def on(sense: Sense = None, project: Project = False, json: Json = False) -> None:
+    """Switch the hooks on, or one of their senses."""
     from insula.cli.hooks import turn
 
-    raise typer.Exit(turn(True, project, json))
+    raise typer.Exit(turn(True, sense, project, json))
 
 
 @app.command()
-def off(project: Project = False, json: Json = False) -> None:
-    """Switch the hooks off; also INSULA_OFF=1."""
+def off(sense: Sense = None, project: Project = False, json: Json = False) -> None:
+    """Switch the hooks off, or one of their senses; also INSULA_OFF=1."""
     from insula.cli.hooks import turn
 
-    raise typer.Exit(turn(False, project, json))
+    raise typer.Exit(turn(False, sense, project, json))
 
 
 @app.command()

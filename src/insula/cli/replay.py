@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from insula.cli import replay_text
 from insula.cli.terminal import say, tell
 from insula.errors import InputError
-from insula.hosts import places
+from insula.hosts import places, switch
 from insula.replay import learn as learning
 from insula.replay.find import Found, find, folders, foreign, unread
 from insula.replay.gather import Gathered, gather
@@ -99,12 +99,13 @@ def _read(found: Found) -> Gathered:
     """Read everything, with a bar where somebody looks."""
     console = Console(stderr=True)
     size = sum(source.size for sources in found.sessions for source in sources)
+    on = switch.senses(places.home())
     if not console.is_terminal:
-        return gather(found)
+        return gather(found, on=on)
     columns = (TextColumn("Looking back"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=size)
-        return gather(found, _steps(lambda done: bar.advance(task, done)))
+        return gather(found, _steps(lambda done: bar.advance(task, done)), on)
 
 
 def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[int], None]:

@@ -22,6 +22,7 @@ from insula.hosts.consent import Check, State, leave
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
 from insula.hosts.present import Present
+from insula.step.senses.register import FALSE, MEASURED, Measured
 
 DAYS = 7
 """How far back failures are counted."""
@@ -75,6 +76,7 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
     ours = {one.id for one, files in found.items() if files.here}
     if ours:
         yield from (*_house(house, _again(found)), *_code(house, _again(found)), *_switches(house, here))
+        yield from _senses(switch.senses(house))
         yield from _failed("", failures, ours, _again(found))
     else:
         wanted = host.id if host else f"HOST, where HOST is one of {', '.join(HOSTS)}"
@@ -250,6 +252,28 @@ def _switches(house: Path, here: Path) -> Iterator[Check]:
         yield Check("", "switch", "idle", f"switched off in {projects.root(here)}", "insula on --project")
     else:
         yield Check("", "switch", "ok", "on")
+
+
+def _senses(on: Set[str]) -> Iterator[Check]:
+    """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
+    speaking, silent = _reasons(on, True) or "none", _reasons(on, False) or "none"
+    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {speaking}")
+    yield Check("", "senses", "ok", f"off, by the same: {silent}; insula on SENSE switches one on")
+
+
+def _reasons(on: Set[str], speaks: bool) -> str:
+    groups = ((row, [name for name in row.senses if (name in on) == speaks]) for row in MEASURED)
+    return "; ".join(f"{', '.join(names)} ({_reason(row, speaks)})" for row, names in groups if names)
+
+
+def _reason(row: Measured, speaks: bool) -> str:
+    why = [row.kept] if speaks == row.speaks else ["switched by you"]
+    if row.speaks and row.texts:
+        why.insert(0, f"{row.useful} of {row.texts} useful, {row.false} false")
+    elif row.texts:
+        wrong = row.false > FALSE * row.texts
+        why.insert(0, f"{row.false} of {row.texts} false" if wrong else f"{row.useful} of {row.texts} useful")
+    return "; ".join(filter(None, why))
 
 
 def _failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:

@@ -248,16 +248,18 @@ _EVENTS = {"start": _start, "prompt": _prompt, "before": _foresee, "action": _ac
 def _settled(home: str, event: "Event", now: float) -> str:
     """Takes in what the trace has since the last hook, and returns what there is to say."""
     from insula.step.proprioception import dump, end, fold, load
+    from insula.step.senses.register import switched
 
+    on = switched(config(home).get("senses"))
     folder = trace.folder(home, event.session, event.agent if event.kind in {"before", "action"} else "")
     with trace.Checkpoint(folder, load) as checkpoint:
         if not checkpoint.held:
             return ""
-        state, outcomes = fold(checkpoint.value, checkpoint.fresh)
+        state, outcomes = fold(checkpoint.value, checkpoint.fresh, on)
         if checkpoint.value is None:
             outcomes = outcomes[-len(event.actions) :] if event.actions else []  # the others were told in their time
         if event.kind == "stop":
-            outcomes.append(end(state, event.said))
+            outcomes.append(end(state, event.said, on))
             state = outcomes[-1].state
         last = max(outcomes, key=lambda sensed: (bool(sensed.text), sensed.rung)) if outcomes else None
         told = _said(home, event, last, now) if last is not None and last.text else ""

@@ -18,7 +18,7 @@ from insula.hosts import runtime
 from insula.hosts.places import Host
 
 NAME = "insula"
-ABOUT = "Notices when the agent goes round in circles, fails alike again and again or puts work at risk, and says so."
+ABOUT = "Notices when the agent goes round in circles, fails alike again and again or goes round a check, and says so."
 RUN = "hook/run.py"
 HOOKS = "hooks/hooks.json"
 README = f"""# Insula

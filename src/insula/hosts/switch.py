@@ -1,4 +1,4 @@
-"""What a person may set for the hooks: on and off, here or everywhere; and the erasure of what they wrote down."""
+"""What a person may set for the hooks: on and off, here or everywhere, by sense; and the erasure of what they wrote."""
 
 import contextlib
 import json
@@ -10,6 +10,7 @@ from typing import Any, cast
 from insula.errors import SettingsError
 from insula.hosts import files
 from insula.settings import Settings, load
+from insula.step.senses.register import switched
 from insula.step.trace import project
 
 FILE = "hook.json"
@@ -33,11 +34,14 @@ def read(home: Path) -> dict[str, Any]:
     found = files.read_json(home / FILE) if is_readable(home) else {"off": True}
     listed: object = found.get("projects_off")
     here = cast(list[object], listed) if isinstance(listed, list) else []
+    by_hand: object = found.get("senses")
+    senses = cast(dict[str, object], by_hand) if isinstance(by_hand, dict) else {}
     return {
         "v": 1,
         "off": found.get("off") is True,
         "projects_off": [one for one in here if isinstance(one, str)],
         "holdout": found.get("holdout", Settings.model_fields["holdout"].default),
+        **({"senses": kept} if (kept := {name: yes for name, yes in senses.items() if isinstance(yes, bool)}) else {}),
     }
 
 
@@ -79,6 +83,22 @@ def turn(home: Path, on: bool, cwd: Path | None = None) -> None:
             here = project(str(cwd))
             now["projects_off"] = [one for one in now["projects_off"] if one != here] + ([] if on else [here])
         _write(home, now)
+
+
+def turn_sense(home: Path, name: str, on: bool) -> None:
+    """Switch one sense on or off; what a person has said holds whatever is the default.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    with files.alone(home):
+        now = read(home)
+        _write(home, {**now, "senses": {**now.get("senses", {}), name: on}})
+
+
+def senses(home: Path) -> frozenset[str]:
+    """The senses that speak: those that do so by default, but for what a person has switched."""
+    return switched(read(home).get("senses"))
 
 
 def is_off(home: Path, cwd: Path) -> bool:

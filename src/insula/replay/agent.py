@@ -13,6 +13,7 @@ from insula.step.action import Action
 from insula.step.evidence import ACTIONS
 from insula.step.proprioception import Sensed, State, end, forget, hear, sense
 from insula.step.senses import CLIMBING, absent, against_words, at_risk, bypass, delivery, vanished
+from insula.step.senses.register import DEFAULT
 from insula.step.state import Reading
 
 CALM = 3
@@ -69,8 +70,8 @@ class Agent:
         moments: the stretches that are over.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, on: frozenset[str] = DEFAULT) -> None:
+        self.name, self._on = name, on
         self.actions: list[Action] = []
         self.moments: list[Moment] = []
         self._state = State()
@@ -104,7 +105,7 @@ class Agent:
 
     def stop(self) -> None:
         """The agent stops; nothing is known of its last words."""
-        sensed = end(self._state, "")
+        sensed = end(self._state, "", self._on)
         self._state = sensed.state
         if sensed.text and sensed.said is not None and self._recent:
             self._at_once(self._recent[-1].point, sensed.said, sensed.text)
@@ -123,7 +124,7 @@ class Agent:
             timed: whether the transcript tells the time.
         """
         action, before = done.action.replace(context=self._context, context_window=self._window_size), self.spent
-        sensed = sense(self._state, action)
+        sensed = sense(self._state, action, self._on)
         self._state = sensed.state
         self._estimated += waste.tokens(action)
         if action.ran and len(self.actions) < ACTIONS:

@@ -20,6 +20,7 @@ from insula.replay.session import Troubles, streams
 from insula.step.asked import Asked, wishes
 from insula.step.asked import found as asked_in_session
 from insula.step.patterns import PATTERNS
+from insula.step.senses.register import DEFAULT
 
 KEPT = 50
 """Sessions whose timelines are kept."""
@@ -63,21 +64,22 @@ class Gathered(NamedTuple):
     """Of the newest sessions that tell the time, the earliest first."""
 
 
-def gather(found: Found, tell: Tell = lambda _: None) -> Gathered:
+def gather(found: Found, tell: Tell = lambda _: None, on: frozenset[str] = DEFAULT) -> Gathered:
     """Read all that was found.
 
     Args:
         found: the files.
         tell: told the bytes of each line that was read.
+        on: the names of the senses that feel.
     """
     gathering, began = _Gathering(found), clock.monotonic()
-    for look in _looks(found, gathering, tell):
+    for look in _looks(found, gathering, tell, on):
         gathering.add(look)
     gathering.totals.seconds = clock.monotonic() - began
     return gathering.done()
 
 
-def _looks(found: Found, gathering: "_Gathering", tell: Tell) -> Iterator[Look]:
+def _looks(found: Found, gathering: "_Gathering", tell: Tell, on: frozenset[str]) -> Iterator[Look]:
     seen, troubles = Seen(), gathering.troubles
 
     def count_bytes(size: int) -> None:
@@ -87,7 +89,7 @@ def _looks(found: Found, gathering: "_Gathering", tell: Tell) -> Iterator[Look]:
     for sources in found.sessions:
         gathering.totals.files += len(sources)
         for stream in streams(sources, seen, troubles, count_bytes):
-            yield Look(stream)
+            yield Look(stream, on)
 
 
 class _Gathering:

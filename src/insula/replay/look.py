@@ -13,6 +13,7 @@ from insula.replay.session import Stream
 from insula.step import trace
 from insula.step.correction import CORRECTION, INTERRUPT, PROMPT, REJECTION, read
 from insula.step.patterns import outcomes
+from insula.step.senses.register import DEFAULT
 
 POINTS = 5_000
 """Actions of a session that stand on its timeline."""
@@ -36,6 +37,10 @@ OTHERS = "unknown: others"
 class Look:
     """A session, and its project.
 
+    Args:
+        stream: its events.
+        on: the names of the senses that feel.
+
     Attributes:
         replayed: what it tells.
         project: the hash that evidence goes by; empty where the transcript names no folder.
@@ -44,12 +49,12 @@ class Look:
         said: what the user said to the main agent, as records of a trace, with a mark where it acted between.
     """
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, on: frozenset[str] = DEFAULT) -> None:
         self.replayed = Replayed(id=stream.id, host=stream.host, path=stream.path)
         self.project = self.place = ""
         self.wasted_calls = Counter[str]()
         self.said = list[dict[str, Any]]()
-        self._timed = stream.timed
+        self._timed, self._on = stream.timed, on
         self._agents: dict[str, Agent] = {}
         self._step = 0
         self._stopped = False
@@ -76,7 +81,7 @@ class Look:
 
     def _agent(self, name: str) -> Agent:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
-        return self._agents.setdefault(name, Agent(name))
+        return self._agents.setdefault(name, Agent(name, self._on))
 
     def _ask(self, asked: Asked) -> None:
         self.replayed.tool_uses += 1

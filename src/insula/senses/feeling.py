@@ -68,6 +68,8 @@ def action(
 def feel(state: State | None, action: Action) -> Felt:
     """What the senses feel after an action; give the state back with the next one.
 
+    Only those that speak by default feel anything.
+
     Args:
         state: what was felt so far; None at the beginning.
         action: what was done; see `action`.
@@ -82,6 +84,7 @@ def feel(state: State | None, action: Action) -> Felt:
 def feel_messages(messages: Sequence[object], state: State | None = None, *, exempt: Container[str] = ()) -> Felt:
     """What the senses feel at the end of a list of messages, as it is about to go to a model.
 
+    Only those that speak by default feel anything.
     Takes the messages of OpenAI (chat and responses), Anthropic, LangChain and Pydantic AI, as mappings or as objects.
     What is no message that it knows is passed over.
 

@@ -1,6 +1,7 @@
 """An agent's sense of what it is doing: each action moves the state on, and now and then there is something to say.
 
-Pure: the trace is folded through here by the hook, by a replay and by a benchmark alike.
+Pure: the trace is folded through here by the hook, by a replay and by a benchmark alike. Only the senses that are on
+feel anything; the state holds what all of them need, so that one that is switched on knows what went before.
 """
 
 from insula.step import goal as goals
@@ -10,6 +11,7 @@ from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
 from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation, vestibular
+from insula.step.senses.register import DEFAULT
 from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
@@ -60,12 +62,13 @@ class Sensed(Value):
         return self.rung == FLAG
 
 
-def sense(state: State, action: Action) -> Sensed:
+def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     """What the senses feel after an action, and the one thing to say about it, if any.
 
     Args:
         state: before the action.
         action: what was done.
+        on: the names of the senses that feel.
     """
     if action.id and action.id in state.known:
         return Sensed(state=state)
@@ -80,7 +83,8 @@ def sense(state: State, action: Action) -> Sensed:
     edits = oscillation.follow(state.edits, action)
     state = state.replace(window=window, goals=opened, edits=edits, wait=vestibular.followed(state.wait, action))
     senses = (*_minding(), *SENSES) if action.acts or state.bans else SENSES
-    readings = tuple(reading for each in senses if (reading := each.feel(state, action)) is not None)
+    feeling = (each for each in senses if each.NAME in on)
+    readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
     ended = _ended(state, shut, action.at)
@@ -135,17 +139,19 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 
 
-def foresee(state: State, action: Action) -> Sensed:
+def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
 
     Args:
         state: before the call.
         action: what is about to be done, as if it had gone well.
+        on: the names of the senses that feel.
     """
     turn = entered(state.turn, action).number
     action = action.replace(nth=turn)
+    feeling = (each for each in _minding() if each.NAME in on)
     readings = tuple(
-        reading.replace(ahead=True) for each in _minding() if (reading := each.foresee(state, action)) is not None
+        reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
     )
     return _told_once(state, readings).replace(readings=readings)
 
@@ -156,16 +162,18 @@ def _minding() -> "tuple[Minding, ...]":
     return MINDING
 
 
-def end(state: State, said: str) -> Sensed:
+def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
     """What is felt when the agent stops.
 
     Args:
         state: when it stops.
         said: its last words.
+        on: the names of the senses that feel.
     """
     from insula.step.senses.ending import AT_THE_END
 
-    readings = tuple(reading for each in AT_THE_END if (reading := each.feel_end(state, said)) is not None)
+    feeling = (each for each in AT_THE_END if each.NAME in on)
+    readings = tuple(reading for each in feeling if (reading := each.feel_end(state, said)) is not None)
     return _told_once(state, readings).replace(readings=readings)
 
 
@@ -276,10 +284,15 @@ QUIET = 12
 # From and to the trace.
 
 
-def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sensed]]":
+def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFAULT) -> "tuple[State, list[Sensed]]":
     """The state after further records of a trace, and what came of each action.
 
     Records of other kinds are passed over, and so are actions that are none.
+
+    Args:
+        state: before them; None at the beginning.
+        records: what the trace has since.
+        on: the names of the senses that feel.
     """
     state = state or State()
     outcomes: list[Sensed] = []
@@ -296,12 +309,12 @@ def fold(state: State | None, records: "list[Record]") -> "tuple[State, list[Sen
             ids = record.get("ids")
             state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
         elif kind == "before" and (action := acted(record)) is not None:
-            outcomes.append(foresee(state, action))
+            outcomes.append(foresee(state, action, on))
             state = outcomes[-1].state
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
             action = action.replace(**{name: known[name] for name in _MORE if name in known})
-            outcomes.append(sense(state, action))
+            outcomes.append(sense(state, action, on))
             state = outcomes[-1].state
     return state, outcomes
 
@@ -336,13 +349,6 @@ def acted(record: "Record") -> Action | None:
         return Action.of(record)
     except TypeError:
         return None
-
-
-def labels() -> dict[str, str]:
-    """What each sense feels, in a word for people."""
-    from insula.step.senses.ending import ALL
-
-    return {name: each.LABEL for name, each in ALL.items()}
 
 
 TYPE_CHECKING = False

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from insula.hosts import places, switch
 from insula.replay.find import Found, find
 from insula.replay.gather import Gathered, gather
 from insula.replay.overview import Overview, overview
@@ -62,5 +63,5 @@ class Lookback:
             if self._looked.view is None:
                 self._looked = Looked(read=read, size=size)
 
-        gathered: Gathered = gather(found, tell)
+        gathered: Gathered = gather(found, tell, switch.senses(places.home()))
         return overview(gathered.sessions, gathered.totals)

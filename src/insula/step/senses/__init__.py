@@ -2,7 +2,7 @@
 
 A sense is one file with all that it is: what it feels, what it exempts, how it counts, what is said of it, its label.
 To add one, write the file and name it in the table below, or in that of `minding` or `ending`, whose senses
-a call only pays for where they may feel something.
+a call only pays for where they may feel something. Whether it speaks by default stands in `register`.
 """
 
 from insula.step.senses import (

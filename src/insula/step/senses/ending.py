@@ -10,3 +10,5 @@ if TYPE_CHECKING:
 AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
 """Of several that feel something, the first speaks."""
 ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*MINDING, *SENSES, *AT_THE_END)}
+EVERY = frozenset(ALL)
+"""Their names, those of the senses that are off by default as well."""
