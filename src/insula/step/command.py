@@ -107,7 +107,7 @@ def _bare(part: Simple) -> Simple:
             words = list(inner[-1].words)
         elif "=" in first and first.split("=", 1)[0].isidentifier():
             del words[0]
-        elif first[0] == "$" and words[1:2] == ["="]:  # PowerShell sets a variable
+        elif first.startswith("$") and words[1:2] == ["="]:  # PowerShell sets a variable
             words = [] if first.lower().startswith("$env:") else words[2:]
         elif before := _before(words, name):
             del words[:before]
@@ -237,7 +237,7 @@ def _waits(part: Simple) -> bool:
         or any(word.split("-")[0] == programs.WAITING for word in (name, first, _first(words, 1)))
     ):
         return True
-    if name == "tail" and any(word[0] == "-" and "f" in word.lower() for word in words[1:3]):
+    if name == "tail" and any(word.startswith("-") and "f" in word.lower() for word in words[1:3]):
         return True
     if name == "gh":
         return first in {"run", "workflow"} or (first == "pr" and _first(words, 1) in programs.GH_POLLS)
@@ -322,7 +322,7 @@ def _act(words: "tuple[str, ...]") -> str:
     if name == "git":
         return _git(first, words, rest)
     if name in {"rm", "rmdir", "del", "rd", "remove-item", "trash", "unlink"}:
-        deep = any(word[0] in "-/" and ("r" in word.lower() or word.lower() == "/s") for word in words[1:])
+        deep = any(word.startswith(("-", "/")) and ("r" in word.lower() or word.lower() == "/s") for word in words[1:])
         return DELETES if deep or name != "rm" else DELETES if len(words) > 1 else ""
     if name == "find" and "-delete" in rest:
         return DELETES
@@ -345,7 +345,7 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
     if first == "reset":
         return RESETS if rest & {"--hard", "--merge", "--keep"} else ""
     if first == "clean":
-        dry = "--dry-run" in rest or any(word[0] == "-" and word[1:2] != "-" and "n" in word for word in rest)
+        dry = "--dry-run" in rest or any(word.startswith("-") and word[1:2] != "-" and "n" in word for word in rest)
         return "" if dry else CLEANS
     if first == "restore":
         return "" if "--staged" in rest and "--worktree" not in rest else DISCARDS
