@@ -177,6 +177,16 @@ def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(tmp_pat
     assert "has not been run since the last change" in session.said[0]
 
 
+def test_what_a_sense_said_before_it_was_switched_off_does_not_count_as_heeded(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    fails_alike(session)
+    switch.turn_sense(tmp_path, "nociception", False)
+    fails_alike(session)
+    session.follow(reads(f"/home/dev/project/{n}.py", f"x = {n}\n") for n in range(6))
+    records = trace.read(trace.folder(str(tmp_path), "s"))[0]
+    assert noted(tmp_path) == ["nociception"] and not [one for one in records if one.get("e") == "heeded"]
+
+
 def test_a_sense_that_is_off_keeps_no_other_from_speaking(tmp_path: Path) -> None:
     session = Session(tmp_path)
     swings(session)

@@ -72,6 +72,7 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     """
     if action.id and action.id in state.known:
         return Sensed(state=state)
+    state = _without_silent(state, on)
     turn = entered(state.turn, action)
     action = action.replace(nth=turn.number)
     known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
@@ -92,6 +93,15 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
         watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
     )
     return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
+
+
+def _without_silent(state: State, on: frozenset[str]) -> State:
+    """The state without the troubles of senses that were switched off meanwhile: nothing shows how those go on."""
+    steps = tuple(step for step in state.steps if step.sense in on)
+    if len(steps) == len(state.steps):
+        return state
+    watched = state.watch is not None and any(step.key == state.watch.key for step in steps)
+    return state.replace(steps=steps, watch=state.watch if watched else None)
 
 
 def _spoken(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
