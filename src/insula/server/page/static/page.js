@@ -28,10 +28,17 @@ addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
-document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const current = document.querySelector(".top nav [aria-current]");
+if (current) centre(current.parentElement, current);
 const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));
 listen(document.getElementById("signals"));
 zooms(document.getElementById("zoom"));
 draw();
+
+/** Scroll a row so that a part of it is in its middle. `scrollIntoView` would make some browsers tab on from there. */
+function centre(row, part) {
+  const [outer, inner] = [row, part].map((one) => one.getBoundingClientRect());
+  row.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+}
