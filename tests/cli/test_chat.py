@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
@@ -20,6 +20,7 @@ import pytest
 
 from insula.cli import chat as command
 from insula.cli import common, render
+from insula.metacognition.opening import Opening
 from insula.testing import Behaviour, FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
@@ -307,7 +308,6 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         terminal.types("Where does Ana live?\n")
         while not server.requests:
             time.sleep(0.05)
-        time.sleep(0.3)
         terminal.types("\x03")
         assert terminal.sees("what you wrote is kept"), terminal.seen
         assert terminal.sees("> "), terminal.seen
@@ -319,6 +319,26 @@ def test_ctrl_c_stops_the_answer_keeps_the_message_and_the_conversation_goes_on(
         terminal.types("\x04")
         assert terminal.leaves() == 0
     assert [line[0] for line in said(home)] == ["Where does Ana live?", "And Tom?", "The answer is 4."]
+
+
+def test_ctrl_c_before_the_message_is_written_does_not_say_that_it_is_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def typed(_: object) -> Iterator[str]:
+        return iter(["Where does Ana live?", "/quit"])
+
+    monkeypatch.setattr(Opening, "_read", interrupted)
+    monkeypatch.setattr(sys, "stdin", Pipe(b""))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(command, "_typed", typed)
+    assert command.run(model="test", user="me", session=None, resume=False, json=False) == 0
+    shown = capsys.readouterr().out
+    assert "stopped before what you wrote was kept" in shown
+    assert "is kept" not in shown
+    assert said(home) == []
 
 
 def test_ctrl_c_on_an_empty_line_says_how_to_leave(home: Path) -> None:

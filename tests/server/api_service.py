@@ -10,7 +10,7 @@ import httpx2
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import server
-from insula.testing import Reply, Request
+from insula.testing import Reply, Request, ScriptedModel
 
 Replies = Callable[[Request], Reply]
 Serve = Callable[[Service], AbstractAsyncContextManager[str]]
@@ -23,7 +23,12 @@ class MakeService(Protocol):
     """Makes a service of a script, of tokens, or of a model that takes its time."""
 
     def __call__(
-        self, replies: Replies = ..., *, tokens: Mapping[str, str] | None = None, delay: float = 0.0
+        self,
+        replies: Replies = ...,
+        *,
+        tokens: Mapping[str, str] | None = None,
+        delay: float = 0.0,
+        model: ScriptedModel | None = None,
     ) -> Service:
         """A service over the store of the test."""
         ...

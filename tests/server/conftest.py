@@ -40,11 +40,17 @@ async def metacognition(anyio_backend: str, tmp_path: Path) -> AsyncGenerator[Me
 def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
     """Makes services over the store of the test."""
 
-    def make(replies: Replies = answer, *, tokens: Mapping[str, str] | None = None, delay: float = 0.0) -> Service:
+    def make(
+        replies: Replies = answer,
+        *,
+        tokens: Mapping[str, str] | None = None,
+        delay: float = 0.0,
+        model: ScriptedModel | None = None,
+    ) -> Service:
         return Service(
             chat=Chat(
                 metacognition,
-                ScriptedModel(replies, delay=delay),
+                model or ScriptedModel(replies, delay=delay),
                 requests=Requests(lambda user: tmp_path / user / REQUESTS),
             ),
             model="scripted",

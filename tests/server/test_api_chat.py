@@ -2,22 +2,27 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
-from api_service import Client, MakeService, Serve, say
+from api_service import Client, MakeService, Serve, answer, say
 
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.memory import statements
 from insula.metacognition import Metacognition
 from insula.server.api import talk
+from insula.server.api.talk import STREAM
 from insula.server.app import create_app
 from insula.server.turns import AT_ONCE, Turns
 from insula.testing import Request
+from patience import DEADLOCK_SECONDS, Gate, HeldModel, until
 
 pytestmark = pytest.mark.anyio
 
+ACCEPT = ["application/json", STREAM]
 SAID = {"user": "ana", "session": "monday", "message": "I live in Lisbon."}
 
 
@@ -29,6 +34,11 @@ def events(text: str) -> list[tuple[str, Any]]:
         if fields:
             found.append((fields.get("event", ""), json.loads(fields["data"]) if "data" in fields else None))
     return found
+
+
+def encoded(_: str) -> list[float]:
+    """What an encoder makes of a text that nobody compares with anything."""
+    return [1.0, 0.0]
 
 
 async def test_a_message_is_answered_with_what_metacognition_made_of_it(
@@ -155,71 +165,78 @@ async def test_a_body_that_is_no_json_by_its_own_word_is_refused(make_service: M
         assert found.status_code == 422, kind
 
 
+@pytest.mark.parametrize("accept", ACCEPT)
 async def test_a_client_that_goes_away_leaves_a_turn_that_is_finished_and_stored(
-    make_service: MakeService, served: Serve, metacognition: Metacognition
+    accept: str, make_service: MakeService, served: Serve, metacognition: Metacognition
 ) -> None:
-    noted = make_service(lambda _: "Noted: Lisbon.", delay=0.3)
-    async with served(noted) as url, httpx2.AsyncClient(base_url=url) as browser:
-        for number, accept in enumerate(("application/json", "text/event-stream")):
-            with pytest.raises(httpx2.TimeoutException):
-                await browser.post(
-                    "/agent/chat", json=SAID | {"session": f"s{number}"}, headers={"Accept": accept}, timeout=0.1
-                )
-        for number in range(2):
-            said: list[str] = []
-            async with asyncio.timeout(20):
-                while len(said) < 2:
-                    await asyncio.sleep(0.05)
-                    found = (await browser.get(f"/agent/sessions/s{number}?user=ana")).json()
-                    said = [line["content"] for turn in found.get("turns", []) for line in turn["lines"]]
-            assert said == ["I live in Lisbon.", "Noted: Lisbon."]
+    model = HeldModel(lambda _: "Noted: Lisbon.")
+    async with served(make_service(model=model)) as url, httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser:
+        await _go_away(browser, url, accept, model)
+        model.gate.open()
+        async with asyncio.timeout(DEADLOCK_SECONDS):
+            while await _said(metacognition) != ["I live in Lisbon.", "Noted: Lisbon."]:
+                await asyncio.sleep(0.05)
 
 
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("accept", ACCEPT)
 async def test_a_server_that_stops_finishes_the_turns_that_nobody_waits_for(
     accept: str, make_service: MakeService, served: Serve, metacognition: Metacognition
 ) -> None:
-    async with served(make_service(lambda _: "Noted: Lisbon.", delay=0.3)) as url, httpx2.AsyncClient() as browser:
-        with pytest.raises(httpx2.TimeoutException):
-            await browser.post(f"{url}/agent/chat", json=SAID, headers={"Accept": accept}, timeout=0.1)
+    model = HeldModel(lambda _: "Noted: Lisbon.")
+    async with served(make_service(model=model)) as url, httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser:
+        await _go_away(browser, url, accept, model)
+        model.gate.open()
+    assert await _said(metacognition) == ["I live in Lisbon.", "Noted: Lisbon."]
+
+
+async def _go_away(browser: httpx2.AsyncClient, url: str, accept: str, model: HeldModel) -> None:
+    """Leave while the model is asked."""
+    asking = asyncio.create_task(browser.post(f"{url}/agent/chat", json=SAID, headers={"Accept": accept}))
+    await model.gate.reached()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
+async def _said(metacognition: Metacognition) -> list[str]:
     place = await metacognition.store.place("ana", "monday")
-    said = [line.content for line in await metacognition.store.sessions.transcript(place, 9)]
-    assert said == ["I live in Lisbon.", "Noted: Lisbon."]
+    return [line.content for line in await metacognition.store.sessions.transcript(place, 9)]
 
 
 async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
     make_service: MakeService, metacognition: Metacognition
 ) -> None:
-    turns = Turns()
-    turns.start(make_service(delay=60).chat.reply("ana", "monday", "I live in Lisbon."))
-    await asyncio.sleep(0.5)
-    await turns.finish(seconds=0.01)
-    place = await metacognition.store.place("ana", "monday")
-    assert [line.content for line in await metacognition.store.sessions.transcript(place, 9)] == ["I live in Lisbon."]
+    turns, model = Turns(), HeldModel(answer)
+    turns.start(make_service(model=model).chat.reply("ana", "monday", "I live in Lisbon."))
+    await model.gate.reached()
+    await turns.finish(seconds=0.0)
+    assert await _said(metacognition) == ["I live in Lisbon."]
 
 
 async def test_one_users_flood_is_worked_off_a_few_at_a_time_and_nothing_of_it_is_lost(
     make_service: MakeService, served: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = make_service(delay=0.05)
+    model = HeldModel(answer)
+    service = make_service(model=model)
     at_once, most, reply = 0, 0, service.chat.reply
 
-    async def counted(user: str, session: str, message: str) -> Reply:
+    async def counted(user: str, session: str, message: str, on_kept: Callable[[], None]) -> Reply:
         nonlocal at_once, most
         at_once += user == "ana"
         most = max(most, at_once)
         try:
-            return await reply(user, session, message)
+            return await reply(user, session, message, on_kept=on_kept)
         finally:
             at_once -= user == "ana"
 
     monkeypatch.setattr(service.chat, "reply", counted)
-    async with served(service) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
+    async with served(service) as url, httpx2.AsyncClient(base_url=url, timeout=DEADLOCK_SECONDS) as browser:
         flood = asyncio.gather(*(say(browser, f"Number {number}.") for number in range(50)))
-        await asyncio.sleep(0.2)
-        other = await asyncio.wait_for(say(browser, "I live in Porto.", user="ben"), 20)
-        assert other.status_code == 200
-        assert not flood.done(), "another user need not wait for it"
+        await model.gate.reached(AT_ONCE)
+        other = asyncio.create_task(say(browser, "I live in Porto.", user="ben"))
+        await model.gate.reached(AT_ONCE + 1)  # another user's is begun though none of the flood is answered
+        model.gate.open()
+        assert (await other).status_code == 200
         answers = await flood
         assert {found.status_code for found in answers} == {200}
         assert sorted(found.json()["turn"] for found in answers) == list(range(1, 51))
@@ -234,33 +251,106 @@ async def test_who_has_too_many_messages_waiting_is_asked_to_wait(
     make_service: MakeService, served: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(talk, "WAITING", 6)
-    async with served(make_service(delay=0.3)) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
-        answers = await asyncio.gather(*(say(browser, f"Number {number}.") for number in range(9)))
-        codes = sorted(found.status_code for found in answers)
+    model = HeldModel(answer)
+    async with (
+        served(make_service(model=model)) as url,
+        httpx2.AsyncClient(base_url=url, timeout=DEADLOCK_SECONDS) as browser,
+    ):
+        waiting = [asyncio.create_task(say(browser, f"Number {number}.")) for number in range(9)]
+        await until(lambda: sum(one.done() for one in waiting) == 3)
+        model.gate.open()
+        codes = sorted(found.status_code for found in await asyncio.gather(*waiting))
         assert codes == [200] * 6 + [429] * 3
         assert (await say(browser, "And now?")).status_code == 200
 
 
+@pytest.mark.parametrize("held", ["the encoder", "the model"])
 async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_lost(
-    make_service: MakeService,
+    held: str, make_service: MakeService, metacognition: Metacognition
 ) -> None:
-    app = create_app(make_service(delay=60))
+    model, encoder = HeldModel(answer), Gate()
+    gate = model.gate if held == "the model" else encoder
+    metacognition.embed = encoder.before(encoded) if held == "the encoder" else None
+    app = create_app(make_service(model=model))
     turns: Turns = app.state.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     sent = [asyncio.create_task(say(here, f"Number {number}.")) for number in range(AT_ONCE + 1)]
-    await asyncio.sleep(0.5)
-    await turns.finish(seconds=0.01)
+    await gate.reached(AT_ONCE)
+    await turns.finish(seconds=0.0)
     told = [(await one).json() for one in sent]
     assert [one["status"] for one in told] == [503] * (AT_ONCE + 1)
-    assert ["could not be kept" in one["detail"] for one in told] == [False] * AT_ONCE + [True]
-    kept = (await here.get("/agent/sessions/monday?user=ana")).json()["turns"]
-    assert len(kept) == AT_ONCE
+    written = AT_ONCE if held == "the model" else 0
+    assert sum("is kept" in one["detail"] for one in told) == written
+    assert sum("could not be kept" in one["detail"] for one in told) == AT_ONCE + 1 - written
+    encoder.open()
+    assert len(await _said(metacognition)) == written
     assert turns.of("ana") == 0
     await here.aclose()
 
 
+STAGES = {
+    "its place is looked up": False,
+    "memory is searched": False,
+    "it is encoded": False,
+    "it is written": True,
+    "its wish is heard": True,
+    "the model is asked": True,
+    "the answer is stored": True,
+}
+"""Where a server may stop on its way through a turn, and whether the message is on the disk by then."""
+
+
+@pytest.mark.parametrize("accept", ACCEPT)
+@pytest.mark.parametrize(("stage", "kept"), STAGES.items())
+async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_the_disk_and_nowhere_else(
+    stage: str,
+    kept: bool,
+    accept: str,
+    make_service: MakeService,
+    metacognition: Metacognition,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate, model, store = Gate(), HeldModel(answer), metacognition.store
+    if stage != "the model is asked":
+        model.gate.open()
+    match stage:
+        case "its place is looked up":
+            monkeypatch.setattr(store, "place", gate.before_awaiting(store.place))
+        case "memory is searched":
+            monkeypatch.setattr(store.memories, "recall", gate.before_awaiting(store.memories.recall))
+        case "it is encoded":
+            metacognition.embed = gate.before(encoded)
+        case "it is written":
+            monkeypatch.setattr(statements, "write", gate.before(statements.write))
+        case "its wish is heard":
+            monkeypatch.setattr(store.sessions, "hear", gate.before_awaiting(store.sessions.hear))
+        case "the answer is stored":
+            monkeypatch.setattr(store.sessions, "finish", gate.before_awaiting(store.sessions.finish))
+        case _:
+            gate = model.gate
+    app = create_app(make_service(model=model))
+    turns: Turns = app.state.turns
+    here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
+    wish = SAID | {"message": "Please always answer me in German."}
+    sending = asyncio.create_task(here.post("/agent/chat", json=wish, headers={"Accept": accept}))
+    await gate.reached()
+    stopping = asyncio.create_task(turns.finish(seconds=0.0))
+    await until(lambda: stopping.done() or any(task.cancelling() for task in asyncio.all_tasks()))
+    gate.open()
+    await stopping
+    found = await sending
+    told = found.text if accept == STREAM else found.json()["detail"]
+    monkeypatch.undo()
+    assert bool(await _said(metacognition)) is kept
+    assert ("is kept" in told, "could not be kept" in told) == (kept, not kept), told
+    await here.aclose()
+
+
 async def test_many_turns_at_once_are_all_kept(make_service: MakeService, served: Serve) -> None:
-    async with served(make_service(delay=0.02)) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:
+    async with (
+        served(make_service(delay=0.02)) as url,
+        httpx2.AsyncClient(base_url=url, timeout=DEADLOCK_SECONDS) as browser,
+    ):
         answers = await asyncio.gather(
             *(say(browser, f"Number {number}.", f"user{number % 5}", f"s{number % 2}") for number in range(40))
         )

@@ -150,7 +150,13 @@ class Chat:
         self._logprobs = True
 
     async def reply(
-        self, user: str, session: str, message: str, *, on_delta: Callable[[str], None] | None = None
+        self,
+        user: str,
+        session: str,
+        message: str,
+        *,
+        on_delta: Callable[[str], None] | None = None,
+        on_kept: Callable[[], None] | None = None,
     ) -> Reply:
         """Answer a message.
 
@@ -160,6 +166,8 @@ class Chat:
             message: what the user says.
             on_delta: called with pieces of the response as they come; they are provisional, and the reply's own
                 text replaces them (K2).
+            on_kept: called where the message was written down, before this returns or raises; so who cancels a turn
+                knows whether its message is kept.
 
         Raises:
             InputError: the message is empty or too long.
@@ -167,12 +175,17 @@ class Chat:
         _check(message)
         usage = Usage()
         failure: ModelError | BudgetExceeded | None = None
-        async with self.metacognition.turn(user, session, message, model=self.model.model_name) as turn:
-            try:
-                usage = await self._answer(turn, on_delta)
-            except (ModelError, BudgetExceeded) as error:
-                failure = error
-                log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
+        turn = self.metacognition.turn(user, session, message, model=self.model.model_name)
+        try:
+            async with turn:
+                try:
+                    usage = await self._answer(turn, on_delta)
+                except (ModelError, BudgetExceeded) as error:
+                    failure = error
+                    log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
+        finally:
+            if turn.number and on_kept:
+                on_kept()
         return _reply(turn, usage, failure)
 
     async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:

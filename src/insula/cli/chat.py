@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -56,6 +57,8 @@ SMALL = (
 )
 """Said at the first start, once."""
 LEAVING = "(/quit or Ctrl-D leaves)"
+STOPPED, STOPPED_KEPT = "(stopped)", "(stopped; what you wrote is kept)"
+STOPPED_BEFORE = "(stopped before what you wrote was kept; write it again if it counts)"
 
 
 @dataclass
@@ -73,6 +76,8 @@ class Conversation:
     """Where the user counts days; None for where the machine stands."""
     last: Reply | None = None
     failed: bool = False
+    kept: bool = False
+    """Whether what was typed last is on the disk."""
 
 
 def run(*, model: str | None, user: str, session: str | None, resume: bool, json: bool) -> int:
@@ -139,7 +144,13 @@ def _converse(talk: Conversation) -> None:
         except KeyboardInterrupt:
             if not interactive:
                 raise
-            talk.console.print("(stopped; what you wrote is kept)", style="dim")
+            talk.console.print(_stopped(talk, line), style="dim")
+
+
+def _stopped(talk: Conversation, line: str) -> str:
+    if _is_command(line):
+        return STOPPED
+    return STOPPED_KEPT if talk.kept else STOPPED_BEFORE
 
 
 def _typed(talk: Conversation) -> Iterator[str]:
@@ -288,7 +299,7 @@ def _offer(talk: Conversation) -> None:
 
 
 def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
-    stream = interactive and talk.console.is_terminal and not talk.json
+    talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
     reply = talk.last = _streamed(talk, line) if stream else talk.runner.run(_reply(talk, line))
     talk.failed |= reply.error is not None
     if talk.json:
@@ -307,7 +318,11 @@ def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
 
 
 async def _reply(talk: Conversation, line: str) -> Reply:
-    return await talk.chat.reply(talk.user, talk.session, line)
+    return await talk.chat.reply(talk.user, talk.session, line, on_kept=partial(_keep, talk))
+
+
+def _keep(talk: Conversation) -> None:
+    talk.kept = True
 
 
 def _streamed(talk: Conversation, line: str) -> Reply:
@@ -319,7 +334,8 @@ def _streamed(talk: Conversation, line: str) -> Reply:
             pieces.append(clean(delta))
             live.update(Text("".join(pieces), style="dim"))
 
-        return talk.runner.run(talk.chat.reply(talk.user, talk.session, line, on_delta=show))
+        reply = talk.chat.reply(talk.user, talk.session, line, on_delta=show, on_kept=partial(_keep, talk))
+        return talk.runner.run(reply)
 
 
 def _complain(talk: Conversation, sentence: str, line: str) -> None:

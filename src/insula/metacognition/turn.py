@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from insula import telemetry
 from insula.content import Content, taken
@@ -92,9 +92,12 @@ class Turn(Opening):
         """Recall, and write the message down, outside of a block; `leave` is its end."""
         self._begun = time.perf_counter()
         await self.look()
+        await _uncut(self._keep_message())
+        return self
+
+    async def _keep_message(self) -> None:
         with self.kept_from_host("write"), on_behalf_of(self.user):
             await self._write()
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -339,6 +342,16 @@ class Turn(Opening):
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(ERASED,))
+
+
+async def _uncut(work: Coroutine[Any, Any, None]) -> None:
+    """Await work to its end, also where the waiter is cancelled: then whether it was done is known, and not before."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def _known(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Vector:

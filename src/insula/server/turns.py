@@ -8,16 +8,12 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 GRACE_SECONDS = 10.0
-"""How long a server that stops waits for turns; then their message is kept, without a response."""
+"""How long a server that stops waits for turns; then they are cancelled, and whoever waits is told what is kept."""
 AT_ONCE = 4
 """Turns of one user that are under way at once. Between two of its waits a turn takes up to half a second of the event
 loop (a message of 200,000 characters), and everybody waits for as many of them as are under way."""
 WAITING = 100
 """Turns of one user that may wait, those under way included: ten such users leave no room in `crowd`."""
-
-
-class NotBegun(Exception):
-    """The server stopped while a turn waited for its user's others."""
 
 
 @dataclass(slots=True)
@@ -42,7 +38,7 @@ class Turns:
     def queue(self, user: str, turn: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
         """Begin a turn of a user as soon as few enough of theirs are under way, in the order in which they came.
 
-        A server that stops before it is begun ends the task with `NotBegun`.
+        A server that stops before it is begun cancels the task, like one that is under way.
         """
         queue = self._queues.setdefault(user, Queue())
         queue.turns += 1
@@ -77,14 +73,8 @@ class Turns:
 
 
 async def _queued(queue: Queue, turn: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    try:
-        await queue.room.acquire()
-    except asyncio.CancelledError:
-        raise NotBegun from None
-    try:
+    async with queue.room:
         return await turn()
-    finally:
-        queue.room.release()
 
 
 class Pieces:

@@ -15,7 +15,7 @@ from insula.errors import InsulaError
 from insula.memory.store import NAME_CHARS
 from insula.server.problems import Problem, documented
 from insula.server.service import Service
-from insula.server.turns import WAITING, NotBegun, Pieces, Turns
+from insula.server.turns import WAITING, Pieces, Turns
 from insula.server.users import Caller, service_of, settled
 from insula.session.adaptation import Stage
 from insula.session.snapshot import Snapshot
@@ -260,34 +260,39 @@ async def chat(request: Request, said: Annotated[Said, Body()], caller: Caller) 
         raise HTTPException(429, f"{WAITING} messages of this user wait for an answer; send more once they have it.")
     if STREAM in request.headers.get("accept", ""):
         return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
-    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message))
+    kept = asyncio.Event()
+    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set))
     await asyncio.wait([task])
-    outcome = _outcome(task, service)
+    outcome = _outcome(task, kept.is_set(), service)
     return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(_record(outcome, service))
 
 
 async def _streamed(service: Service, turns: Turns, user: str, said: Said) -> AsyncGenerator[bytes]:
     """The events of one exchange."""
-    pieces = Pieces()
-    task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add))
+    pieces, kept = Pieces(), asyncio.Event()
+    task = turns.queue(
+        user,
+        lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add, on_kept=kept.set),
+    )
     task.add_done_callback(lambda _: pieces.end())
     async for text in pieces.read(HEARTBEAT_SECONDS):
         yield _event("delta", {"text": text}) if text else KEEPALIVE_COMMENT
-    outcome = _outcome(task, service)
+    outcome = _outcome(task, kept.is_set(), service)
     if isinstance(outcome, Problem):
         yield _event("error", outcome.model_dump(exclude_none=True))
     else:
         yield _event("reply", _record(outcome, service))
 
 
-def _outcome(task: asyncio.Task[Reply], service: Service) -> Reply | Problem:
-    """What became of a turn that is over."""
+def _outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Reply | Problem:
+    """What became of a turn that is over; `kept` says whether its message is on the disk, as only the write knows."""
+    stands = KEPT if kept else LOST
     if task.cancelled():
-        return Problem.of_status(503, f"The server stops before there is a response. {KEPT}")
+        return Problem.of_status(503, f"The server stops before there is a response. {stands}")
     if (error := task.exception()) is not None:
         return _unexpected(error, service)
     reply = task.result()
-    return Problem.of_error(reply.failure, service, KEPT if reply.turn else LOST) if reply.failure else reply
+    return Problem.of_error(reply.failure, service, stands) if reply.failure else reply
 
 
 def _record(reply: Reply, service: Service) -> dict[str, Any]:
@@ -296,8 +301,6 @@ def _record(reply: Reply, service: Service) -> dict[str, Any]:
 
 
 def _unexpected(error: BaseException, service: Service) -> Problem:
-    if isinstance(error, NotBegun):
-        return Problem.of_status(503, f"The server stops before it came to this message. {LOST}")
     if isinstance(error, InsulaError):
         return Problem.of_error(error, service)
     log.error("A turn failed.", exc_info=error)

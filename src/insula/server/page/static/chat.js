@@ -1,6 +1,7 @@
 // The conversation: what comes is provisional until the assessed turn, which the server renders, takes its place.
 import { GONE, notice, problem } from "./notice.js";
 
+const STOPPED = "Stopped. Reload the page to see what is kept.";
 const LATEST = 120; // pixels from the end within which the page follows what is written
 
 export function converse(form) {
@@ -53,7 +54,7 @@ export function converse(form) {
       }
       if (pending.isConnected) throw new TypeError("cut");
     } catch (error) {
-      failure = error.name === "AbortError" ? "Stopped. What you wrote is kept." : error instanceof TypeError ? GONE : error.message;
+      failure = error.name === "AbortError" ? STOPPED : error instanceof TypeError ? GONE : error.message;
       fail(pending, state, failure, message, error.name !== "AbortError");
     } finally {
       busy(null);
