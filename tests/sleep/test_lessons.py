@@ -102,7 +102,7 @@ async def test_a_trigger_becomes_what_both_sessions_have_in_common(store: Store)
 
 async def test_different_corrections_are_different_lessons(store: Store) -> None:
     await talk(store, "monday", *MISTAKE)
-    await talk(store, "tuesday", "Who painted the Mona Lisa?", "Rembrandt.", "No, Leonardo painted it.", "Sorry.")
+    await talk(store, "tuesday", "How many moons has Mars?", "One.", "No, the right number is two moons.", "Sorry.")
     await sleep(store, "1")
     assert len(await kept(store)) == 2
 

@@ -2,7 +2,8 @@
 
 Only what the user said is read for what they want; a response is the context of what was corrected, and nothing that
 was derived is looked at (law 2). A message that may hold something pasted is not the user's own plain words, and
-nothing is taken from it.
+nothing is taken from it. A question corrects nothing. Who somebody is and where they live is remembered, and is no way
+to answer: a correction that says such a thing founds no lesson.
 """
 
 import json
@@ -12,14 +13,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
+from insula.memory.assertion import statements
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line, Noticed
 from insula.memory.wishes import is_all, wished
 from insula.redaction import without_markers
 from insula.screening import screen
-from insula.text.analysis import LANGUAGES, Analysis, analyse, detect
+from insula.text.analysis import LANGUAGES, Analysis, Sentence, analyse, detect
 from insula.text.corrections import Correction, correction
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
+from insula.text.questions import AskKind, asks_in
 from insula.text.wishing import Wish
 from insula.types import CONFIDENCE_LOW, IMPASSE
 
@@ -53,6 +57,10 @@ _FLAGGED: dict[str, Category] = {
 }
 _BY_KIND: dict[str, Category] = {"correction": "fact", "instruction": "format"}
 _NAMELESS = frozenset({"", "user"})
+_REQUESTS: frozenset[AskKind] = frozenset({"request", "list", "code"})
+"""What asks the assistant to do something, and is no question."""
+_OF_FACTS: frozenset[Category] = frozenset({"fact", "misread"})
+"""What is not about how to answer."""
 
 
 class Mistake(NamedTuple):
@@ -86,7 +94,8 @@ def found(
     """
     noticed = tuple(signals)
     flags = _flags(noticed)
-    said = tuple(_mistake(one, flags, rarity or {}) for one in heard(lines))
+    read = (_mistake(one, flags, rarity or {}) for one in heard(lines))
+    said = tuple(one for one in read if not _tells_of_people(one))
     corrected = {mistake.citations[0] for mistake in said if mistake.origin == "corrected"}
     return said + tuple(one for one in _noticed(lines, noticed, rarity or {}) if one.citations[0] not in corrected)
 
@@ -107,7 +116,7 @@ class Heard(NamedTuple):
     """The last message before it that corrected nothing."""
     previous: str
     own: str
-    """The user's own plain words in it."""
+    """The user's own plain words in it, without its questions."""
     judged: Correction
     """What those words alone are."""
     tools: str
@@ -143,12 +152,35 @@ def heard(lines: Iterable[Line]) -> Iterator[Heard]:
             tools += "\n" + _flat(line.content)
         elif is_users(line):
             kind = correction(line.content, previous, response).kind
+            plain = own_words(line.content)
+            own = _without_questions(plain, previous)
+            judged = correction(own, previous, response)
+            if own != plain:
+                kind = judged.kind
             if kind:
-                own = own_words(line.content)
-                yield Heard(line, asked, previous, own, correction(own, previous, response), tools)
+                yield Heard(line, asked, previous, own, judged, tools)
             if asked is None or not kind or kind == "repair":
                 asked = line
             previous, response = line.content, ""
+
+
+def _without_questions(own: str, previous: str) -> str:
+    """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
+    analysis = analyse(own, default=detect(previous, "en"))
+    kept = [one.text for one in analysis.sentences if not _is_question(one, analysis.language)]
+    return own if len(kept) == len(analysis.sentences) else " ".join(kept)
+
+
+def _is_question(sentence: Sentence, language: str) -> bool:
+    return any(ask.kind not in _REQUESTS for ask in asks_in(sentence, language))
+
+
+def _tells_of_people(mistake: Mistake) -> bool:
+    """Whether a correction says something of the user, of their people or of somebody by name."""
+    if mistake.origin != "corrected" or mistake.category not in _OF_FACTS:
+        return False
+    said = statements(analyse(mistake.wanted), USER, ASSISTANT)
+    return any(one.subjects - {"", ASSISTANT} for one in said)
 
 
 def _mistake(one: Heard, flags: Mapping[int, tuple[str, ...]], rarity: Mapping[str, int]) -> Mistake:
