@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, get_args
 from insula.memory.assertion import statements
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line, Noticed
+from insula.memory.subject import whose
 from insula.memory.wishes import is_all, wished
 from insula.redaction import without_markers
 from insula.screening import screen
@@ -241,6 +242,16 @@ def _condition(wanted: str, analysis: Analysis) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(text.lower().split())
+
+
+def told_in(lines: Sequence[Line]) -> Iterator[frozenset[str]]:
+    """The terms of each statement in which the user tells of themselves or others; wishes and corrections are none."""
+    wanting = {one.line.id for one in heard(lines)}
+    for line in lines:
+        if is_users(line) and line.id not in wanting and (own := own_words(line.content)):
+            for one in statements(analyse(own), USER, ASSISTANT):
+                if whose(one.text, one.language, USER, ASSISTANT).mentions - {ASSISTANT}:
+                    yield one.terms
 
 
 # What was noticed.

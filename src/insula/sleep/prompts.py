@@ -86,12 +86,13 @@ What does the later one make of the wish?
 In doubt it is unrelated."""
 
 # What is found without a model is said in few words of our own: two findings are told apart by the user's words.
-RECURRING = "Recurring topic: “{topic}”."
-KEEP_TO = "Without waiting for a reminder: {wanted}."
 CORRECTED = "Corrected repeatedly: “{wanted}”."
 OPEN = "Open question: “{question}”."
-FORMS = tuple(form.partition("{")[0] for form in (RECURRING, KEEP_TO, CORRECTED, OPEN))
-"""How these begin: they say what is there, and not what to make of it."""
+ASKED = OPEN.partition("{")[0]
+RECURRED, KEPT_TO = "Recurring topic: ", "Without waiting for a reminder: "
+"""How insights and guidelines of earlier versions began that say nothing of use: a night takes them back."""
+FORMS = (CORRECTED.partition("{")[0], ASKED, RECURRED)
+"""How insights begin that say what is there, and not what to make of it."""
 
 
 def summary(messages: Iterable[Mapping[str, object]]) -> Prompt:

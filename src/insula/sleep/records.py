@@ -12,7 +12,7 @@ from insula.sleep.grounding import harm
 from insula.sleep.mistakes import heard
 from insula.sleep.phases.trends import DAYS, FEWEST, TURNS, assessed
 from insula.sleep.phases.trends import told as trend
-from insula.sleep.topics import Reading, still_open
+from insula.sleep.unsettled import Reading, still_open
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
 LATEST, CONTEXT = 50, 50

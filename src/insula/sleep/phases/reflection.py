@@ -1,9 +1,9 @@
 """What is understood of how the agent worked (R2, R3): one look back over the sessions since the last night.
 
-A model proposes, or the sessions are counted without one (K6). Either way only what stands in the cited sessions is
-kept (R7), what may act in a prompt is not (R9), and what was known already gains support instead of a second life.
-Nothing that a night wrote but the summaries is read here, and those only as the place where a model looks: an item must
-stand in what was said.
+A model proposes, or without one the sessions are searched for what was left unsettled (K6). Either way only what stands
+in the cited sessions is kept (R7), what may act in a prompt is not (R9), and what was known already gains support
+instead of a second life. Nothing that a night wrote but the summaries is read here, and those only as the place where a
+model looks: an item must stand in what was said.
 """
 
 from collections import Counter
@@ -14,14 +14,15 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
-from insula.memory.changes import Insight, Noted
+from insula.memory.changes import Forget, Insight, Noted
 from insula.memory.rows import Line, Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
 from insula.sleep.cycle import Night, Result
-from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, sift
+from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, frame, sift
+from insula.sleep.mistakes import told_in
 from insula.sleep.operations import MOST, Operation, forms, judged, room
 from insula.sleep.records import (
     CONTEXT,
@@ -38,8 +39,8 @@ from insula.sleep.records import (
     standing,
     unanswered,
 )
-from insula.sleep.topics import learned
 from insula.sleep.transcript import READ
+from insula.sleep.unsettled import learned, outdated
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
 from insula.types import REFLECTION
@@ -61,6 +62,8 @@ TOPICS = 5
 """Topics of an insight."""
 SHOWN_CHARS = 160
 """Characters of what was dropped, in the report."""
+FACT = "a fact"
+"""Why a principle is dropped that only says what the user told."""
 PURPOSE = "reflection"
 ANSWER = "reflection:answer"
 
@@ -190,8 +193,10 @@ async def reflect(night: Night) -> Result:
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
     asked = [Item(one.text, tuple(one.sessions)) for one in proposed.operations]
     held = await _evidence(night, found, [*proposed.items, *asked])
-    items, dropped = sift(proposed.items, held)
+    items, dropped = _guiding(*sift(proposed.items, held), await _told(night, proposed.items))
     known = await night.store.nights.insights(night.user_id, KNOWN)
+    gone = await _outdated(night, found, known)
+    known = [one for one in known if one.id not in {each.memory_id for each in gone}]
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
     revised = judged(proposed.operations, await guidance(night), held)
@@ -218,7 +223,7 @@ async def reflect(night: Night) -> Result:
     )
     learned = items or revised.fit
     skipped = "" if learned else "There was nothing to learn that its sessions bear out."
-    return Result(report, [*kept.changes, *([done] if learned else [])], skipped)
+    return Result(report, [*gone, *kept.changes, *([done] if learned else [])], skipped)
 
 
 # What bears it out
@@ -233,6 +238,26 @@ async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict
         own, foreign = _said(said)
         held[session] = evidence(own, found.all[session].content, foreign)
     return held
+
+
+async def _told(night: Night, items: Sequence[Item]) -> list[frozenset[str]]:
+    """The terms of what the user told of themselves and others in each session that a principle cites."""
+    cited = sorted({session for item in items if item.section for session in item.sessions})
+    lines = await night.lines_of(cited, READ) if cited else {}
+    return [frozenset[str]().union(*told_in(said)) for said in lines.values()]
+
+
+def _guiding(
+    kept: Sequence[Item], dropped: Sequence[Dropped], told: Sequence[frozenset[str]]
+) -> tuple[list[Item], list[Dropped]]:
+    """The items without the principles that only say what the user told: that is remembered, and guides nobody."""
+    facts = [item for item in kept if item.section and _is_told(item.text, told)]
+    return [item for item in kept if item not in facts], [*dropped, *(Dropped(item, FACT) for item in facts)]
+
+
+def _is_told(text: str, told: Sequence[frozenset[str]]) -> bool:
+    terms = frozenset(analyse(text).terms) - frame()
+    return bool(terms) and any(terms <= one for one in told)
 
 
 def _said(lines: Sequence[Line]) -> tuple[list[str], list[str]]:
@@ -299,7 +324,16 @@ def _items(written: Reflection) -> Iterator[Item]:
 
 async def _without(night: Night, found: Records) -> Proposed:
     read, turns = await read_through(night, found)
-    return Proposed(learned(found.new, found.earlier, read, turns), total(()))
+    return Proposed(learned(read, _recent(found), turns), total(()))
+
+
+async def _outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:
+    read, turns = await read_through(night, found)
+    return outdated(known, read, _recent(found), turns)
+
+
+def _recent(found: Records) -> frozenset[int]:
+    return frozenset(one.session_id for one in found.new)
 
 
 # What is kept

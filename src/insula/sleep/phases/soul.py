@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from insula.errors import BudgetExceeded, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
-from insula.memory.changes import Change, Lesson, Revision
+from insula.memory.changes import Change, Lesson, Retired, Revision
 from insula.memory.rows import Kept, Revised
 from insula.redaction import redact
-from insula.sleep import draft, soul
+from insula.sleep import draft, prompts, soul
 from insula.sleep.cycle import Night, Result
 from insula.sleep.distil import Outcome, distil
 from insula.sleep.guidelines import NIGHT, PAST, PERSON, PROPOSAL, SUBJECT, known, removed, section_of
@@ -25,6 +25,7 @@ from insula.step.fingerprint import digest as fingerprint
 WORDING_TOKENS = 1_500
 WORDED = 40
 """Guidelines that a model is asked to word in one night."""
+NO_PRINCIPLE = "a correction word for word is no principle"
 _SECTIONS: Mapping[str, Section] = {
     "personality": "Personality",
     "interaction": "Interaction principles",
@@ -63,6 +64,9 @@ async def guide(night: Night) -> Result:
     found = _found(night.soul, past)
     old, last = _base(found, past)
     kept = await night.store.guidance.lessons(night.user_id)
+    empty = _withdrawn(kept)
+    withdrawn = [Retired(one.key, NIGHT, NO_PRINCIPLE) for one in empty]
+    kept = [one for one in kept if one not in empty]
     gone = forgotten(last, old, kept) if last else []
     standing = [one for one in kept if one.key not in {each.key for each in gone}]
     reports = await night.store.nights.reports_after(night.user_id, PhaseName.REFLECTION, PhaseName.SOUL)
@@ -71,10 +75,11 @@ async def guide(night: Night) -> Result:
     fresh = [one.item for key, one in new.items() if key not in {lesson.key for lesson in known}]
     items = _without(removed(past), [*[await _item(night, lesson, new) for lesson in known], *fresh])
     wording, unasked = await _worded(night, items, old)
-    outcome = distil(without_wishes(old), items, wording, last=last and without_wishes(last))
+    outcome = distil(_distilled(old, empty), items, wording, last=last and _distilled(last, empty))
     outcome = _shown_with_wishes(outcome, old, standing)
     waiting = await night.store.guidance.revisions(night.user_id, PROPOSAL, PAST)
     changes = [
+        *withdrawn,
         *gone,
         *revised,
         *_learned(outcome, known, new),
@@ -85,6 +90,18 @@ async def guide(night: Night) -> Result:
     if found and found.foreign:
         return Result(report, changes, skipped=f"{str(night.soul)!r} is not ours; look at it with: insula soul show")
     return Result(report, changes)
+
+
+def _withdrawn(kept: Sequence[Kept]) -> list[Kept]:
+    """The guidelines that earlier versions made of a correction word for word, unless a person vouched for one."""
+    return [one for one in kept if one.section and not one.mode and one.advice.startswith(prompts.KEPT_TO)]
+
+
+def _distilled(document: Document, withdrawn: Sequence[Kept]) -> Document:
+    """The document as it is distilled: without the wishes, and without what is withdrawn."""
+    here = {line.id for line in document.derived}
+    gone = [one.name for one in withdrawn if one.name in here]
+    return without_wishes(soul.revise(document, remove=gone) if gone else document)
 
 
 def _shown_with_wishes(outcome: Outcome, old: Document, kept: Sequence[Kept]) -> Outcome:

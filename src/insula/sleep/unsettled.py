@@ -1,0 +1,202 @@
+"""What sessions teach without a model (K6): what was corrected again, and what was asked and never answered.
+
+That something was talked about often teaches nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from insula.memory.changes import Forget
+from insula.memory.rows import Line, Noticed, Understood
+from insula.screening import screen
+from insula.sleep import prompts
+from insula.sleep.grounding import Item
+from insula.sleep.mistakes import found as mistakes_in
+from insula.sleep.mistakes import is_users, terms_of
+from insula.text.analysis import analyse
+from insula.text.corrections import MAX_CHARS, alike
+from insula.text.manner import declines, untold
+from insula.text.questions import asks
+from insula.types import PASS_THRESHOLD
+
+REPEATED = 2
+"""Sessions with the same correction from which it is worth knowing."""
+ALIKE = 0.5
+"""From this likeness on two corrections ask for the same."""
+SAME_TOPIC = 0.25
+"""Share of all their terms that two turns on one topic have in common (Jaccard; as for an impasse)."""
+TOLD = 0.5
+"""Share of the terms of a question that a line holds which tells what was asked."""
+MOST_TURNS = 2_000
+"""Turns that are looked through for open questions, the latest."""
+QUOTE_CHARS = 200
+"""Characters of a user's words in an item."""
+ANSWERED = "what was asked has been answered since"
+NO_INSIGHT = "that something comes up often is no insight"
+
+
+class Reading(NamedTuple):
+    """A session as it is looked through."""
+
+    session_id: int
+    lines: Sequence[Line]
+
+
+class _Turn(NamedTuple):
+    """What the ledger says of one."""
+
+    session_id: int
+    number: int
+    topic: frozenset[str]
+    low: bool
+    passed: bool
+    """Whether nothing certain speaks against the response."""
+    hedged: bool
+    """Whether words of ours stand before the response: it is not the response that says it does not know."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.session_id, self.number
+
+
+class _Asked(NamedTuple):
+    """A question, the id of its line, and whether the response declined it."""
+
+    text: str
+    line: int
+    declined: bool
+
+
+def learned(read: Sequence[Reading], recent: frozenset[int], turns: Sequence[Noticed]) -> list[Item]:
+    """Everything that the sessions teach, the most supported first.
+
+    Args:
+        read: the sessions, as far as they are looked through.
+        recent: those since the last night.
+        turns: the signals of their turns, oldest first.
+    """
+    return sorted([*corrected(read, recent), *still_open(read, turns)], key=lambda item: -len(item.sessions))
+
+
+def corrected(read: Sequence[Reading], recent: frozenset[int]) -> list[Item]:
+    """What the user corrected in more than one session, also lately: something to know, in their own words."""
+    groups: list[list[tuple[int, str]]] = []
+    for session in read:
+        for mistake in mistakes_in(session.lines, ()):
+            if mistake.origin != "corrected" or not mistake.wanted or mistake.refused or mistake.manner:
+                continue
+            wanted = screen(mistake.wanted, QUOTE_CHARS).text
+            same = next((group for group in groups if alike(group[0][1], wanted) >= ALIKE), None)
+            (same if same is not None else _started(groups)).append((session.session_id, wanted))
+    return [item for group in groups for item in _corrected(group, recent)]
+
+
+def _started(groups: list[list[tuple[int, str]]]) -> list[tuple[int, str]]:
+    groups.append([])
+    return groups[-1]
+
+
+def _corrected(group: Sequence[tuple[int, str]], recent: frozenset[int]) -> Iterator[Item]:
+    sessions = {session for session, _ in group}
+    if len(sessions) >= REPEATED and sessions & recent:
+        wanted = max((words for _, words in group), key=len)  # the fullest of several wordings
+        yield Item(prompts.CORRECTED.format(wanted=wanted), tuple(sorted(sessions)), about=wanted)
+
+
+def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
+    """Questions on which memory held nothing, that the response declined, and that nobody has answered since."""
+    turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
+    asked = _asked(read, {turn.key for turn in turns if turn.low and turn.topic})
+    told = list(_told(read))
+    groups: list[tuple[_Turn, set[int]]] = []
+    for place, turn in enumerate(turns):
+        if (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
+            continue
+        later = (terms for line, terms in told if line > one.line)
+        if _is_answered(turn.topic, turns[place + 1 :], later):
+            continue
+        same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME_TOPIC), None)
+        if same is None:
+            groups.append((turn, {turn.session_id}))
+        else:
+            same.add(turn.session_id)
+    return [_open(asked[first.key].text, sessions) for first, sessions in groups]
+
+
+def outdated(
+    known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
+) -> list[Forget]:
+    """What was understood and is no insight any more: a question that the sessions since have answered, and a topic,
+    which earlier versions took for one.
+    """
+    turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
+    told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
+    gone: list[Forget] = []
+    for one in known:
+        if one.content.startswith(prompts.RECURRED):
+            gone.append(Forget(one.id, NO_INSIGHT))
+        elif one.content.startswith(prompts.ASKED):
+            topic = frozenset(analyse(one.content.removeprefix(prompts.ASKED)).terms)
+            if _is_answered(topic, turns, told):
+                gone.append(Forget(one.id, ANSWERED))
+    return gone
+
+
+def _open(question: str, sessions: set[int]) -> Item:
+    return Item(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
+
+
+def _turn(signal: Noticed) -> _Turn:
+    data: Mapping[str, dict[str, object]] = signal.data
+    judged = data.get("assessment", {})
+    score = judged.get("score", 1.0)
+    return _Turn(
+        session_id=signal.session_id,
+        number=signal.turn,
+        topic=frozenset(map(str, data.get("topic", ()))),
+        low=data.get("confidence", {}).get("level") == "low",
+        passed=bool(judged.get("unclear")) or (isinstance(score, int | float) and score >= PASS_THRESHOLD),
+        hedged=bool(data.get("hedged")),
+    )
+
+
+def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
+    """Whether a later turn knew something of a topic, or a later line tells it."""
+    known = any(not one.low and one.passed and _likeness(topic, one.topic) >= SAME_TOPIC for one in later)
+    return known or any(len(topic & terms) >= TOLD * len(topic) for terms in told)
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(one & other)
+    return shared / len(one | other) if shared else 0.0
+
+
+def _told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
+    """The lines in which the user asks nothing, each as its id and its terms."""
+    for session in read:
+        for line in session.lines:
+            if is_users(line) and not _question(line.content[:MAX_CHARS]):
+                yield line.id, terms_of(line)
+
+
+def _asked(read: Sequence[Reading], wanted: set[tuple[int, int]]) -> dict[tuple[int, int], _Asked]:
+    """What the user asked in some turns (session and number), if anything, and whether it was declined."""
+    found: dict[tuple[int, int], _Asked] = {}
+    for session in read:
+        for line in session.lines:
+            key = session.session_id, line.turn
+            if key in found and line.provenance == "assistant":
+                found[key] = found[key]._replace(declined=_declines(line.content[:MAX_CHARS], found[key].text))
+            elif key in wanted and line.provenance == "user" and (text := _question(line.content[:MAX_CHARS])):
+                found[key] = _Asked(text, line.id, False)
+    return found
+
+
+def _question(message: str) -> str:
+    asked = asks(analyse(message))
+    return screen(asked[0].text, QUOTE_CHARS).text if asked else ""
+
+
+def _declines(response: str, question: str) -> bool:
+    language = analyse(response, default=analyse(question).language).language
+    return declines(response, language) or untold(response, language)
