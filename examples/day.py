@@ -141,7 +141,9 @@ async def _answer(model: "Model", request: Prompt) -> str:
 async def _sleep(day: Day) -> SleepReport:
     console.rule("the night", align="left")
     store = day.metacognition.store
-    return await sleep_cycle(store, USER, PHASES, soul=soul_of(USER), on_phase=show)
+    report = await sleep_cycle(store, USER, PHASES, soul=soul_of(USER))
+    show(report)
+    return report
 
 
 async def _sources(day: Day, report: SleepReport) -> None:

@@ -131,9 +131,9 @@ Please don't give sizes in feet, use metres.
 def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) -> None:
     code, out, err = talk(f"/lessons\n/soul\n{CORRECTED}/sleep\n/lessons\n/soul\n", json=False)
     assert (code, err) == (0, "")
-    before, after = out.split("✓  summaries")
+    before, after = out.split("✓  mistakes")
     assert before.count("Nothing is learned yet") == 2
-    assert "told from the next message on" in after
+    assert "The night is over." in after
     assert "don't give sizes in feet, use metres." in after
     assert "your wish" in after
 

@@ -56,14 +56,34 @@ def breaks(why: Exception) -> Phase:
     return phase
 
 
-def test_each_phase_says_what_it_found_and_the_lesson_names_its_messages(home: Path, insula: Insula) -> None:
+def test_a_night_says_what_it_learned_and_the_wish_names_its_messages(home: Path, insula: Insula) -> None:
     talk(home, "me")
     code, out, err = insula()
     assert (code, err) == (0, "")
-    assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == [name for name, _ in PHASES]
-    assert "✓  summaries      2 conversations in short, 2 from their own lines." in out
+    assert [line.split()[1] for line in out.splitlines() if not line.startswith(" ")] == ["mistakes", "soul", "file"]
+    assert "✓  mistakes       1 new wish of yours." in out
     assert "use metres. (from memories 3, 7)" in out
     assert "Added: Please don't give sizes in feet, use metres." in out
+
+
+def test_a_night_with_nothing_to_say_says_so_in_one_sentence(home: Path, insula: Insula) -> None:
+    async def say() -> None:
+        async with await Store.open(home / "insula.db") as store, Metacognition(store) as mind:
+            for line in ("Hi, I'm Nina.", "My back hurts since I began running.", "When did I tell you about my dog?"):
+                async with mind.turn("me", "monday", line) as turn:
+                    turn.finish("Nice to hear from you, Nina.")
+
+    asyncio.run(say())
+    assert insula() == (0, "Nothing new was learned.\n", "")
+    (again,) = json.loads(insula("--json", "--force")[1])
+    assert [phase["name"] for phase in again["phases"]] == [name for name, _ in PHASES], "a machine hears of all"
+
+
+def test_a_wish_is_announced_in_the_night_after_it_was_first_said(home: Path, insula: Insula) -> None:
+    talk(home, "me")
+    assert "You wish: " in insula()[1]
+    talk(home, "me")
+    assert insula("--force")[1] == "Nothing new was learned.\n"
 
 
 def test_there_is_no_night_where_there_was_no_day(home: Path, insula: Insula) -> None:
@@ -116,7 +136,6 @@ def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(
     monkeypatch.setattr(sleep, "PHASES", PHASES)
     code, out, _ = insula()
     assert code == 0
-    assert out.count("done before, in this same night") == len(PHASES) - 2  # SOUL.md is written after it
     assert "✓  soul           1 change" in out
 
 
@@ -127,24 +146,57 @@ def test_an_effect_is_told_in_words() -> None:
         "lessons": [{"key": "fact/d930986b4", "state": "active", "effect": effect}],
     }
     one = told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found))
-    assert one.said == "1 lesson (1 told). No conversation had a say."
     assert [each.said() for each in one.measured] == [
         "lesson fd930986b4: helps, +40 points, between +10 and +60 (95 %)"
     ]
 
 
+UNKNOWN = {"verdict": "not enough evidence", "estimate": 0.0, "low": -0.5, "high": 0.5}
+
+
+@pytest.mark.parametrize("effect", ["not enough evidence", UNKNOWN])
+@pytest.mark.parametrize("more", [{}, {"news": list[str]()}])
+def test_what_is_not_known_of_an_effect_is_not_told(effect: object, more: dict[str, object]) -> None:
+    insight = {"id": 23, "told": 1, "withheld": 0, **UNKNOWN}
+    lesson = {"key": "fact/d930986b4", "state": "active", "effect": effect}
+    found: dict[str, object] = {"counted": {}, "lessons": [lesson], "insights": [insight], **more}
+    assert told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found)).is_quiet
+
+
+def test_an_effect_is_told_once() -> None:
+    insight = {"id": 23, "told": 40, "withheld": 40, "verdict": "works", "estimate": 0.3, "low": 0.1, "high": 0.5}
+    found: dict[str, object] = {"lessons": [], "insights": [insight]}
+    new, old = (
+        told(PhaseReport(name=PhaseName.LESSONS, state="done", found=found | {"news": news}))
+        for news in (["insight 23"], list[str]())
+    )
+    assert [one.what for one in new.measured] == ["insight 23"]
+    assert old.is_quiet
+
+
 @pytest.mark.parametrize(
-    ("verdict", "month", "interval", "said", "drawn"),
+    ("verdict", "month", "interval", "news", "said", "drawn"),
     [
-        ("rising", 0.03, [0.01, 0.05], "Better: +3 points of 100 in 30 days, over 40 answers.", True),
-        ("rising", 410.924, [12.1, 900.0], "Better over 40 answers, in a time too short to say", False),
-        ("no trend that can be told from chance", 410.9, [None, None], "Neither better nor worse", False),
+        (
+            "rising",
+            0.03,
+            [0.01, 0.05],
+            True,
+            "Answers get better: of the latest 20, 1 fell short, and 9 of the 20",
+            True,
+        ),
+        ("falling", -0.07, [-0.1, -0.04], True, "Answers get worse: of the latest 20, 1 fell short", True),
+        ("rising", 410.924, [12.1, 900.0], True, "Answers get better", False),
+        ("falling", -0.07, [-0.1, -0.04], False, "done", False),
+        ("no trend that can be told from chance", 410.9, [None, None], False, "done", False),
     ],
 )
-def test_a_trend_is_told_on_the_scale_that_scores_have(
-    verdict: str, month: float, interval: list[float | None], said: str, drawn: bool
+def test_a_trend_is_told_where_it_is_news_on_the_scale_that_scores_have(
+    verdict: str, month: float, interval: list[float | None], news: bool, said: str, drawn: bool
 ) -> None:
+    halves = {"earlier": {"answers": 20, "short": 9}, "later": {"answers": 20, "short": 1}}
     found: dict[str, object] = {"assessments": 40, "per_30_days": month, "interval": interval, "verdict": verdict}
-    one = told(PhaseReport(name=PhaseName.TRENDS, state="done", found=found))
+    one = told(PhaseReport(name=PhaseName.TRENDS, state="done", found=found | halves | {"news": news}))
     assert said in one.said
     assert bool(one.measured) is drawn
+    assert one.is_quiet is not news

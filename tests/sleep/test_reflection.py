@@ -110,6 +110,10 @@ async def test_two_sessions_become_insights_that_cite_them(store: Store) -> None
             "by": "model",
             "sessions": {"new": 2, "earlier": 0, "left_out": 0},
             "insights": 2,
+            "understood": [
+                "Long answers on Postgres: the user wanted one short command.",
+                "For a slow Postgres query, name the command first.",
+            ],
             "merged": 0,
             "candidates": [
                 {"section": "interaction", "advice": "Keep it short: one command on Postgres.", "sessions": [1, 2]}
@@ -287,7 +291,7 @@ def test_the_opposite_is_no_duplicate() -> None:
 def test_what_the_same_sessions_say_again_changes_nothing() -> None:
     known = [Understood(9, "Keep Postgres answers short.", (1, 2), 0.5, 0.5)]
     kept = insights([item("Keep Postgres answers short.", 2)], known, NO_RECORDS)
-    assert (kept.changes, kept.added, kept.merged) == ((), 0, 1)
+    assert (kept.changes, kept.added, kept.merged) == ((), (), 1)
 
 
 def test_confidence_comes_from_the_number_of_sessions() -> None:
@@ -431,7 +435,9 @@ def turned(session: int, turn: int, topic: str, level: str, score: float, *, unc
     return Noticed(session, turn, "meta:turn", data, float(turn))
 
 
-ASKED = [Reading(1, [line(1, "Where are the recovery codes?"), line(1, "I do not know.", "assistant")])]
+ASKED = [
+    Reading(1, [line(1, "Where are the recovery codes?"), line(1, "You have not told me where they are.", "assistant")])
+]
 
 
 @pytest.mark.parametrize(
@@ -452,8 +458,12 @@ def test_a_question_is_open_until_it_is_resolved(turns: list[Noticed], open_: bo
 
 
 @pytest.mark.parametrize(("score", "unclear"), [(0.4, False), (0.6, True), (0.9, False)])
-def test_a_question_that_was_answered_is_not_open_however_poorly(score: float, unclear: bool) -> None:
-    read = [Reading(1, [line(1, "How long do I boil eggs?"), line(1, "Six minutes.", "assistant")])]
+@pytest.mark.parametrize(
+    "answer",
+    ["Six minutes.", "It depends on their size.", "Six minutes for a soft yolk, ten for a hard one. I can't say more."],
+)
+def test_a_question_that_was_answered_is_not_open_however_poorly(answer: str, score: float, unclear: bool) -> None:
+    read = [Reading(1, [line(1, "How long do I boil eggs?"), line(1, answer, "assistant")])]
     assert still_open(read, [turned(1, 1, "boil egg", "low", score, unclear=unclear)]) == []
 
 

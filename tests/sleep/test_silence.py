@@ -10,6 +10,7 @@ from insula.agent.chat import Chat
 from insula.memory.changes import Lesson, Revision
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.server.page.views.nights import of_report
 from insula.sleep import soul
 from insula.sleep.cycle import SleepReport, sleep_cycle
 from insula.sleep.phases import PHASES
@@ -90,6 +91,17 @@ async def test_who_introduces_themselves_every_day_founds_nothing(store: Store, 
     assert await store.nights.insights(await user_of(store), 9) == []
     assert "Without waiting" not in (path.read_text() if path.exists() else "")
     assert "corrected" not in await request(store, asked)
+
+
+@pytest.mark.parametrize("language", INTRODUCTIONS)
+async def test_an_ordinary_day_leaves_one_sentence_on_the_page_of_nights(
+    store: Store, tmp_path: Path, language: str
+) -> None:
+    (_, _, asked, told, _), (complaint, advice, *_) = INTRODUCTIONS[language], QUESTIONS[language]
+    for day in ("monday", "tuesday"):
+        await talk(store, {day: [(asked, told), (complaint, advice), ("👍", "👍")]})
+        shown = of_report(await sleep(store, tmp_path / "SOUL.md"), {})
+        assert ([(one.title, one.said) for one in shown.phases], shown.nothing) == ([], "Nothing new was learned.")
 
 
 @pytest.mark.parametrize("language", QUESTIONS)

@@ -45,3 +45,26 @@ def test_turns_without_an_assessment_are_left_out() -> None:
         Noticed(1, 3, "meta:turn", {"assessment": None}, 86_400.0),
     ]
     assert assessed(turns) == [(1.0, 0.9)]
+
+
+def test_while_answers_pass_no_rise_or_fall_of_their_scores_is_news() -> None:
+    falling = told([(float(day), 1.0 - 0.003 * day) for day in range(60)])
+    assert (falling["verdict"], falling["news"]) == ("falling", False)
+
+
+@pytest.mark.parametrize(("first", "last", "verdict"), [(0.95, 0.45, "falling"), (0.45, 0.95, "rising")])
+def test_a_fall_below_what_passes_is_news_and_so_is_the_way_back(first: float, last: float, verdict: str) -> None:
+    found = told([(float(day), first + (last - first) * day / 59) for day in range(60)])
+    assert (found["verdict"], found["news"]) == (verdict, True)
+    worse, better = (found["later"], found["earlier"]) if verdict == "falling" else (found["earlier"], found["later"])
+    assert worse["short"] > better["short"] == 0
+
+
+def test_one_poor_answer_among_many_makes_no_news() -> None:
+    scores = [(float(day), 1.0 - 0.003 * day) for day in range(60)]
+    assert not told([*scores, (60.0, 0.1)])["news"]
+
+
+def test_what_could_not_be_told_of_an_answer_has_no_part_in_a_trend() -> None:
+    turn = Noticed(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
+    assert assessed([turn]) == []

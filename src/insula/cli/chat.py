@@ -23,7 +23,7 @@ from insula.agent.chat import Chat, Reply
 from insula.cli import render
 from insula.cli.common import LOG_FILE, log_to, soul_of
 from insula.cli.opening import opened
-from insula.cli.sleep import show, understands
+from insula.cli.sleep import asleep, show, understands
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
 from insula.redaction import redact
@@ -35,7 +35,7 @@ from insula.text.analysis import clean
 
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
-OVER = "The night is over: what it learned is told from the next message on."
+OVER = "The night is over."
 YES = ("y", "yes")
 OFFER = "A night is due: run `insula sleep`, or type y to do it now [y/N] "
 SHOWING = ("/why", "/memory", "/status", "/lessons", "/soul", "/sleep", "/help")
@@ -264,9 +264,11 @@ async def _soul(talk: Conversation) -> str:
 
 
 def _sleep(talk: Conversation) -> None:
-    """Run the night, each phase said as it ends."""
-    report = talk.runner.run(_night(talk))
+    """Run the night, and say what was learned."""
+    with asleep():
+        report = talk.runner.run(_night(talk))
     talk.failed |= bool(report.failed)
+    show(report)
     over = "A phase failed; /sleep goes on from there." if report.failed else OVER
     talk.console.print(report.skipped or over)
 
@@ -284,7 +286,6 @@ async def _night(talk: Conversation) -> SleepReport:
         soul=soul_of(talk.user),
         embed=metacognition.embed,
         force=True,
-        on_phase=show,
     )
 
 

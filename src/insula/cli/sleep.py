@@ -3,9 +3,12 @@
 import asyncio
 import json as jsonlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
+
+from rich.console import Console
+from rich.status import Status
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
@@ -17,9 +20,9 @@ from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition.meaning import made_up
 from insula.settings import Settings
-from insula.sleep.cycle import PhaseReport, SleepReport, State, sleep_cycle
+from insula.sleep.cycle import SleepReport, State, sleep_cycle
 from insula.sleep.phases import PHASES
-from insula.sleep.telling import told
+from insula.sleep.telling import NOTHING, ordered, told
 
 TEST = "test"
 MARKS: Mapping[State, str] = {"done": "✓", "before": "·", "skipped": "–", "failed": "✗"}
@@ -29,10 +32,15 @@ def run(*, user: str, everybody: bool, model: str | None, force: bool, json: boo
     """Run the night of a user, or of all; returns the exit code: 0, or 1 where a phase failed."""
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
-    reports = asyncio.run(_nights(settings, user, everybody, model, force, _quiet if json else show))
+    with asleep():
+        reports = asyncio.run(_nights(settings, user, everybody, model, force))
     if json:
         print(jsonlib.dumps([asdict(report) for report in reports], indent=2, default=str))
     else:
+        for report in reports:
+            if everybody:
+                print(report.user)
+            show(report)
         _end(reports)
     return int(any(report.failed for report in reports))
 
@@ -43,7 +51,6 @@ async def _nights(
     everybody: bool,
     model: str | None,
     force: bool,
-    show: Callable[[PhaseReport], None],
 ) -> list[SleepReport]:
     home = settings_module.home()
     async with AsyncExitStack() as stack:
@@ -56,8 +63,6 @@ async def _nights(
         llm = await stack.enter_async_context(resolve(name, settings.weights)) if understands(name) else None
         reports: list[SleepReport] = []
         for each in await store.nights.users() if everybody else [user]:
-            if everybody and show is not _quiet:
-                print(each)
             if each == user and not everybody:
                 await stuck.take(store, each, home)
             await made_up(store, each, embed)
@@ -73,7 +78,6 @@ async def _nights(
                     soul=soul_of(each),
                     embed=embed,
                     force=force,
-                    on_phase=show,
                 )
             )
         return reports
@@ -84,18 +88,20 @@ def understands(name: str) -> bool:
     return name != TEST and weights_of(name) is None
 
 
-def _quiet(_: PhaseReport) -> None:
-    """Says nothing."""
+def asleep() -> Status:
+    """A spinner on standard error while the night goes on; nothing where no person is looking."""
+    return Console(stderr=True).status("sleeping on it; this may take a while with a large model")
 
 
-def show(phase: PhaseReport) -> None:
-    """Print how a phase went, as it ends."""
-    one = told(phase)
-    print(f"{MARKS[one.state]}  {one.name:<14} {one.said}", flush=True)
-    for line in one.found:
-        print(f"{'':<17} • {line}")
-    for effect in one.measured:
-        print(f"{'':<17} • {effect.said()}")
+def show(report: SleepReport) -> None:
+    """Print what a night has to say: what was learned, and what failed; a sentence where that is nothing."""
+    news = [one for one in ordered(map(told, report.phases)) if not one.is_quiet]
+    for one in news:
+        print(f"{MARKS[one.state]}  {one.name:<14} {one.said}", flush=True)
+        for line in (*one.found, *(effect.said() for effect in one.measured)):
+            print(f"{'':<17} • {line}")
+    if not news and not report.skipped:
+        print(NOTHING)
 
 
 def _end(reports: Sequence[SleepReport]) -> None:

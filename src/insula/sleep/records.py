@@ -118,10 +118,11 @@ async def unanswered(night: Night, told: Records) -> list[dict[str, object]]:
 
 
 async def quality(night: Night) -> list[dict[str, object]]:
-    """Whether answers have been getting better, where that can be told."""
+    """Whether answers have been getting better or worse, where that is news."""
     turns = await night.noticed(TURN, DAYS)
     scores = assessed(turns)[-TURNS:]
-    return [{**trend(scores)}] if len(scores) >= FEWEST else []
+    found = [trend(scores)] if len(scores) >= FEWEST else []
+    return [{key: value for key, value in one.items() if key != "news"} for one in found if one["news"]]
 
 
 async def read_through(night: Night, found: Records) -> tuple[list[Reading], list[Noticed]]:

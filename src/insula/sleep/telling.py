@@ -1,9 +1,9 @@
 """A night in words: one renderer for the terminal and the page."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from insula.guidance import UNKNOWN
 from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
 from insula.sleep.effects import Weighed
@@ -17,7 +17,6 @@ from insula.sleep.phases import (
     reflection,
     soul,
     statements,
-    summaries,
     trends,
     wishes,
 )
@@ -39,7 +38,8 @@ TITLES: Mapping[PhaseName, str] = {
 ELSEWHERE = "A phase of another version of Insula."
 BEFORE = "done before, in this same night"
 DONE = "done"
-BY = {"model": "by the model", "extractive": "from their own lines"}
+NOTHING = "Nothing new was learned."
+"""What a night says that has nothing to say."""
 STATES = {
     "proposed": "noticed, not told yet",
     "active": "told",
@@ -51,12 +51,6 @@ STATES = {
     "your wish": "of your own wishes",
 }
 """How a lesson stands, as a person reads it; the same on every page."""
-COUNTED = {
-    "detection": "needed where it was not told",
-    "suppression": "told and kept",
-    "breach": "told and broken",
-    "absence": "not told, and not missed",
-}
 MONTH_SCALE = 1.0
 """Scores lie between 0 and 1: where the line of a few days leads beyond that in a month, no month is spoken of."""
 
@@ -95,6 +89,12 @@ class Told(NamedTuple):
         """Whether it has to be done again."""
         return self.state == "failed"
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing that a person should hear of it."""
+        skipped = self.state in ("skipped", "before") and self.name != PhaseName.SOUL
+        return not self.failed and (skipped or (self.said == DONE and not (self.found or self.measured)))
+
 
 Names = Mapping[str, str]
 """What is meant by `lesson 3` and `insight 7`, in its own words, where they are known."""
@@ -126,22 +126,16 @@ def ordered(phases: Iterable[Told]) -> list[Told]:
     return sorted(shown, key=lambda one: order.index(PhaseName(one.name)) if one.name in TITLES else len(order))
 
 
-def _summaries(found: Json) -> Iterator[str]:
-    report = cast(summaries.Report, found)
-    made = report["summarised"]
-    how = ", ".join(f"{number} {BY.get(by, by)}" for by, number in made.items() if number)
-    yield f"{_many(sum(made.values()), 'conversation')} in short{f', {how}' if how else ''}."
+def _summaries(_: Json) -> Iterator[str]:
+    """What was talked about is in short now; nobody needs to hear of it."""
+    yield ""
 
 
 def _consolidation(found: Json) -> Iterator[str]:
-    report = cast(consolidation.Report, found)
-    merged, gone = sum(len(one["others"]) for one in report["merged"]), len(report["forgotten"])
-    parts = [
-        f"{_many(merged, 'memory')} said what another one says, and became one with it" if merged else "",
-        f"{_many(gone, 'memory')}, old and never used again, {'was' if gone == 1 else 'were'} let go" if gone else "",
-    ]
-    said = "; ".join(part for part in parts if part) or "nothing was said twice, and nothing is old and unused"
-    yield f"Of {_many(report['looked_at'], 'memory')}: {said}."
+    """What was let go; that the same was said twice is no news."""
+    gone = len(cast(consolidation.Report, found)["forgotten"])
+    said = f"{_many(gone, 'memory')}, old and never used again, {'was' if gone == 1 else 'were'} let go"
+    yield _sentence([said]) if gone else ""
 
 
 def _statements(found: Json) -> Iterator[str]:
@@ -153,29 +147,21 @@ def _statements(found: Json) -> Iterator[str]:
 
 def _mistakes(found: Json) -> Iterator[str]:
     report = cast(mistakes.Report, found)
-    kinds = ", ".join(f"{_KINDS.get(k, k)} {_times(count)}" for k, count in report["mistakes"].items() if count)
-    refused = report["quarantined"]
-    more = f" From {_many(refused, 'text')} nothing is learned, since they give orders." if refused else ""
-    yield (
-        f"{_many(sum(report['mistakes'].values()), 'mistake')} in {_many(report['sessions'], 'conversation')}"
-        + (f": {kinds}." if kinds else ".")
-        + more
-    )
-    yield from (f"Noticed: {one['advice']}{_from(one)}" for one in report["lessons"])
-    yield from (f"You wish: {one['advice']}{_from(one)}" for one in report.get("wishes", ()))
+    told = [one for one in report["lessons"] if one.get("told", True)]
+    wishes, refused = report.get("wishes", []), report["quarantined"]
+    parts = [
+        f"{_many(len(told), 'lesson')} from now on" if told else "",
+        f"{len(wishes)} new wish{'' if len(wishes) == 1 else 'es'} of yours" if wishes else "",
+        f"from {_many(refused, 'text')} nothing is learned, since they give orders" if refused else "",
+    ]
+    yield _sentence(parts)
+    yield from (f"From now on: {one['advice']}{_from(one)}" for one in told)
+    yield from (f"You wish: {one['advice']}{_from(one)}" for one in wishes)
 
 
-_KINDS: Mapping[str, str] = {
-    "repetition": "repeated itself",
-    "missing": "left something out",
-    "unasked": "gave what nobody asked for",
-    "language": "in another language",
-    "length": "too long or too short",
-    "tone": "in another tone",
-    "format": "in another form",
-    "misread": "answered something else",
-    "fact": "said what is not so",
-}
+def _sentence(parts: Iterable[str]) -> str:
+    said = "; ".join(part for part in parts if part)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def _from(one: mistakes.Learned | mistakes.Wished) -> str:
@@ -210,33 +196,38 @@ def _reflection(found: Json) -> Iterator[str]:
         f"has {_many(len(report['candidates']), 'principle')} to propose" if report["candidates"] else "",
         f"put {_many(revised, 'guideline')} in other words, or out" if revised else "",
     ]
-    said = "; ".join(part for part in parts if part) or "nothing new was understood"
-    yield f"{said[0].upper()}{said[1:]}{', with the model' if report['by'] == 'model' else ''}."
+    said = _sentence(parts)
+    yield f"{said[:-1]}, with the model." if said and report["by"] == "model" else said
+    yield from report.get("understood", ())
     yield from (f"{one['advice']} (from {_many(len(one['sessions']), 'conversation')})" for one in report["candidates"])
 
 
 def _lessons(found: Json) -> Iterator[str]:
-    report = cast(lessons.Report, found)
-    standing = report.get("lessons", [])
-    counted = report.get("counted", {})
-    kinds = ", ".join(f"{COUNTED.get(kind, kind)} {_times(count)}" for kind, count in counted.items() if count)
-    stands = Counter(STATES.get(one["state"], one["state"]) for one in standing)
-    how = f" ({'; '.join(f'{count} {state}' for state, count in stands.items())})" if standing else ""
-    yield f"{_many(len(standing), 'lesson')}{how}. " + (f"New: {kinds}." if kinds else "No conversation had a say.")
+    ended = cast(lessons.Report, found).get("ended", [])
+    yield f"{_many(len(ended), 'lesson')} {'is' if len(ended) == 1 else 'are'} told no more." if ended else ""
+    yield from (f"{STATES[one['state']].capitalize()}: {one['advice']}" for one in ended)
 
 
 def _measured(phase: PhaseReport, names: Names) -> Iterator[Measured]:
     """The effects that a phase found, with their intervals."""
     if phase.name == PhaseName.LESSONS:
         report = cast(lessons.Report, phase.found)
+        news = report.get("news")
         for lesson in report.get("lessons", ()):
-            if not isinstance(lesson["effect"], str):
-                name = name_of(lesson["key"], "")
-                yield _effect(names.get(name, f"lesson {name}"), lesson["effect"])
+            name, effect = name_of(lesson["key"], ""), lesson["effect"]
+            if not isinstance(effect, str) and _is_news(name, effect, news):
+                yield _effect(names.get(name, f"lesson {name}"), effect)
         for insight in report.get("insights", ()):
-            yield _effect(names.get(f"insight {insight['id']}", f"insight {insight['id']}"), insight)
+            name = f"insight {insight['id']}"
+            if _is_news(name, insight, news):
+                yield _effect(names.get(name, name), insight)
     if phase.name == PhaseName.TRENDS:
         yield from _trend(cast(trends.Report, phase.found))
+
+
+def _is_news(name: str, effect: lessons.Effect | Weighed, news: Sequence[str] | None) -> bool:
+    """Whether an effect is told: it is known, and was not before; of a report without that, whether it is known."""
+    return effect["verdict"] != UNKNOWN if news is None else name in news
 
 
 def _effect(what: str, one: lessons.Effect | Weighed) -> Measured:
@@ -245,7 +236,8 @@ def _effect(what: str, one: lessons.Effect | Weighed) -> Measured:
 
 def _trend(report: trends.Report) -> Iterator[Measured]:
     low, high = report["interval"]
-    if low is not None and high is not None and low >= -MONTH_SCALE and high <= MONTH_SCALE:
+    is_near = low is not None and high is not None and low >= -MONTH_SCALE and high <= MONTH_SCALE
+    if report.get("news") and is_near and low is not None and high is not None:
         yield Measured("how good answers are, in 30 days", report["verdict"], report["per_30_days"], low, high)
 
 
@@ -270,13 +262,13 @@ def _calibration(found: Json) -> Iterator[str]:
 
 def _trends(found: Json) -> Iterator[str]:
     report = cast(trends.Report, found)
-    points, verdict, over = 100 * report["per_30_days"], report["verdict"], _many(report["assessments"], "answer")
-    if verdict not in ("rising", "falling"):
-        yield f"Neither better nor worse, as far as {over} tell."
-    elif not list(_trend(report)):
-        yield f"{'Better' if points > 0 else 'Worse'} over {over}, in a time too short to say by how much a month."
-    else:
-        yield f"{'Better' if points > 0 else 'Worse'}: {points:+.0f} points of 100 in 30 days, over {over}."
+    if not report.get("news"):
+        return
+    earlier, later = report["earlier"], report["later"]
+    yield (
+        f"Answers get {'better' if report['verdict'] == 'rising' else 'worse'}: of the latest {later['answers']}, "
+        f"{later['short']} fell short, and {earlier['short']} of the {earlier['answers']} before."
+    )
 
 
 _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
@@ -296,7 +288,3 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
 
 def _many(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else f'{noun[:-1]}ies' if noun.endswith('y') else f'{noun}s'}"
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"

@@ -6,7 +6,9 @@ That something was talked about often teaches nothing.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from insula.memory.assertion import questions
 from insula.memory.changes import Forget
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line, Noticed, Understood
 from insula.screening import screen
 from insula.sleep import prompts
@@ -15,6 +17,7 @@ from insula.sleep.mistakes import found as mistakes_in
 from insula.sleep.mistakes import is_users, terms_of
 from insula.text.analysis import analyse
 from insula.text.corrections import MAX_CHARS, alike
+from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, untold
 from insula.text.questions import asks
 from insula.types import PASS_THRESHOLD
@@ -29,6 +32,9 @@ TOLD = 0.5
 """Share of the terms of a question that a line holds which tells what was asked."""
 MOST_TURNS = 2_000
 """Turns that are looked through for open questions, the latest."""
+BARE, BARE_UNSPACED = 1, 3
+"""Content words of its own of a response that says nothing but that it does not know; of scripts without spaces, pairs
+of characters."""
 QUOTE_CHARS = 200
 """Characters of a user's words in an item."""
 ANSWERED = "what was asked has been answered since"
@@ -198,5 +204,14 @@ def _question(message: str) -> str:
 
 
 def _declines(response: str, question: str) -> bool:
-    language = analyse(response, default=analyse(question).language).language
-    return declines(response, language) or untold(response, language)
+    """Whether a response says that one was never told; or, asked about the user, no more than "I don't know".
+
+    "It depends on the size", or a long answer that also says what it does not know, declines nothing.
+    """
+    asked = analyse(question)
+    said = analyse(response, default=asked.language)
+    if untold(response, said.language):
+        return True
+    own = any(subject.startswith(USER) for one in questions(asked, USER, ASSISTANT) for subject in one.subjects)
+    bare = BARE_UNSPACED if said.language in UNSPACED else BARE
+    return own and len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)

@@ -1,12 +1,12 @@
 """The phase that counts what each session says of the lessons whose trigger appeared in it (K5, P4)."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import NotRequired, TypedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NotRequired, TypedDict, cast
 
-from insula.guidance import ARMS, HURTS, NONE, SHOWN, UNKNOWN, Evidence, Life, live
+from insula.guidance import ARMS, HURTS, NONE, PRUNED, RETIRED, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Forget, Lived
-from insula.memory.rows import Kept, Noticed
+from insula.memory.rows import Kept, Noticed, name_of
 from insula.memory.wishes import stands
 from insula.sleep.cycle import Night, Result
 from insula.sleep.effects import Weighed, weighed
@@ -44,6 +44,13 @@ class Standing(TypedDict):
     records: int
 
 
+class Ended(TypedDict):
+    """A lesson that is told no more since this night."""
+
+    advice: str
+    state: str
+
+
 class Report(TypedDict):
     """What the sessions since the last night say of the lessons."""
 
@@ -51,6 +58,9 @@ class Report(TypedDict):
     counted: NotRequired[dict[str, int]]
     lessons: NotRequired[list[Standing]]
     insights: NotRequired[list[Weighed]]
+    ended: NotRequired[list[Ended]]
+    news: NotRequired[list[str]]
+    """The names of lessons and insights whose effect came to be known this night."""
     up_to: int
 
 
@@ -71,7 +81,27 @@ async def reinforce(night: Night) -> Result:
     stand = [_stands(*one) for one in lives]
     bad = [Forget(one["id"], "answers went worse where it was told") for one in effects if one["verdict"] == HURTS]
     report = Report(sessions=len(heard), counted=dict(kinds), lessons=stand, insights=effects, up_to=seen)
+    known = _known(stand, effects)
+    last = cast(Report, night.last)
+    before = _known(last.get("lessons", ()), last.get("insights", ()))
+    report["news"] = [name for name, verdict in known.items() if before.get(name) != verdict]
+    report["ended"] = list(_ended(lives, last))
     return Result(report, [*new, *bad])
+
+
+def _known(lessons: Iterable[Standing], insights: Iterable[Weighed]) -> dict[str, str]:
+    """The effects that are known, by the name of what has them."""
+    measured = {name_of(one["key"], ""): one["effect"] for one in lessons}
+    found = {name: one["verdict"] for name, one in measured.items() if not isinstance(one, str)}
+    found |= {f"insight {one['id']}": one["verdict"] for one in insights}
+    return {name: verdict for name, verdict in found.items() if verdict != UNKNOWN}
+
+
+def _ended(lives: Iterable[tuple[Kept, Life]], last: Report) -> Iterator[Ended]:
+    before = {one["id"]: one["state"] for one in last.get("lessons", ())}
+    for lesson, life in lives:
+        if life.state in (RETIRED, PRUNED) and before.get(lesson.id, life.state) != life.state:
+            yield Ended(advice=lesson.advice, state=life.state)
 
 
 def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:

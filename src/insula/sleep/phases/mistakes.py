@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NotRequired, TypedDict
 
+from insula.guidance import CORROBORATED
 from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands
 from insula.screening import screen
@@ -29,13 +30,15 @@ class Learned(TypedDict):
     key: str
     advice: str
     new: bool
+    told: bool
+    """Whether it is told from this night on: a second session bears it out, or the user said that it holds always."""
     citations: list[int]
     memories: NotRequired[list[int]]
     """What a person may look at and erase."""
 
 
 class Wished(TypedDict):
-    """A wish that stands and was said since the last night."""
+    """A wish that stands since the last night."""
 
     id: str
     advice: str
@@ -87,15 +90,14 @@ async def learn(night: Night) -> Result:
             told.append((proposal, text.text))
     changed = [*said, *(change for one in told[:MOST] for change in changes(*one))]
     skipped = "" if mistakes else "Nothing went wrong, and nobody wished for anything."
-    wishes = _wished(kept, heard)
+    wishes = _wished(kept, night.since)
     report = await _with_memories(night, _learned(heard, told[:MOST], wishes, refused))
     return Result(report, changed, "" if wishes else skipped)
 
 
-def _wished(kept: Iterable[Kept], heard: Sequence[Heard]) -> list[Wished]:
-    """The wishes that stand and were said since the last night: the day has heard them."""
-    said = {line.id for one in heard for line in one.lines}
-    fresh = (one for one in kept if is_wish(one) and stands(one) and said.intersection(one.citations))
+def _wished(kept: Iterable[Kept], since: float) -> list[Wished]:
+    """The wishes that stand since the last night: the day has heard them."""
+    fresh = (one for one in kept if is_wish(one) and stands(one) and one.created_at > since)
     return [{"id": one.name, "advice": one.advice, "citations": list(one.citations)} for one in fresh]
 
 
@@ -131,10 +133,13 @@ def _lessons(kept: Iterable[Kept]) -> list[Kept]:
 
 
 def _proposed(proposal: Proposal, advice: str) -> Learned:
+    before = {session for session, *_ in proposal.kept.evidence} if proposal.kept else set[str]()
+    always = proposal.kept is None and proposal.origin == "wish"
     return {
         "key": proposal.key,
         "advice": advice,
         "new": proposal.kept is None,
+        "told": always or len(before) < CORROBORATED <= len(proposal.sessions),
         "citations": sorted(proposal.citations),
     }
 

@@ -152,6 +152,8 @@ class Report(Unchanged):
     refused_operations: list[dict[str, Any]]
     by: str
     insights: int
+    understood: list[str]
+    """What is new of it, in words."""
     merged: int
     candidates: list[Candidate]
     usage: dict[str, int]
@@ -172,7 +174,8 @@ class Kept(NamedTuple):
     """What is written of the insights that were kept."""
 
     changes: tuple[Insight, ...]
-    added: int
+    added: tuple[str, ...]
+    """What was not known before."""
     merged: int
     """Said the same as another of this night, or as one that was there."""
 
@@ -209,7 +212,8 @@ async def reflect(night: Night) -> Result:
         "refused_operations": revised.refused,
         "by": "model" if night.model else "without a model",
         "sessions": {"new": len(found.new), "earlier": len(found.earlier), "left_out": proposed.left_out},
-        "insights": kept.added,
+        "insights": len(kept.added),
+        "understood": list(kept.added),
         "merged": kept.merged,
         "candidates": principles,
         "usage": proposed.usage,
@@ -218,8 +222,8 @@ async def reflect(night: Night) -> Result:
     done = Noted(
         found.new[-1].session_id,
         REFLECTION,
-        f"{kept.added} understood, {len(principles)} proposed, {len(revised.fit)} revised",
-        {"insights": kept.added, "candidates": len(principles), "operations": len(revised.fit)},
+        f"{len(kept.added)} understood, {len(principles)} proposed, {len(revised.fit)} revised",
+        {"insights": len(kept.added), "candidates": len(principles), "operations": len(revised.fit)},
     )
     learned = items or revised.fit
     skipped = "" if learned else "There was nothing to learn that its sessions bear out."
@@ -355,7 +359,7 @@ def insights(items: Sequence[Item], known: Sequence[Understood], found: Records)
         support.setdefault(same_as or item.text, set()).update(item.sessions)
     changed = {content: sessions for content, sessions in support.items() if sessions != before.get(content, set())}
     changes = tuple(_insight(content, sessions, found) for content, sessions in changed.items())
-    return Kept(changes, sum(content not in before for content in changed), merged)
+    return Kept(changes, tuple(content for content in changed if content not in before), merged)
 
 
 def _insight(content: str, sessions: set[int], found: Records) -> Insight:

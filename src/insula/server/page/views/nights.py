@@ -10,7 +10,7 @@ from insula.replay.visible import visible
 from insula.server.page.views.learned import Bar, bar
 from insula.sleep.cycle import END, SleepReport
 from insula.sleep.phases import PHASES
-from insula.sleep.telling import DONE, Names, Told, journalled, ordered, told
+from insula.sleep.telling import NOTHING, Names, Told, journalled, ordered, told
 from insula.value import is_list, is_object
 
 UNDER_WAY = 300.0
@@ -55,6 +55,11 @@ class Night:
     goes_on: bool = False
     """Whether somebody is at it now, here or on another machine."""
 
+    @property
+    def nothing(self) -> str:
+        """What is said of one that has nothing to say."""
+        return "" if self.phases or self.skipped or self.progress else NOTHING
+
 
 def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list[Night]:
     """The nights of the journal, the latest first; `reports` of their phases stand oldest first.
@@ -97,7 +102,7 @@ def insights(reports: Iterable[Mapping[str, Any]]) -> list[int]:
 
 def _night(name: str, phases: Iterable[Told], skipped: str = "") -> Night:
     every = ordered(phases)
-    quiet = [one for one in every if one.said == DONE and not (one.found or one.measured or one.failed)]
+    quiet = [one for one in every if one.is_quiet]
     return Night(
         name=name,
         phases=tuple(_phase(one) for one in every if one not in quiet),
