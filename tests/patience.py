@@ -52,7 +52,7 @@ class Gate:
 
         return held
 
-    def before_awaiting(self, work: Callable[P, Awaitable[T]]) -> Callable[P, CoroutineType[Any, Any, T]]:
+    def before_awaiting(self, work: Callable[P, Awaitable[T]]) -> "Callable[P, CoroutineType[Any, Any, T]]":
         """The same for a coroutine; who cancels it need not wait for the gate."""
 
         async def held(*args: P.args, **options: P.kwargs) -> T:

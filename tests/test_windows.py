@@ -31,7 +31,7 @@ def elsewhere(held: Callable[[], AbstractContextManager[object]]) -> object:
             return found
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(taken).result(timeout=10)
+        return thread.submit(taken).result(timeout=60)
 
 
 def test_a_night_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: p
     def filling(*_: object) -> None:
         asked.append(True)
         with ThreadPoolExecutor(1) as thread, pytest.raises(ModelUnavailable, match="Another process is installing"):
-            thread.submit(weights.install, SMOLLM2, tmp_path).result(timeout=10)
+            thread.submit(weights.install, SMOLLM2, tmp_path).result(timeout=60)
         raise OSError(28, "full")
 
     monkeypatch.setattr(weights, "_fill", filling)
@@ -69,5 +69,5 @@ def test_two_commands_that_change_settings_wait_for_each_other(tmp_path: Path, m
         with files.alone(tmp_path):
             waiting = thread.submit(second)
             order.append("first")
-        waiting.result(timeout=10)
+        waiting.result(timeout=60)
     assert order == ["first", "second"]

@@ -90,7 +90,7 @@ async def life(server: Running, sessions: list[Session], listeners: list[Listene
     await asyncio.gather(*talking)
     for task in hearing:
         with suppress(OSError, EOFError):
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE_SECONDS)
 
 
 async def test_what_was_acknowledged_before_each_kill_is_there_and_everything_goes_on(
@@ -145,7 +145,7 @@ async def _check_ledger(server: Running, home: Path, listener: Listener) -> None
     ledger = [place for (place,) in stored(home, mine, listener.user)]
     assert set(listener.heard) <= set(ledger)
     hearing = asyncio.create_task(listener.listen(server.port, listener.heard[-1]))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while listener.heard[-1] != ledger[-1]:
             await asyncio.sleep(0.02)
     hearing.cancel()

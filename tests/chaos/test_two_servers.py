@@ -51,7 +51,7 @@ async def storm(dying: Running, living: Running, sessions: list[Session], listen
         one.move((dying, living)[number % 2].port)
     over = asyncio.Event()
     hearing = asyncio.create_task(hear(listener, (dying.port, living.port), over))
-    await asyncio.wait_for(listener.begun.wait(), 20)
+    await asyncio.wait_for(listener.begun.wait(), PATIENCE_SECONDS)
     talking = [asyncio.create_task(chatter(one, over, living.port)) for one in sessions]
     await until(sessions, TURNS)
     os.kill(dying.pid, signal.SIGKILL)

@@ -271,7 +271,7 @@ class Terminal:
     def types(self, text: str) -> None:
         os.write(self.file, text.encode())
 
-    def sees(self, text: str, seconds: float = 20.0) -> bool:
+    def sees(self, text: str, seconds: float = 120.0) -> bool:
         """Whether some text appears, after whatever was looked for before."""
         end = time.monotonic() + seconds
         while text not in self.seen and time.monotonic() < end:
@@ -289,7 +289,7 @@ class Terminal:
         Args:
             key: typed again and again: what comes before the terminal is set for a line is lost.
         """
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             with suppress(OSError):  # it has left
                 self.types(key)
@@ -391,6 +391,6 @@ def test_sigterm_ends_the_command_without_a_traceback(home: Path) -> None:
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=120)
     assert "Traceback" not in err
     assert said(home) == [("Where does Ana live?",)]

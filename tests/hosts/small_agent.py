@@ -17,7 +17,7 @@ def ask(messages: list[Json]) -> list[Json]:
     """What the model says."""
     body = json.dumps({"messages": messages, "tools": [TOOL]}).encode()
     request = Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body)
-    with urlopen(request, timeout=10) as response:
+    with urlopen(request, timeout=60) as response:
         return json.loads(response.read())["content"]
 
 

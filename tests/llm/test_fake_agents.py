@@ -33,7 +33,7 @@ GEMINI_TOOLS: list[Json] = [
 
 def post(url: str, body: object) -> str:
     request = Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urlopen(request, timeout=10) as response:
+    with urlopen(request, timeout=60) as response:
         return response.read().decode()
 
 
@@ -182,6 +182,6 @@ def test_a_request_in_chunks_is_read() -> None:
         request = Request(
             f"{model.url}/v1beta/models/m:generateContent", iter(chunks()), {"Transfer-Encoding": "chunked"}
         )
-        with urlopen(request, timeout=10) as response:
+        with urlopen(request, timeout=60) as response:
             assert response.status == 200
     assert model.requests == [{"contents": [], "tools": []}]

@@ -40,7 +40,7 @@ ANSWERS = {
     "How do I bake bread?": "Blue.",
     "Name three kinds of bread, as a numbered list.": "Rye.",
 }
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Seconds that a server may take to start or stop."""
 
 

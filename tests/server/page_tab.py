@@ -20,7 +20,7 @@ FLAGS = (
 )
 PAGES = ("/", "/time", "/memories", "/learned", "/soul", "/nights", "/agents")
 TRANSCRIPTS = Path(__file__).parent.parent / "fixtures" / "transcripts"
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 """Machines may be busy; what is there is seen at once."""
 expect.set_options(timeout=PATIENCE_MS)
 WATCH = """

@@ -43,7 +43,7 @@ async def woken(here: Store, there: Store, *, told: bool) -> bool:
             await there.run(statements.append, place, [signal])
             if told:
                 telling.notice(signal)
-            await asyncio.wait_for(grown.wait(), 10)
+            await asyncio.wait_for(grown.wait(), 60)
             return True
     finally:
         watch.cancel()

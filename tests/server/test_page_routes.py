@@ -32,7 +32,7 @@ def ask(
     """Status, text and headers of an answer."""
     asked = urllib.request.Request(running.url + path, data, dict(headers))
     try:
-        with urllib.request.urlopen(asked, timeout=20) as answer:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
             return answer.status, answer.read().decode(), dict(answer.headers)
     except urllib.error.HTTPError as error:
         with error:

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -26,6 +28,7 @@ from insula.server.tokens import Keys
 from insula.server.users import COOKIE
 from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.testing import ScriptedModel
+from patience import DEADLOCK_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +60,7 @@ async def ask(
     headers: Mapping[str, str],
     body: bytes = b"",
     patience: float = 0.1,
-    until: bytes | None = None,
+    until: Callable[[bytes], bool] | None = None,
 ) -> Answer:
     """Call the application, and go away where the answer does not end: once it tells something, or after a while."""
     raw = quote(path, safe="/%")
@@ -98,7 +101,7 @@ async def ask(
             found.status, found.headers = message["status"], list(message["headers"])
         else:
             found.body += message.get("body", b"")
-            if not message.get("more_body") or (until is not None and until in found.body):
+            if not message.get("more_body") or (until is not None and until(found.body)):
                 over.set()
 
     await app(scope, receive, send)
@@ -170,6 +173,10 @@ def _bodies(template: str, method: str, user: str | None, session: str) -> list[
     return [("application/json", json.dumps(known[template]).encode()), *kinds] if template in known else kinds
 
 
+def _told(last: int, body: bytes) -> bool:
+    return b"id: %d\n" % last in body
+
+
 async def _everything(app: FastAPI, service: Service, user: str, headers: Mapping[str, str], session: str) -> list[str]:
     """All that a user can read, but for what changes with time; a stream up to what the ledger ends with."""
     last = await service.chat.metacognition.store.run(views.last_entry, user)
@@ -177,7 +184,7 @@ async def _everything(app: FastAPI, service: Service, user: str, headers: Mappin
     more = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/sleep")
     asked = {"user": user, "after": 0}
     texts = [(await ask(app, "GET", path, asked, headers)).text for path in (*paths, *more)]
-    stream = await ask(app, "GET", "/signals", asked, headers, patience=30, until=b"id: %d\n" % last)
+    stream = await ask(app, "GET", "/signals", asked, headers, patience=DEADLOCK_SECONDS, until=partial(_told, last))
     return [*texts, stream.text]
 
 
@@ -238,13 +245,33 @@ async def test_with_a_token_no_name_opens_anybody_elses(
 
 async def test_a_stream_tells_one_users_signals_alone_while_others_talk(tmp_path: Path) -> None:
     async with _shared(tmp_path, {}) as (app, service), app.router.lifespan_context(app):
+        store, ends = service.chat.metacognition.store, dict[str, int]()
+
+        def is_over(user: str, body: bytes) -> bool:
+            return (
+                user in ends and max(map(int, re.findall(rb"^id: (\d+)", body, re.MULTILINE)), default=0) > ends[user]
+            )
+
         streams = {
-            user: asyncio.create_task(ask(app, "GET", "/signals", {"user": user, "after": 0}, {}, patience=5))
+            user: asyncio.create_task(
+                ask(
+                    app,
+                    "GET",
+                    "/signals",
+                    {"user": user, "after": 0},
+                    {},
+                    patience=DEADLOCK_SECONDS,
+                    until=partial(is_over, user),
+                )
+            )
             for user in ("ana", "ben", "an")
         }
         for number in range(3):
             for user in ("ana", "ben"):
                 await service.chat.reply(user, "monday", f"The {user}word of number {number}.")
+        for user in streams:
+            ends[user] = await store.run(views.last_entry, user)
+            await service.chat.reply(user, "monday", "Goodbye.")
         for user, stream in streams.items():
             text = (await stream).text
             assert ("anaword" in text, "benword" in text) == (user == "ana", user == "ben")

@@ -22,6 +22,7 @@ from insula.server.api import ledger
 from insula.server.app import create_app
 from insula.server.live import LISTENERS, Room
 from insula.types import Signal
+from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +35,7 @@ class Stream:
         """The last id, as a browser would send it when it comes back."""
         self._lines = response.aiter_lines()
 
-    async def next(self, limit: float = 5.0) -> dict[str, Any] | None:
+    async def next(self, limit: float = DEADLOCK_SECONDS) -> dict[str, Any] | None:
         """The next event's data; None for one that has none, or a comment."""
         data: dict[str, Any] | None = None
         async with asyncio.timeout(limit):
@@ -63,7 +64,7 @@ async def listening(
 ) -> AsyncGenerator[Stream]:
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     params = {"user": user, **query}
-    async with browser.stream("GET", "/signals", params=params, headers=headers, timeout=30) as response:
+    async with browser.stream("GET", "/signals", params=params, headers=headers, timeout=DEADLOCK_SECONDS) as response:
         assert response.status_code == 200, await response.aread()
         yield Stream(response)
 
@@ -72,7 +73,9 @@ async def listening(
 async def browser(make_service: MakeService, served: Serve) -> AsyncGenerator[httpx2.AsyncClient]:
     async with (
         served(make_service(lambda _: "Noted.")) as url,
-        httpx2.AsyncClient(base_url=url, limits=httpx2.Limits(max_connections=None)) as client,
+        httpx2.AsyncClient(
+            base_url=url, timeout=DEADLOCK_SECONDS, limits=httpx2.Limits(max_connections=None)
+        ) as client,
     ):
         yield client
 
@@ -158,14 +161,14 @@ async def test_a_stream_in_which_nothing_happens_says_that_it_is_alive(
     browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ledger, "HEARTBEAT_SECONDS", 0.05)
-    async with browser.stream("GET", "/signals?user=ana", timeout=5) as response:
+    async with browser.stream("GET", "/signals?user=ana", timeout=DEADLOCK_SECONDS) as response:
         lines = response.aiter_lines()
         found = [await anext(lines) for _ in range(6)]
     assert ": ping" in found
 
 
 async def test_streams_end_when_the_server_stops(make_service: MakeService, served: Serve) -> None:
-    async with httpx2.AsyncClient() as browser, asyncio.timeout(5):
+    async with httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser, asyncio.timeout(DEADLOCK_SECONDS):
         async with served(make_service()) as url:
             response = await browser.send(browser.build_request("GET", f"{url}/signals?user=ana"), stream=True)
             lines = response.aiter_lines()
@@ -183,11 +186,17 @@ async def test_a_user_has_so_many_streams_and_no_more(browser: httpx2.AsyncClien
     async with listening(browser, user="ben"):
         pass
     await opened[0].__aexit__(None, None, None)
-    await asyncio.sleep(0.1)
-    async with listening(browser):
-        pass
+    async with asyncio.timeout(DEADLOCK_SECONDS):
+        while not await _has_room(browser):
+            await asyncio.sleep(0.01)
     for one in opened[1:]:
         await one.__aexit__(None, None, None)
+
+
+async def _has_room(browser: httpx2.AsyncClient) -> bool:
+    """Whether one more may listen; the server hears of who went away when it hears of it."""
+    async with browser.stream("GET", "/signals?user=ana", timeout=DEADLOCK_SECONDS) as response:
+        return response.status_code == 200
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", str(2**63), "1 OR 1=1"])
@@ -234,7 +243,7 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
         await asyncio.sleep(0.01)
     assert looked <= 2, "what comes waits on the ledger, and not in memory"
     reads.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLOCK_SECONDS):
         while told.count(b"id: ") < 10 * ledger.BATCH + 1:
             await asyncio.sleep(0.01)
     ids = [int(line[4:]) for line in told.splitlines() if line.startswith(b"id: ")]
@@ -259,9 +268,9 @@ async def test_places_that_were_looked_at_are_not_kept(
         for after in range(40):
             async with listening(browser, after=after) as stream:
                 await stream.next()
-        await asyncio.sleep(0.2)
+        await until(lambda: sum(bool(one.listeners) for one in rooms) == 1)
         (room,) = (one for one in rooms if one.listeners)
-        assert room.reads == {}
+        await until(lambda: room.reads == {})
 
 
 _SIGNALS: Scope = {

@@ -19,6 +19,7 @@ from insula.server.timer import SPREAD, Timer, moment, night, running
 from insula.sleep.cycle import END, Night, PhaseReport, Result, SleepReport
 from insula.sleep.names import PhaseName
 from insula.testing import FrozenClock, ScriptedModel
+from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
 
@@ -284,7 +285,7 @@ async def test_no_more_than_a_few_sleep_at_once_and_none_begins_when_quiet_hours
         nonlocal inside, most, slept
         inside, slept = inside + 1, slept + 1
         most = max(most, inside)
-        await asyncio.sleep(0.1)
+        await until(lambda: most == timer.AT_ONCE)
         clock.advance(HOUR)
         inside -= 1
         return SleepReport(user=user, date="2026-01-06", phases=())
@@ -314,7 +315,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
     monkeypatch.setattr(store.nights, "users", sometimes)
     before = asyncio.all_tasks()
     async with running(service):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(DEADLOCK_SECONDS):
             while await nights(store, "ana") is None:
                 await asyncio.sleep(0.01)
     assert asyncio.all_tasks() <= before
@@ -345,7 +346,7 @@ async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start
     async with running(service):
         await inside.wait()
     assert await nights(store, "ana") is None
-    async with running(service), asyncio.timeout(30):
+    async with running(service), asyncio.timeout(DEADLOCK_SECONDS):
         while await nights(store, "ana") is None:
             await asyncio.sleep(0.01)
     assert ran == {"quick": 1, "endless": 2}

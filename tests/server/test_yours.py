@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from api_service import TOKENS, Client, MakeService, say
+from api_service import TOKENS, Client, MakeService, answer, say
 
 from insula.calibration import shipped
 from insula.memory import custody
@@ -14,6 +14,7 @@ from insula.server import tokens
 from insula.server.tokens import FILE
 from insula.sleep import outcomes
 from insula.sleep.forgetting import REQUESTS
+from patience import HeldModel
 
 pytestmark = pytest.mark.anyio
 
@@ -56,12 +57,13 @@ async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
 
 
 async def test_a_user_who_is_being_answered_is_not_erased(make_service: MakeService, client: Client) -> None:
-    here = client(make_service(delay=0.5))
-    await say(here, "I live in Lisbon.")
+    model = HeldModel(answer)
+    here = client(make_service(model=model))
     talking = asyncio.create_task(say(here, "I like trains."))
-    await asyncio.sleep(0.2)
+    await model.gate.reached()
     refused = await here.post("/agent/data/erase?user=ana", json={"name": "ana"})
     assert (refused.status_code, "wait for the answer" in refused.json()["detail"]) == (409, True)
+    model.gate.open()
     assert (await talking).status_code == 200
     assert (await here.post("/agent/data/erase?user=ana", json={"name": "ana"})).status_code == 200
 
@@ -141,15 +143,18 @@ async def test_the_page_searches_erases_and_shows_what_was_told(make_service: Ma
 async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_not_called_kept(
     make_service: MakeService, client: Client, tmp_path: Path
 ) -> None:
-    here = client(make_service(delay=0.6))
+    here, model = client(make_service()), HeldModel(answer)
+    slow = client(make_service(model=model))
     await say(here, "I live in Lisbon.")
     house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user restore` opens it
         await custody.backup(other, "ana", house)
         await say(here, "I like trains.")
-        talking = asyncio.create_task(say(here, "I play the violin."))
-        await asyncio.sleep(0.3)
+        talking = asyncio.create_task(say(slow, "I play the violin."))
+        await model.gate.reached()
         await custody.restore(other, "ana", house)
+        model.gate.open()
+        await talking
     overtaken = (await talking).json()
     assert "nothing of it is kept; say it again" in " ".join(overtaken["troubles"])
     lines = [one["content"] for one in (await here.get("/agent/memories?user=ana")).json()["memories"]]
@@ -161,13 +166,16 @@ async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_n
 async def test_who_is_erased_by_another_program_in_the_middle_of_an_answer_leaves_no_word(
     make_service: MakeService, client: Client, tmp_path: Path
 ) -> None:
-    here = client(make_service(delay=0.6))
+    here, model = client(make_service()), HeldModel(answer)
+    slow = client(make_service(model=model))
     await say(here, "My zebrafish Quillon lives in Ouagadougou.")
     house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
     async with await Store.open(tmp_path / "insula.db") as other:  # as `insula user erase` opens it
-        talking = asyncio.create_task(say(here, "Does Quillon like marzipan?"))
-        await asyncio.sleep(0.3)
+        talking = asyncio.create_task(say(slow, "Does Quillon like marzipan?"))
+        await model.gate.reached()
         left = await custody.erase(other, "ana", house)
+        model.gate.open()
+        await talking
     overtaken = (await talking).json()
     assert "nothing of it is kept" in " ".join(overtaken["troubles"])
     assert (await here.get("/agent/memories?user=ana")).json()["memories"] == []

@@ -176,9 +176,7 @@ async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) 
     dying = replace(on_server, executor="dying", phases=((PhaseName.TRENDS, hangs),))
     async with working(dying) as worker:
         await worker.evening(date="d")
-        while not (await worker.progress()).running:
-            await asyncio.sleep(0.05)
-        await asyncio.sleep(0.5)
+        await begun.wait()
     await on_server.store.run(lambda connection: connection.execute(postgres.leases.delete()))  # it is silent
     calls: list[str] = []
     async with working(replace(on_server, executor="other", phases=phase(calls))) as worker:

@@ -66,11 +66,11 @@ async def test_a_stream_sees_at_its_next_look_what_another_server_wrote(
     watching = asyncio.create_task(listening.watch(behind))
     try:
         with listening.listening("ana") as room:
-            await asyncio.wait_for(room.grown.wait(), 10)  # the first look wakes everybody
+            await asyncio.wait_for(room.grown.wait(), 60)  # the first look wakes everybody
             grown = room.grown
             async with await Store.open(pooled) as other:
                 await talk(other, "ana")
-            await asyncio.wait_for(grown.wait(), 10)
+            await asyncio.wait_for(grown.wait(), 60)
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError):
