@@ -112,14 +112,14 @@ def _corrected(group: Sequence[tuple[int, str]], recent: frozenset[int]) -> Iter
 def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
     """Questions on which memory held nothing, that the response declined, and that nobody has answered since."""
     turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
-    asked = _asked(read, {turn.key for turn in turns if turn.low and turn.topic})
-    told = list(_told(read))
+    asked, told = _asked(read), list(_told(read))
+    answered = [turn for turn in turns if _answers(turn, asked)]
     groups: list[tuple[_Turn, set[int]]] = []
-    for place, turn in enumerate(turns):
-        if (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
+    for turn in turns:
+        if not (turn.low and turn.topic) or (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
             continue
-        later = (terms for line, terms in told if line > one.line)
-        if _is_answered(turn.topic, turns[place + 1 :], later):
+        since = (terms for line, terms in told if line > one.line)
+        if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
             continue
         same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME_TOPIC), None)
         if same is None:
@@ -135,7 +135,8 @@ def outdated(
     """What was understood and is no insight any more: a question that the sessions since have answered, and a topic,
     which earlier versions took for one.
     """
-    turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
+    asked = _asked(read)
+    turns = [turn for turn in map(_turn, signals[-MOST_TURNS:]) if _answers(turn, asked)]
     told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
     gone: list[Forget] = []
     for one in known:
@@ -166,9 +167,14 @@ def _turn(signal: Noticed) -> _Turn:
     )
 
 
+def _answers(turn: _Turn, asked: Mapping[tuple[int, int], _Asked]) -> bool:
+    """Whether memory held something in a turn, and the response says it."""
+    return not turn.low and turn.passed and not ((one := asked.get(turn.key)) and one.declined)
+
+
 def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
-    """Whether a later turn knew something of a topic, or a later line tells it."""
-    known = any(not one.low and one.passed and _likeness(topic, one.topic) >= SAME_TOPIC for one in later)
+    """Whether a later turn answers something of a topic, or a later line tells it."""
+    known = any(_likeness(topic, one.topic) >= SAME_TOPIC for one in later)
     return known or any(len(topic & terms) >= TOLD * len(topic) for terms in told)
 
 
@@ -185,15 +191,15 @@ def _told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
                 yield line.id, terms_of(line)
 
 
-def _asked(read: Sequence[Reading], wanted: set[tuple[int, int]]) -> dict[tuple[int, int], _Asked]:
-    """What the user asked in some turns (session and number), if anything, and whether it was declined."""
+def _asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
+    """What the user asked in each turn (session and number), if anything, and whether it was declined."""
     found: dict[tuple[int, int], _Asked] = {}
     for session in read:
         for line in session.lines:
             key = session.session_id, line.turn
             if key in found and line.provenance == "assistant":
                 found[key] = found[key]._replace(declined=_declines(line.content[:MAX_CHARS], found[key].text))
-            elif key in wanted and line.provenance == "user" and (text := _question(line.content[:MAX_CHARS])):
+            elif line.provenance == "user" and (text := _question(line.content[:MAX_CHARS])):
                 found[key] = _Asked(text, line.id, False)
     return found
 
