@@ -76,7 +76,7 @@ def undated(text: str) -> str:
 # What the model is told
 
 
-async def test_the_request_holds_memory_and_the_confidence_sentence_at_each_level(store: Store) -> None:
+async def test_the_request_holds_memory_and_no_order_at_any_level(store: Store) -> None:
     async with chatting(store, "Good to know.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         high = await chat.reply("me", "tuesday", "Where does Ana live?")
@@ -97,26 +97,24 @@ What is the capital of Mongolia?\
     assert with_high == snapshot("""\
 You are Insula, a helpful assistant.
 
-Facts about the user, newest first:
+From earlier conversations with the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-Where does Ana live?
-
-(These facts bear directly on this; answer with them.)\
+Where does Ana live?\
 """)
     assert with_medium == snapshot("""\
 You are Insula, a helpful assistant.
 
-Facts about the user, newest first:
+From earlier conversations with the user, newest first:
 - My sister Ana lives in Lisbon. (DATE)
 
-How does Ana travel?
-
-(Answer with what these facts say; what they do not say, you have not been told: say so.)\
+How does Ana travel?\
 """)
 
 
-async def test_what_nothing_answers_is_told_to_be_left_open_in_the_language_of_the_question(store: Store) -> None:
+async def test_of_what_nobody_told_it_is_said_so_in_the_language_of_the_question(
+    store: Store,
+) -> None:
     async with chatting(store, "Ok.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         await chat.reply("me", "tuesday", "When was I born?")
@@ -124,8 +122,8 @@ async def test_what_nothing_answers_is_told_to_be_left_open_in_the_language_of_t
     english, german = (request for request in model.requests[-2:])
     assert (english.instructions, german.instructions) == ("You are Insula, a helpful assistant.",) * 2
     words = json.loads((files("insula.turn") / "words.json").read_text("utf-8"))
-    assert english.prompt == f"When was I born?\n\n({words['en']['low']})"
-    assert german.prompt == f"Wann bin ich geboren?\n\n({words['de']['low']})"
+    assert english.prompt == f"When was I born?\n\n({words['en']['untold']})"
+    assert german.prompt == f"Wann bin ich geboren?\n\n({words['de']['untold']})"
 
 
 def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
@@ -197,7 +195,7 @@ async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_mes
         await chat.reply("me", "tuesday", "When was Ana born?")
     assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
     assert "token" not in model.requests[1].instructions
-    assert "Facts about the user, newest first:\n- Ana was born in May. (DATE)" in undated(
+    assert "From earlier conversations with the user, newest first:\n- Ana was born in May. (DATE)" in undated(
         model.requests[2].instructions
     )
 
@@ -213,7 +211,7 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
         await chat.reply("me", "tuesday", "Where do I live?")
         chat.metacognition.embed = None
         await chat.reply("me", "wednesday", "Where do I live?")
-    facts = "Facts about the user, newest first:\n- I moved to Lisbon in May. (DATE)"
+    facts = "From earlier conversations with the user, newest first:\n- I moved to Lisbon in May. (DATE)"
     assert facts in undated(model.requests[2].instructions)
     assert "Lisbon" not in model.requests[3].instructions
 

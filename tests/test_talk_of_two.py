@@ -1,16 +1,19 @@
 """What two people say to each other, put before a model: few lines, and the words that go with the level."""
 
+import json
 from collections.abc import Sequence
+from importlib.resources import files
 
 import pytest
 
 from insula import Metacognition
 from insula.agent.identity import OWN
-from insula.metacognition.reading import known_names
+from insula.metacognition.reading import named_talkers
 from insula.text.analysis import analyse
 from insula.turn.instructions import BEARING_LINES
 
 pytestmark = pytest.mark.anyio
+UNTOLD = json.loads((files("insula.turn") / "words.json").read_text("utf-8"))["en"]["untold"]
 TOLD = (
     ("Orla", "My boyfriend and I walked the whole coast of Clare in the rain."),
     *[("Nuno", f"I baked {n} loaves of rye bread for the market of Afife this morning.") for n in range(20, 32)],
@@ -27,20 +30,20 @@ async def shown(ask: str, told: Sequence[tuple[str, str]] = TOLD) -> tuple[int, 
             return len(turn.shown), turn.reminder
 
 
-async def test_where_lines_only_bear_five_are_shown_and_what_they_lack_is_called_untold() -> None:
+async def test_where_lines_only_bear_five_are_shown_and_nothing_is_ordered() -> None:
     lines, reminder = await shown("What kind of bread did Nuno bake for the market?")
     assert lines == BEARING_LINES
-    assert reminder.startswith("Answer with what these facts say; what they do not say")
+    assert not reminder
 
 
-async def test_a_question_about_a_talker_that_nothing_answers_is_told_to_be_untold() -> None:
+async def test_of_a_question_about_a_talker_that_nothing_answers_it_is_said_that_nothing_was_told() -> None:
     lines, reminder = await shown("What does Orla's dentist charge for a crown?")
     assert lines == 0
-    assert reminder.startswith("Your memory holds nothing that answers this.")
+    assert reminder == UNTOLD
 
 
 async def test_a_talkers_name_is_known_though_nobody_says_it_and_a_word_like_it_is_none() -> None:
     asked = analyse("What does Will cook on Sundays?")
-    assert known_names(asked, {}, {"Will Ames", "user"}) == {"will"}
-    assert known_names(analyse("When will the shop open?"), {}, {"Will Ames"}) == frozenset()
-    assert known_names(analyse("太郎はどこに住んでいますか？", default="ja"), {}, {"太郎"}) <= {"太郎"}
+    assert named_talkers(asked, {"Will Ames", "user"}) == {"will"}
+    assert named_talkers(analyse("When will the shop open?"), {"Will Ames"}) == frozenset()
+    assert named_talkers(analyse("太郎はどこに住んでいますか？", default="ja"), {"太郎"}) <= {"太郎"}

@@ -294,7 +294,7 @@ def bench_conversations(
 
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
-    part: Annotated[str, typer.Argument(help="memory, wishes, answer, step, or gate.")],
+    part: Annotated[str, typer.Argument(help="memory, wishes, untold, answer, step, or gate.")],
     out: Annotated[str, typer.Option(help="A folder for replies and figures; it is gone on with.")],
     model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
     arms: Annotated[str | None, typer.Option(help="Some of the part's arms, with commas between.")] = None,

@@ -1,73 +1,100 @@
-"""Whether a message asks for a fact of the user's own life, over questions of many kinds."""
-
-import json
-import re
-from importlib.resources import files
+"""Whether a message asks for what only its user can have told: a strict form, in eight languages."""
 
 import pytest
 
 from insula.text.analysis import analyse
-from insula.turn.aim import is_personal
+from insula.turn.aim import is_personal, may_be_stored
 
-PERSONAL = (
+ONLY_THE_USER = (
     "Where do I live?",
     "Thanks! And where do I live?",
     "Do you remember what I told you about peanuts?",
-    "Remind me, when is my flight?",
-    "What is our cat called?",
+    "How old am I?",
+    "What's my sister's name?",
+    "Who is my dentist?",
     "¿Dónde vivo?",
     "¿Cómo se llama mi hermana?",
+    "¿Te acuerdas de dónde aparqué mi coche?",
     "Où est-ce que j'habite ?",
+    "Quel âge a mon frère ?",
     "Wo wohne ich?",
     "Weißt du noch, wann mein Zug fährt?",
+    "Wie heißt meine Katze?",
     "Onde moro?",
+    "Como se chama o meu gato?",
     "Dove abito?",
+    "Come si chiama mia moglie?",
     "我住在哪里？",
+    "我妹妹叫什么名字？",
     "妹の名前は何だっけ？",
+    "私の誕生日はいつですか？",
 )
-OTHER = (
+EVERYDAY = (
     "What is the capital of Mongolia?",
     "How do I boil an egg?",
+    "How long should I boil my egg?",
+    "My cat keeps sneezing, is that normal?",
+    "Can my landlord keep my deposit?",
+    "Is my rent too high for two rooms?",
+    "What's a good name for my dog?",
+    "How old should my cat be before she is neutered?",
+    "What's my name in Japanese?",
+    "Where do I click to change my name?",
+    "What is my function called with?",
+    "What's my IP address?",
+    "Who is my best bet for the title?",
     "Should I take the job?",
-    "Why do we dream?",
-    "Why is our planet round?",
+    "Why is my sister so tall?",
+    "Do I need a visa for Japan?",
     "Write a poem about my cat.",
     "Translate this into French: I live in Porto.",
     "I live in Porto.",
+    "Remind me to call my sister.",
+    "Do you remember the name of the Titanic's captain?",
     "¿Qué debería cocinar?",
+    "¿Cuánto tiempo cuezo mi huevo?",
+    "¿Cuántos años vive un gato?",
     "Comment puis-je apprendre le piano ?",
-    "Wie koche ich ein Ei?",
+    "Mon propriétaire peut-il garder ma caution ?",
+    "Wie koche ich mein Ei?",
+    "Was soll ich zu meinem Vorstellungsgespräch anziehen?",
     "Como se faz pão?",
+    "O meu gato espirra muito, é normal?",
     "Quali sono i pianeti?",
+    "Cosa mi metto per il mio colloquio?",
     "帮我写一封信",
+    "我的鸡蛋要煮多久？",
     "日本の首都はどこですか？",
+    "私の卵は何分ゆでればいいですか？",
 )
-NAMES = re.compile("Paula|Tom|Mia|Inês|Nuria|Priya|Marcos|Chiara|Bia|Lukas|Pawel|Sophie|Sam")
-CASES = [
-    json.loads(line) for line in (files("insula_bench") / "conversations_dev.jsonl").read_text("utf-8").splitlines()
-]
+MADE = ("Write a poem.", "Thanks a lot!", "Explain recursion.", "Schreib mir eine E-Mail.", "翻译这句话。")
+BEARING = ("When is the meeting?", "Tell me about my sister.", "Write a poem about my cat.", "Tell me my address.")
 
 
-@pytest.mark.parametrize("message", PERSONAL)
-def test_a_question_about_the_user_or_their_people_is_personal(message: str) -> None:
+@pytest.mark.parametrize("message", ONLY_THE_USER)
+def test_a_name_an_age_a_home_of_ones_own_and_what_was_told_before_only_the_user_can_have_told(message: str) -> None:
     assert is_personal(analyse(message))
 
 
-@pytest.mark.parametrize("message", OTHER)
-def test_advice_instructions_texts_and_world_questions_are_not(message: str) -> None:
+@pytest.mark.parametrize("message", EVERYDAY)
+def test_advice_how_why_and_the_world_are_not_personal_whoever_says_i_or_my(message: str) -> None:
     assert not is_personal(analyse(message))
 
 
-def test_a_question_about_somebody_whom_memory_knows_is_personal() -> None:
+def test_a_question_about_somebody_whose_talk_is_remembered_asks_what_was_said() -> None:
     assert is_personal(analyse("Where does Paula work?"), {"paula"})
-    assert not is_personal(analyse("Where did Kepler work?"), {"paula"})
+    assert not is_personal(analyse("Write a letter to Paula."), {"paula"})
+    assert not is_personal(analyse("Where did Kepler work?"))
 
 
-def test_nearly_all_questions_of_the_small_conversations_are_personal() -> None:
-    """Of what names nobody: a person is known by what memory holds, and Japanese often leaves out whose it is."""
-    asked = [case for case in CASES if not NAMES.search(case["ask"]) and case["ask_lang"] != "ja"]
-    missed = [case["ask"] for case in asked if not is_personal(analyse(case["ask"], default=case["ask_lang"]))]
-    assert len(missed) <= 0.05 * len(asked), missed
+@pytest.mark.parametrize("message", MADE)
+def test_what_asks_nothing_or_for_something_to_be_made_is_given_no_line_that_only_bears_on_it(message: str) -> None:
+    assert not may_be_stored(analyse(message))
+
+
+@pytest.mark.parametrize("message", BEARING)
+def test_a_question_and_what_is_about_the_users_own_people_may_be_given_one(message: str) -> None:
+    assert may_be_stored(analyse(message))
 
 
 def test_outside_the_known_languages_nothing_is_personal() -> None:

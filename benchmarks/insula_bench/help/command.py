@@ -11,8 +11,8 @@ from rich.console import Console
 
 from insula import settings
 from insula.errors import InputError
-from insula_bench.help import answer, gate, memory, share, step, wishes
-from insula_bench.help.asking import Key, Reply, Request, Terms, kept, replies
+from insula_bench.help import answer, gate, memory, share, step, untold, wishes
+from insula_bench.help.asking import TOKENS, Key, Reply, Request, Terms, kept, replies
 from insula_bench.help.figures import Figures, Outcome, compared, show
 from insula_bench.help.spread import spread
 
@@ -59,6 +59,8 @@ class Experiment(NamedTuple):
     """What is asked once the replies are there."""
     share: Callable[[Mapping[Key, Reply]], Figures] | None = None
     """What the likelihood adds to the verdict."""
+    tokens: int = TOKENS
+    """Tokens of a reply."""
 
 
 def run(options: Options) -> int:
@@ -78,7 +80,8 @@ def run(options: Options) -> int:
     if options.part == step.PART:
         return _step(options, out, model)
     part = EXPERIMENTS[options.part](options)
-    held = kept(out) if options.limit == 0 else _asked(part, Terms(model=model, out=out, parallel=options.parallel))
+    terms = Terms(model=model, out=out, parallel=options.parallel, tokens=part.tokens)
+    held = kept(out) if options.limit == 0 else _asked(part, terms)
     outcomes = part.judge(held)
     measured = compared(outcomes, part.marks, base=part.base)
     figures: Figures = {"part": part.name, "model": model, "half": options.half, "sources": measured}
@@ -165,6 +168,20 @@ def _wishes(options: Options) -> Experiment:
     )
 
 
+def _untold(options: Options) -> Experiment:
+    arms = options.arms.split(",") if options.arms else untold.arms()
+    found = _wanted(untold.items(), options, lambda item: {item.id})
+    return Experiment(
+        untold.PART,
+        arms,
+        untold.MARKS,
+        untold.OURS,
+        untold.requests(found, arms),
+        partial(untold.outcomes, found, arms),
+        tokens=untold.TOKENS,
+    )
+
+
 def _wanted(found: Sequence[T], options: Options, items: Callable[[T], set[str]]) -> list[T]:
     """What is to be asked; where nothing is, what has a reply, for there is no use in composing the rest."""
     if options.limit != 0:
@@ -173,7 +190,11 @@ def _wanted(found: Sequence[T], options: Options, items: Callable[[T], set[str]]
     return [one for one in found if items(one) & answered]
 
 
-EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {memory.PART: _memory, wishes.PART: _wishes}
+EXPERIMENTS: Mapping[str, Callable[[Options], Experiment]] = {
+    memory.PART: _memory,
+    wishes.PART: _wishes,
+    untold.PART: _untold,
+}
 PARTS = (*EXPERIMENTS, answer.PART, step.PART, gate.PART)
 
 

@@ -17,6 +17,7 @@ from insula.screening import screen
 from insula.text.analysis import LANGUAGES, analyse, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import AskKind, asks, is_small_talk, statements
+from insula.turn.held import about_user
 
 WHAT_CHARS = 160
 """Characters of what is said back."""
@@ -54,7 +55,8 @@ def guide(turn: Turn) -> Guide:
         return Guide()
     shown = [one.memory for one in turn.recalled if one.memory.id in turn.shown]
     lines = [_MONTHS.sub("", one.line) for one in shown if one.provenance == "user" and one.speaker == USER][:LINES]
-    if lines and (turn.personal or turn.confidence.level == "high"):
+    of_user = turn.personal or any(about_user(ask, language) for ask in asked)
+    if lines and (of_user or turn.confidence.level == "high"):
         quoted = _said("told", lines[0], language)
         if language in UNSPACED or not quoted:
             return Guide(text=quoted)

@@ -24,7 +24,7 @@ from insula.metacognition.finishing import TurnResult
 from insula.metacognition.hearing import heard, to_hear
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
-from insula.metacognition.reading import analysed, chosen, known_names, memorable, terms_of
+from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.advisory import Advisory, advisories, fitted
@@ -36,8 +36,8 @@ from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
 from insula.turn import confidence, insights, lessons, mending, wishes
-from insula.turn.aim import is_personal
-from insula.turn.instructions import compose
+from insula.turn.aim import is_personal, may_be_stored
+from insula.turn.instructions import compose, surely_answers
 from insula.turn.mending import Mend
 from insula.types import Confidence, Controls, Identity, Recalled, Signal, Usage
 
@@ -182,7 +182,7 @@ class Opening:
             self.heard = await heard(
                 self._content, self._analysis.language, self.history, self._meaning, [one.text for one in standing]
             )
-        self._prepare(asked, found, self._learned(known, place, self._analysis) if known else ())
+        self._prepare(self._analysis, asked, found, self._learned(known, place, self._analysis) if known else ())
 
     @property
     def _embed(self) -> Embed | None:
@@ -246,7 +246,7 @@ class Opening:
         if self.heard:
             await self._owner.store.sessions.hear(self._place, self.number, self.heard)
 
-    def _prepare(self, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
+    def _prepare(self, message: Analysis, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity
         self.confidence = self._owner.estimate(
             asked,
@@ -258,11 +258,11 @@ class Opening:
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
-        self.personal = self._is_personal(found)
+        self.personal = is_personal(message, named_talkers(message, self._speakers))
         self.words = compose(
             identity,
             self.confidence,
-            self.recalled,
+            self.recalled if may_be_stored(message) else tuple(filter(surely_answers, self.recalled)),
             personal=self.personal,
             language=asked.language,
             guidelines=self._guidelines,
@@ -272,18 +272,10 @@ class Opening:
             wishes=[wish.text for wish in near],
             advisories=[advisory.text for advisory in self._advisories],
         )
-        if self.personal and self.words.level == "low":
+        if not self.words.shown:
             self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
-
-    def _is_personal(self, found: Recollection) -> bool:
-        """Whether the message asks for a fact of the user's life; else, a line that answers does."""
-        if self._analysis is None:
-            return False
-        names = known_names(self._analysis, found.statistics.asserting, self._speakers)
-        answered = any(one.bearing in {"answers", "history"} and one.fit is not None for one in self.recalled)
-        return is_personal(self._analysis, names) or (answered and bool(asks(self._analysis)))
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":

@@ -1,11 +1,10 @@
 """How a turn reads what was said: its terms, what recall brought, and what of that was used."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.rows import Said
-from insula.memory.subject import whose
 from insula.metacognition.meaning import remembered
 from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse
@@ -65,21 +64,17 @@ def terms_of(history: Sequence[Said]) -> frozenset[str]:
     return frozenset(term for text in said for term in analyse(text[:REMEMBERED_CHARS]).terms)
 
 
-def known_names(asked: Analysis, asserting: Mapping[str, int], speakers: Iterable[str]) -> frozenset[str]:
-    """The names in a question, lower-case, of those of whom memory holds something.
+def named_talkers(asked: Analysis, speakers: Iterable[str]) -> frozenset[str]:
+    """Those who talk in what is remembered and whom a message names, lower-case; the user is none.
 
     Args:
-        asked: the question.
-        asserting: term -> memories that assert something with it.
-        speakers: who talks in what is remembered: what they told is theirs, whether or not anybody names them.
+        asked: the message.
+        speakers: who talks in what is remembered.
     """
-    about = whose(asked.text, asked.language, USER, ASSISTANT)
-    named = {part for path in about.subjects | about.mentions for part in path.split("/")}
     talkers = frozenset(map(called, speakers)) - {USER, ASSISTANT}
     words = (word for sentence in asked.sentences for word in sentence.words)
     return frozenset(
         low
         for word in words
-        if ((low := word.text.lower()) in named and asserting.get(word.term))
-        or (low in talkers and (word.text != low or low == low.upper()))  # of Will, not of "will"; 太郎 has no case
+        if (low := word.text.lower()) in talkers and (word.text != low or low == low.upper())  # of Will, not of "will"
     )

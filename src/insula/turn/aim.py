@@ -1,7 +1,8 @@
-"""What a message is after: a fact of the user's own life, or anything else.
+"""Whether a message asks for what only its user can have told: of that alone is it said that memory holds nothing.
 
-What stands before the model follows from it (K4): only a question that nobody but the user could have answered is told
-what memory holds of it, and that a guess would be an invention.
+The form is strict. It asks what was told before ("Do you remember where I live?"), or it asks for a name, an age, a
+birthday, a home, a job or the like of the user or of somebody of theirs, and names nothing else ("How old is my
+sister?"; not "How old should …", "How old is my sister in dog years?"). Advice, how and why are never of it.
 """
 
 import json
@@ -10,29 +11,53 @@ from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
-from insula.text.analysis import LANGUAGES, Analysis
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.subject import people, whose
+from insula.text.analysis import LANGUAGES, Analysis, fold, term_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, asks
 
 _MADE: frozenset[AskKind] = frozenset({"how_to", "code", "request"})
-"""Asks for what is to be made or done, which no memory answers; "¿Cómo se llama…?" is a name all the same."""
-_MARK = re.compile("[?？]")
+"""Asks for what is to be made or done, which no memory answers."""
+_VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
+_OF_TALK: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"yes_no", "why"})
+_WHO: frozenset[AskKind] = frozenset({"person", "name", "number"})
+"""Of somebody alone these ask what one must have been told: "Who is my dentist?", "How many sisters do I have?"."""
+_WORD = re.compile(r"\w+")
+_NOBODY = f"{USER}/person"
+"""Whom "the first woman in space" may be: nobody of the user's."""
 
 
-def is_personal(analysis: Analysis, known: Collection[str] = ()) -> bool:
-    """Whether a message asks for a fact about the user, their people or their things.
+def is_personal(analysis: Analysis, talkers: Collection[str] = ()) -> bool:
+    """Whether a message asks for what only memory can hold; outside the known languages none does.
 
     Args:
         analysis: the message.
-        known: names of people whom memory knows, lower-case; a question about one of them is personal, too.
-
-    Returns:
-        Whether any of its questions is of that kind. Advice ("Should I…?"), instructions ("How do I…?"), texts to write
-        and questions about the world are not; outside the known languages nothing is.
+        talkers: those whom it names and whose talk is remembered: a question about them is about what they said.
     """
-    if analysis.language not in LANGUAGES:
+    language = analysis.language
+    if talkers and any(ask.kind in _OF_TALK and not wants_advice(ask, language) for ask in asks(analysis)):
+        return language in LANGUAGES
+    return any(asks_only_user(ask, language) for ask in asks(analysis))
+
+
+def asks_only_user(ask: Ask, language: str) -> bool:
+    """The same of one of its questions."""
+    if language not in LANGUAGES or wants_advice(ask, language):
         return False
-    return any(is_of_user(ask, analysis.language, known) for ask in asks(analysis))
+    text = ask.text.replace("’", "'")
+    if not _is_of_user(text, language):
+        return False
+    return _found("remember", text, language) or (ask.kind in _VALUED and _names_slots_alone(ask, text, language))
+
+
+def may_be_stored(analysis: Analysis) -> bool:
+    """Whether lines that only bear on a message may stand before the model: not where it asks nothing.
+
+    Nor where it only asks for something to be made or done ("Write a poem"), unless that is about the user's own people
+    ("about my sister") or a slot of theirs ("Tell me my name").
+    """
+    return any(ask.kind not in _MADE or _is_about_theirs(ask, analysis.language) for ask in asks(analysis))
 
 
 def wants_advice(ask: Ask, language: str) -> bool:
@@ -40,27 +65,44 @@ def wants_advice(ask: Ask, language: str) -> bool:
     return language in LANGUAGES and _found("advice", ask.text.replace("’", "'"), language)
 
 
-def is_of_user(ask: Ask, language: str, known: Collection[str] = ()) -> bool:
-    """The same of one of its questions, in a known language."""
-    text = ask.text.replace("’", "'")
-    if wants_advice(ask, language):
+def _is_about_theirs(ask: Ask, language: str) -> bool:
+    if language not in LANGUAGES or not _is_of_user(text := ask.text.replace("’", "'"), language):
         return False
-    if _found("remember", text, language):
-        return True
-    told = ask.kind == "list" and not _MARK.search(text)  # "Name three…", not "What are my hobbies?"
-    if told or (ask.kind in _MADE and not _found("called", text, language)):
-        return False
-    return _found("own", text, language) or _names(text, language, known)
+    of = whose(text, language, USER, ASSISTANT).mentions - {_NOBODY}
+    return any(path.startswith(f"{USER}/") for path in of) or _names_slots_alone(ask, text, language)
 
 
-def _names(text: str, language: str, known: Collection[str]) -> bool:
+def _is_of_user(text: str, language: str) -> bool:
+    """Whether a question speaks of the user, or of somebody who is called theirs: not of any dog, but of my dog."""
+    of = whose(text, language, USER, ASSISTANT).mentions - {_NOBODY}
+    if USER in of or language in UNSPACED:
+        return any(path == USER or path.startswith(f"{USER}/") for path in of)
+    own = people(language).words["first_own"]
+    return any(path.startswith(f"{USER}/") for path in of) and any(fold(word) in own for word in _WORD.findall(text))
+
+
+def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
+    """Whether a question names people, animals and slots, and nothing else."""
+    slots, beings = _slots(language), _beings(language)
     if language in UNSPACED:
-        return any(name in text.lower() for name in known)
-    return not frozenset(known).isdisjoint(_words(text))
+        left = re.sub("|".join(map(re.escape, sorted(slots | beings, key=len, reverse=True))), " ", text)
+        other, held = [term for term in ask.terms if term in left], any(slot in text for slot in slots)
+    else:
+        terms = frozenset(ask.terms)
+        other, held = terms - slots - beings, not slots.isdisjoint(terms)
+    return not other and (held or ask.kind in _WHO)
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text.lower()))
+@cache
+def _slots(language: str) -> frozenset[str]:
+    words = _data()[language]["slots"].split()
+    return frozenset(words if language in UNSPACED else (term_of(fold(word), language) or word for word in words))
+
+
+@cache
+def _beings(language: str) -> frozenset[str]:
+    words = people(language).beings
+    return frozenset(words if language in UNSPACED else (term_of(word, language) or word for word in words))
 
 
 def _found(what: str, text: str, language: str) -> bool:

@@ -12,7 +12,7 @@ from insula.text.coverage import Reply
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, untold
 from insula.text.questions import Ask
-from insula.turn.aim import is_of_user, wants_advice
+from insula.turn.aim import wants_advice
 from insula.turn.lines import Line, bare, by_person, capitals, exact, line, may_be_of, names, numbers, units
 from insula.types import Level
 
@@ -220,4 +220,4 @@ def about_user(ask: Ask, language: str) -> bool:
     if language not in LANGUAGES or wants_advice(ask, language):
         return False
     paths = whose(ask.text, language, USER, ASSISTANT).mentions
-    return is_of_user(ask, language) or any(path.startswith(f"{USER}/") and path not in _ANYBODY for path in paths)
+    return any(path == USER or path.startswith(f"{USER}/") for path in paths - _ANYBODY)

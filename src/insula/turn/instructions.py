@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from insula.text import relative_times
 from insula.text.relative_times import day
-from insula.types import Confidence, Identity, Level, Recalled
+from insula.types import Confidence, Identity, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
@@ -39,8 +39,6 @@ class Words(NamedTuple):
     same user message, so that a provider's cache of what stands before is not touched."""
     shown: frozenset[int]
     """Ids of the memories that stand in the instructions."""
-    level: Level
-    """How sure of its memory the model is told to be, where it is told."""
 
     @property
     def instructions(self) -> str:
@@ -72,8 +70,8 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     Args:
         identity: who the agent is.
         confidence: what memory is believed to hold.
-        recalled: memories, best first; each is screened and stands on one quoted line.
-        personal: whether the message asks for a fact about the user, their people or their things.
+        recalled: memories that may stand before the model, best first; each is screened and stands on one line.
+        personal: whether the message asks for what only its user can have told: then it is said that nothing was.
         language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
@@ -84,8 +82,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     """
     known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)], language)
     own = _sentences().get(language, _sentences()["en"])
-    level = _level(confidence, known)
-    told = own[level] if personal else ""
+    untold = own["untold"] if personal and not known else ""
     stable = [persona(identity), _section("## Behavioral Guidelines", [guidelines] if guidelines else [])]
     now = [
         _section("On this topic:", [f"- {text}" for text in guidance]),
@@ -93,18 +90,9 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         _section(own["memories"], [line for _, line in known]),
         "\n".join(advisories),
     ]
-    reminder = "\n".join(filter(None, [told, mend, _wished(wishes, own)]))
+    reminder = "\n".join(filter(None, [untold, mend, _wished(wishes, own)]))
     shown = frozenset(number for number, _ in known)
-    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown, level)
-
-
-def _level(confidence: Confidence, known: Sequence[object]) -> Level:
-    """The level whose sentence is told: without a line nothing is known; one of the assistant's or a tool's that was
-    asked for stands at any level, and raises none.
-    """
-    if not known:
-        return "low"
-    return "medium" if confidence.level == "low" else confidence.level
+    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown)
 
 
 def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:
@@ -167,6 +155,11 @@ def bears(one: Recalled) -> bool:
     if memory.provenance == "tool" and one.fit is not None and one.bearing == "answers":
         return True
     return memory.provenance == "user" or asked_for(one)
+
+
+def surely_answers(one: Recalled) -> bool:
+    """Whether a memory answers what is asked, and nothing speaks against it."""
+    return one.bearing == "answers" and not one.reason and one.fit is not None
 
 
 def asked_for(one: Recalled) -> bool:

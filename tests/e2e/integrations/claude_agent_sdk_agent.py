@@ -96,7 +96,7 @@ def test_what_memory_holds_stands_behind_the_question_and_the_last_words_are_ass
         said = Agent(tmp_path, mind).say(model, stories.QUESTION, way)
     assert said == "All steps are done."
     assert stories.FACT in model.texts()[0]
-    assert stories.SAID_TO_KNOW in model.texts()[0]
+    assert stories.TOLD_BEFORE in model.texts()[0]
     assert "meta:turn" in {signal.kind for signal in heard}
 
 

@@ -29,7 +29,7 @@ def test_what_memory_holds_and_how_sure_it_is_stand_behind_the_question(mind: Bl
     assert server.system(0).startswith(stories.SYSTEM.strip())
     assert server.said(0).startswith(stories.QUESTION)
     assert stories.FACT in server.said(0)
-    assert stories.SAID_TO_KNOW in server.said(0)
+    assert stories.TOLD_BEFORE in server.said(0)
     assert [signal.reason for signal in heard] == ["the turn is over"]
 
 

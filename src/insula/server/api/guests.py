@@ -31,7 +31,7 @@ OPENED: dict[str, Any] = {
     "turn": 2,
     "state": "{…}",
     "instructions_stable": "",
-    "instructions_now": "Facts about the user, newest first:\n- I live in Lisbon. (5 January 2026)",
+    "instructions_now": "From earlier conversations with the user, newest first:\n- I live in Lisbon. (5 January 2026)",
     "confidence": EXAMPLE["confidence"],
     "troubles": [],
 }
