@@ -134,7 +134,6 @@ def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
         guidelines="Be brief.",
         guidance=["Name prices in euro."],
         lessons=["Ask for the date first."],
-        advisories=["The service is slow at present."],
     )
     assert text.instructions == snapshot("""\
 You are Mira, a guide.
@@ -146,9 +145,7 @@ On this topic:
 - Name prices in euro.
 
 Lessons:
-- Ask for the date first.
-
-The service is slow at present.\
+- Ask for the date first.\
 """)
 
 

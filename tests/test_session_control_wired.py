@@ -14,8 +14,7 @@ from insula.memory.schema import snapshots
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.metacognition.regulator import MODELS, SESSIONS, Ended
-from insula.session.advisory import TEXTS
-from insula.session.conditions import DEGRADED, DWELL_SECONDS, STM_HIGH
+from insula.session.conditions import DWELL_SECONDS
 from insula.session.latency import MINIMUM, WINDOW_SECONDS
 from insula.telemetry import Telemetry
 from insula.testing import ScriptedModel, memory_store
@@ -92,10 +91,10 @@ async def test_a_session_that_is_well_adds_nothing_to_the_request() -> None:
     async with talking() as (chat, model, _):
         reply = await chat.reply("ana", "now", "Hello there, my friend.")
     assert reply.controls == Controls()
-    assert not any(text in model.requests[-1].text for text in TEXTS.values())
+    assert model.requests[-1].instructions == ""
 
 
-async def test_a_degraded_session_is_told_so_last_and_shows_fewer_memories_until_it_recovers() -> None:
+async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the_model_is_told_nothing_of_it() -> None:
     async with talking() as (chat, model, clock):
         await told(chat)
         await chat.reply("ana", "now", QUESTION)
@@ -108,11 +107,10 @@ async def test_a_degraded_session_is_told_so_last_and_shows_fewer_memories_until
         recovered = await chat.reply("ana", "now", QUESTION)
         again = model.requests[-1].instructions
     assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6)
-    assert text.endswith(TEXTS[DEGRADED])
-    assert len(degraded.recalled) == 11  # and the advisory: twelve items of context together
-    assert 8 <= facts_in(text) <= 11 < facts_in(well) <= 16
+    assert len(degraded.recalled) == 12
+    assert 8 <= facts_in(text) <= 12 < facts_in(well) <= 16
+    assert text.splitlines()[-1].startswith("- ")  # nothing stands behind the lines
     assert recovered.controls == Controls()
-    assert TEXTS[DEGRADED] not in again
     assert facts_in(text) < facts_in(again) <= facts_in(well)  # the questions themselves are in the session by now
 
 
@@ -147,7 +145,7 @@ async def test_two_conditions_take_sixteen_to_nine_and_end_one_by_one() -> None:
         full = False
         await turn()
     assert seen == [(16, 0.55), (12, 0.60), (9, 0.65), (12, 0.60), (16, 0.55)]
-    assert both.endswith(f"{TEXTS[DEGRADED]}\n{TEXTS[STM_HIGH]}")
+    assert not both
 
 
 async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason() -> None:
@@ -457,7 +455,7 @@ async def test_the_counters_have_the_names_that_seed_003_promises() -> None:
     assert {name: value(name) for name in names} == snapshot(
         {
             "metacog_snapshots_total": 0.0,
-            "metacog_advisory_items_total": 2.0,
+            "metacog_advisory_items_total": 0.0,
             "metacog_stm_high_util_events_total": 1.0,
             "metacog_performance_degraded_events_total": 1.0,
             "adaptive_retrieval_applied_total": 1.0,

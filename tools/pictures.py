@@ -35,7 +35,6 @@ FLOWS = {
             Step("a turn", "its latency and working memory are written down"),
             Step("conditions", "slow for this model? working memory high? each begins and ends at its own threshold"),
             Step("controls", "computed anew: fewer memories, a higher bar for keeping, a snapshot sooner"),
-            Step("told", "one sentence in the system prompt, while a condition holds"),
         ),
         "the next turn begins from the settings again: nothing was changed",
     ),

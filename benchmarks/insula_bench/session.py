@@ -13,8 +13,6 @@ from pathlib import Path
 
 from insula.agent.chat import Chat
 from insula.metacognition import Metacognition, Regulator
-from insula.session.advisory import TEXTS
-from insula.session.conditions import STM_HIGH
 from insula.testing import ScriptedModel, memory_store
 from insula.types import Controls
 from insula_bench import locomo, talks
@@ -42,7 +40,6 @@ class Filled:
     """Memories that a turn may show: before, and least while it was."""
     threshold: tuple[float, float]
     """Salience that long-term memory asks for: before, and most while it was."""
-    told: int
     """Requests that held the sentence on it, of those turns."""
     shown: tuple[float, float]
     """Lines listed in a request, on average: in the ten turns before, and in those turns."""
@@ -59,7 +56,7 @@ def run(data: str | None, limit: int, json: bool) -> int:
         begins = f"from turn {one.first}, in {one.high}" if one.first else "never"
         print(
             f"{one.name:<24} {one.turns} turns, at most {one.highest:.2f}; high {begins}; items {one.items[0]} to "
-            f"{one.items[1]}, threshold {one.threshold[0]:.2f} to {one.threshold[1]:.2f}, told in {one.told}, "
+            f"{one.items[1]}, threshold {one.threshold[0]:.2f} to {one.threshold[1]:.2f}, "
             f"lines {one.shown[0]:.1f} to {one.shown[1]:.1f}, {one.snapshots} snapshots"
         )
     return 0
@@ -90,7 +87,6 @@ async def filled(talk: Conversation, most: int = 1_000) -> Filled:
         high=len(high),
         items=(controls[0].max_context_items, min(one.max_context_items for one in controls)),
         threshold=(controls[0].consolidation_threshold, max(one.consolidation_threshold for one in controls)),
-        told=sum(TEXTS[STM_HIGH] in texts[number] for number in high),
         shown=(_mean(calm), _mean([lines[number] for number in high])),
         snapshots=len(snapshots),
     )

@@ -118,7 +118,9 @@ class Telemetry:
             registry=self.registry,
         )
         self.snapshots = self._counter("metacog_snapshots_total", "Snapshots taken.")
-        self.advisories = self._counter("metacog_advisory_items_total", "Advisories put before the model.")
+        self.advisories = self._counter(
+            "metacog_advisory_items_total", "Advisories put before the model; at present there are none."
+        )
         self.stm_high = self._counter(
             "metacog_stm_high_util_events_total", "Times that the model was told of a full working memory."
         )

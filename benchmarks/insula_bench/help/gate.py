@@ -55,7 +55,6 @@ def _texts() -> Iterator[str]:
             lessons=["a lesson"],
             wishes=["a wish"],
             mend="a sentence on the last turn",
-            advisories=["an advisory"],
         )
         yield f"{words.instructions}\n\n{words.reminder}"
 

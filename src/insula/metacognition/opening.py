@@ -27,7 +27,7 @@ from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
 from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
-from insula.session.advisory import Advisory, advisories, fitted
+from insula.session.conditions import Reason
 from insula.session.control import Regulation
 from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
@@ -76,7 +76,7 @@ class Opening:
         self.promoted = 0
         self.over = False
         self._regulation = Regulation(controls=owner.controls)
-        self._advisories: tuple[Advisory, ...] = ()
+        self._conditions: tuple[Reason, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -171,8 +171,7 @@ class Opening:
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
         found = found._replace(recalled=chosen(found.recalled, limit))
-        room, self._advisories = fitted(range(limit), self._advisories, limit)
-        self.recalled, self.history = chosen(found.recalled, len(room)), found.said
+        self.recalled, self.history = found.recalled, found.said
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
@@ -209,7 +208,7 @@ class Opening:
         owner = self._owner
         begun = owner.regulator.begin((self.user, self.session), self.model, owner.store.now())
         self._regulation, self._adaptations = begun.regulation, begun.adaptations
-        self._advisories = advisories(begun.conditions.reasons)
+        self._conditions = begun.conditions.reasons
 
     async def _known(self, place: Place) -> Learned | None:
         """What nights have learned of the user; nothing where it cannot be read."""
@@ -270,7 +269,6 @@ class Opening:
             lessons=told,
             mend=self.mend.text if self.mend else "",
             wishes=[wish.text for wish in near],
-            advisories=[advisory.text for advisory in self._advisories],
         )
         if not self.words.shown:
             self.confidence = confidence.untold(self.confidence, self._calibration)

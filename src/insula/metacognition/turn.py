@@ -277,10 +277,8 @@ class Turn(Opening):
     def _count(self, seconds: float) -> None:
         count = self._owner.telemetry
         count.took(self.model, seconds)
-        told = [advisory.reason for advisory in self._advisories]
-        count.advisories.inc(len(told))
-        count.degraded.inc(told.count(DEGRADED))
-        count.stm_high.inc(told.count(STM_HIGH))
+        count.degraded.inc(self._conditions.count(DEGRADED))
+        count.stm_high.inc(self._conditions.count(STM_HIGH))
         if self.controls.max_context_items < self._owner.controls.max_context_items:
             count.adaptive_retrieval.inc()
 

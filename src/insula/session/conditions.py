@@ -92,5 +92,5 @@ class Conditions:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The conditions that hold: what advisories and adaptations give as their reason."""
+        """The conditions that hold: what an adaptation gives as its reason."""
         return tuple(reason for reason, _ in self.active)

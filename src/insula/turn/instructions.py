@@ -33,7 +33,7 @@ class Words(NamedTuple):
     stable: str
     """What stays as it is from turn to turn, for the system prompt: who the agent is, and SOUL.md."""
     now: str
-    """What belongs to this message: guidance, lessons, memories, advisories."""
+    """What belongs to this message: guidance, lessons, memories."""
     reminder: str
     """What a model keeps to best beside the message itself; empty in most turns. It goes behind the message, within the
     same user message, so that a provider's cache of what stands before is not touched."""
@@ -63,7 +63,6 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     lessons: Iterable[str] = (),
     wishes: Sequence[str] = (),
     mend: str = "",
-    advisories: Iterable[str] = (),
 ) -> Words:
     """What one turn is told, in K4's order; each sentence stands in `words.json` and was chosen by its effect.
 
@@ -78,7 +77,6 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         lessons: advice whose trigger the message holds.
         wishes: what the user wants of every answer, in their own words.
         mend: what fell short in the turn before, in one sentence.
-        advisories: notes on the session's load.
     """
     known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)], language)
     own = _sentences().get(language, _sentences()["en"])
@@ -88,7 +86,6 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         _section("On this topic:", [f"- {text}" for text in guidance]),
         _section("Lessons:", [f"- {text}" for text in lessons]),
         _section(own["memories"], [line for _, line in known]),
-        "\n".join(advisories),
     ]
     reminder = "\n".join(filter(None, [untold, mend, _wished(wishes, own)]))
     shown = frozenset(number for number, _ in known)
