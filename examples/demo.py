@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from insula import Chat, Metacognition
-from insula.cli.render import quiet_line
+from insula.cli.render import under_reply
 from insula.llm.local import SMOLLM2
 from insula.llm.models import resolve
 
@@ -24,20 +24,20 @@ async def say(chat: Chat, session: str, message: str) -> str:
     reply = await chat.reply("demo", session, message)
     console.print(Text(f"› {message}", style="bold"))
     console.print(Text(reply.response or reply.error or ""))
-    console.print(quiet_line(reply), style="dim")
+    console.print(under_reply(reply), style="dim")
     console.print()
     return reply.response
 
 
 async def main() -> None:
     async with await Metacognition.open(":memory:") as metacognition, resolve("embedded") as model:
-        chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0)
+        chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0, guided=True)
         console.rule("1  It was told: memory answers", align="left")
         await say(chat, "monday", "My sister Ana moved to Lisbon in May.")
         await say(chat, "tuesday", "Where does Ana live?")
 
-        console.rule("2  It was never told: memory says so before the model invents", align="left")
-        await say(chat, "tuesday", "Where does Bob live?")
+        console.rule("2  It was never told: it says so", align="left")
+        await say(chat, "tuesday", "Where does my brother live?")
 
         console.rule(f"3  One question, {SAMPLES} times at temperature {TEMPERATURE}", align="left")
         chat = Chat(metacognition, model, base=SMOLLM2.brief, history_chars=0, temperature=TEMPERATURE)

@@ -186,9 +186,8 @@ def answers(asked: str) -> str:
 
 
 def judged(result: TurnResult) -> str:
-    """The verdict on an answer, with the line of memory that it is about."""
-    verdict = result.verdict
-    return ": ".join(filter(None, (verdict.text, verdict.line and f"“{verdict.line}”"))) if verdict else ""
+    """What a person is told of an answer."""
+    return result.verdict.text if result.verdict else ""
 
 
 def remembering() -> list[Line]:
@@ -197,15 +196,12 @@ def remembering() -> list[Line]:
         with mind.turn("me", "monday", FACT) as turn:
             turn.finish("How lovely.")
         with mind.turn("me", "tuesday", QUESTION) as turn:
-            told = turn.prompt.partition("\n\n")[2]
             first = turn.finish(answers(turn.prompt))
             second = turn.finish(answers(first.again))
     return [
         Line("user", f"(monday) {FACT}"),
         Line("user", f"(tuesday) {QUESTION}"),
-        Line("insula", told),
         Line("model", answers(turn.prompt)),
-        Line("insula", judged(first)),
         Line("insula", first.again),
         Line("model", second.response),
         Line("insula", f"✓ {judged(second)}"),

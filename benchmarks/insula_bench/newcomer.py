@@ -43,7 +43,7 @@ class Answered(NamedTuple):
     response: str
     right: bool
     doubted: bool
-    """Whether the verdict says that something is wrong with the answer."""
+    """Whether the answer is said to contradict what was told."""
     verdict: str
 
 

@@ -1,138 +1,122 @@
-"""What a person reads of a turn: each level of confidence with each thing that may come of the response."""
+"""What a person is told of an answer: its source, what it contradicts, what was saved; mostly nothing."""
 
 import pytest
 
-from insula.agent.chat import Reply
-from insula.cli.render import quiet_line
-from insula.server.page.views.turns import Facts
+from insula.agent.chat import Chat
+from insula.cli.render import under_reply, why
+from insula.metacognition import Metacognition
+from insula.metacognition.finishing import TurnResult
 from insula.server.page.views.words import came_to
-from insula.turn.monitor import assess
-from insula.turn.verdict import KINDS, WORDS, Kind, verdict
-from insula.types import Assessment, Confidence, Fault, Flag, Level, Parts, Usage
+from insula.testing import FrozenClock, ScriptedModel, memory_store
+from insula.turn.verdict import KINDS, WORDS, Kind
 
-LINE = "My sister lives in Lyon."
-WHOLE = Parts(responsiveness=1.0, completeness=1.0, consistency=1.0, length_ok=True, repetition=False)
+pytestmark = pytest.mark.anyio
 
 
-def judged(
-    *flags: Flag, score: float = 0.9, about: str = "", used: bool = False, modest: bool = False, unclear: bool = False
-) -> Assessment:
-    faults = tuple(Fault(flag=flag, about=about) for flag in flags if flag != "off_topic")
-    return Assessment(
-        score=score, flags=flags, parts=WHOLE, unanswered=(), faults=faults, used=used, modest=modest, unclear=unclear
-    )
+async def told(facts: str | tuple[str, ...], question: str, answer: str) -> TurnResult:
+    """What becomes of an answer on the day after some facts were told."""
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, holdout=0.0)
+        for fact in (facts,) if isinstance(facts, str) else facts:
+            async with mind.turn("u", "before", fact) as turn:
+                turn.finish("OK.")
+        clock.advance(86_400)
+        async with mind.turn("u", "now", question) as turn:
+            return turn.finish(answer)
 
 
-USED = judged(used=True)
-PLAIN = judged()
-MODEST = judged(modest=True)
-UNCLEAR = judged("off_topic", score=0.69, unclear=True)
-FAR = judged("off_topic", score=0.5)
-DECLINED, DECLINED_LINE = judged("declined", score=0.6), judged("declined", score=0.35, about=LINE)
-IGNORED = judged("ignored_memory", score=0.3, about=LINE)
-OTHER = judged("other_person", score=0.3, about=LINE)
-CLAIMS, BEYOND = judged("unsupported", score=0.6), judged("unsupported", score=0.6, about=LINE)
-EMPTY, ECHO = judged("empty", score=0.0), judged("echo", score=0.1)
-
-EACH: list[tuple[Assessment, tuple[Kind, Kind, Kind]]] = [
-    (USED, ("used", "used", "used")),
-    (PLAIN, ("general", "partly", "held")),
-    (MODEST, ("modest", "partly", "held")),
-    (UNCLEAR, ("general", "partly", "held")),
-    (FAR, ("general", "partly", "held")),
-    (DECLINED, ("nothing", "partly", "unused")),
-    (DECLINED_LINE, ("unused", "unused", "unused")),
-    (IGNORED, ("unused", "unused", "unused")),
-    (OTHER, ("mistaken", "mistaken", "mistaken")),
-    (CLAIMS, ("claims", "claims", "claims")),
-    (BEYOND, ("beyond", "beyond", "beyond")),
-    (EMPTY, ("nothing", "partly", "unused")),
-    (ECHO, ("nothing", "partly", "unused")),
-]
-LEVELS: tuple[Level, ...] = ("low", "medium", "high")
+async def said(facts: str | tuple[str, ...], question: str, answer: str) -> str:
+    verdict = (await told(facts, question, answer)).verdict
+    return verdict.text if verdict else ""
 
 
-def sure(level: Level) -> Confidence:
-    return Confidence(score={"low": 0.1, "medium": 0.5, "high": 0.9}[level], level=level, reasons=())
-
-
-@pytest.mark.parametrize(("judgement", "kinds"), EACH)
-def test_each_level_and_outcome_is_said_as_it_is(judgement: Assessment, kinds: tuple[Kind, Kind, Kind]) -> None:
-    for level, kind in zip(LEVELS, kinds, strict=True):
-        told = verdict(sure(level), judgement, asked=True)
-        assert told.kind == kind, (level, judgement.flags)
-        assert told.text.startswith(WORDS[kind])
-        assert told.tone == ("poor" if judgement.score < 0.5 else told.tone)
-        assert told.line == (LINE if LINE in str(judgement.faults) else "")
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_no_sentence_contradicts_itself(level: Level) -> None:
-    for judgement, _ in EACH:
-        for personal in (True, False):
-            text = verdict(sure(level), judgement, asked=True, personal=personal).text
-            assert not ("nothing stored" in text and (level == "high" and judgement is not CLAIMS)), text
-            assert not ("answered from general knowledge" in text and "declines" in text), text
-            assert not ("nothing stored" in text and LINE in text), text
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_what_was_asked_of_the_world_is_not_called_remembered(level: Level) -> None:
-    for judgement in (PLAIN, UNCLEAR, DECLINED, EMPTY):
-        assert "remembered" not in verdict(sure(level), judgement, asked=True, personal=False).text
-
-
-def test_what_is_told_is_no_question() -> None:
-    assert verdict(sure("low"), PLAIN, asked=False).kind == "talk"
-    assert verdict(sure("low"), None, asked=True).kind == "unchecked"
-
-
-@pytest.mark.parametrize(
-    ("question", "line", "response"),
-    [
-        ("Which city is my sister in?", "My sister moved to Lyon in May.", "She is in Paris."),
-        ("¿En qué ciudad está mi hermana?", "Mi hermana se mudó a Lyon en mayo.", "Tu hermana está en París."),
-        ("Dans quelle ville est ma sœur ?", "Ma sœur a déménagé à Lyon en mai.", "Ta sœur est à Paris."),
-        ("In welcher Stadt ist meine Schwester?", "Meine Schwester zog im Mai nach Lyon.", "Sie ist in Paris."),
-        ("In che città è mia sorella?", "Mia sorella si è trasferita a Lione.", "Tua sorella è a Parigi."),
-    ],
+TWO = "My sister lives in Lisbon. I live in Porto."
+SOURCES = (
+    ("I live in Porto.", "Where do I live?", "You live in Porto."),
+    ("My sister Ana lives in Lisbon.", "Where does my sister live?", "Your sister lives in Lisbon."),
+    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,250 a month."),
+    ("My birthday is on 4 March.", "When is my birthday?", "Your birthday is on 4 March."),
+    ("Ich wohne in Graz.", "Wo wohne ich?", "Du wohnst in Graz."),
+    ("Vivo en Sevilla.", "¿Dónde vivo?", "Vives en Sevilla."),
+    ("J'habite à Lyon.", "Où est-ce que j'habite ?", "Tu habites à Lyon."),
+    ("Moro no Porto.", "Onde moro?", "Moras no Porto."),
+    ("Vivo a Torino.", "Dove vivo?", "Vivi a Torino."),
+    ("我住在杭州。", "我住在哪里？", "你住在杭州。"),
+    ("私は京都に住んでいます。", "私はどこに住んでいますか？", "あなたは京都に住んでいます。"),
 )
-def test_a_line_that_the_answer_contradicts_at_medium_is_not_called_nothing(
-    question: str, line: str, response: str
+NOT_SURE = (
+    (TWO, "Where do I live?", "You live in Lisbon."),
+    ("I live in Porto.", "Where do I live?", "You live in Porto Alegre."),
+    ("I live in Porto.", "Where do I live?", "You don't live in Porto."),
+    ("I live in Porto.", "Where do I live?", "You live in Porto, not in Lisbon."),
+    ("I live in Porto.", "Where do I live?", "Porto?"),
+    ("I live in Porto.", "Where do I live?", "People say Porto. You live in Braga."),
+    ("I live in Porto.", "Where do I live?", "Your sister lives in Porto."),
+    ("I live in Porto.", "Where do I live?", "You live in Portugal."),
+    ("I live in Porto.", "Where does my sister live?", "Your sister lives in Porto."),
+    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,250 a week."),
+    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is $1,250 a month."),
+    ("I'm allergic to peanuts.", "What can I cook tonight?", "How about a peanut curry?"),
+    ("I'm allergic to peanuts.", "Suggest a dinner.", "A peanut curry."),
+    ("I'm allergic to peanuts.", "What should I cook tonight?", "Peanut curry."),
+    ("I don't eat meat.", "What do I eat?", "You eat meat."),
+    ("My cat keeps sneezing.", "My cat keeps sneezing, is that normal?", "Yes, your cat keeps sneezing."),
+    ("I live in Porto.", "What is the capital of Portugal?", "Lisbon."),
+    ("I live in Porto.", "Thanks!", "You're welcome!"),
+    ("I live in Porto.", "Write a haiku about Porto.", "Porto in the rain."),
+    ("Я живу в Москве.", "Где я живу?", "Ты живёшь в Москве."),
+    ("J'habite à Lyon.", "Où est-ce que j'habite ?", "You live in Paris."),
+    ("Ich wohne in Graz.", "Wo wohne ich?", "Deine Schwester wohnt in Graz."),
+    ("我住在杭州。", "我住在哪里？", "你住在上海。"),
+    ("私は京都に住んでいます。", "私はどこに住んでいますか？", "大阪です。"),
+    ("Vivo en Sevilla.", "¿Dónde vivo?", "No vives en Sevilla."),
+)
+OTHERWISE = (
+    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,520 a month."),
+    (("My sister lives in Lisbon.", "I live in Porto."), "Where do I live?", "You live in Lisbon."),
+    ("Meine Katze heißt Miso.", "Wie heißt meine Katze?", "Deine Katze heißt Luna."),
+    ("Mi gato se llama Miso.", "¿Cómo se llama mi gato?", "Tu gato se llama Luna."),
+)
+
+
+@pytest.mark.parametrize(("fact", "question", "answer"), SOURCES)
+async def test_the_line_is_named_whose_value_the_answer_says(fact: str, question: str, answer: str) -> None:
+    assert await said(fact, question, answer) == f"From what you told me on 5 January 2026: “{fact}”"
+
+
+@pytest.mark.parametrize(("fact", "question", "answer"), NOT_SURE)
+async def test_where_the_value_itself_is_not_surely_said_nothing_is(fact: str, question: str, answer: str) -> None:
+    assert not (await said(fact, question, answer)).startswith("From")
+
+
+@pytest.mark.parametrize(("facts", "question", "answer"), OTHERWISE)
+async def test_another_value_than_the_one_told_is_said_to_be_so(
+    facts: str | tuple[str, ...], question: str, answer: str
 ) -> None:
-    told = verdict(sure("medium"), assess(question, response, memory=[line], level="medium"), asked=True)
-    assert told.kind in {"beyond", "unused"}
-    assert "nothing stored" not in told.text
-    assert told.line == line
+    line = facts if isinstance(facts, str) else facts[-1]
+    assert await said(facts, question, answer) == f"You told me otherwise on 5 January 2026: “{line}”"
+
+
+@pytest.mark.parametrize("answer", ["You live in Portugal.", "I don't know.", "You live by the sea."])
+async def test_what_may_be_so_beside_the_line_contradicts_nothing(answer: str) -> None:
+    assert not await said("I live in Porto.", "Where do I live?", answer)
+
+
+async def test_a_wish_for_all_answers_is_said_to_be_saved() -> None:
+    assert (await said((), "From now on, please answer in one sentence.", "I will.")).startswith("Saved: “")
+
+
+async def test_under_an_everyday_exchange_stands_nothing_and_why_says_what_memory_had_to_do_with_it() -> None:
+    async with memory_store() as store:
+        chat = Chat(Metacognition(store), ScriptedModel(lambda _: "About six minutes."))
+        await chat.reply("u", "before", "I live in Porto.")
+        reply = await chat.reply("u", "now", "How long should I boil my egg?")
+    assert not under_reply(reply)
+    assert reply.record()["verdict"]["text"] == ""
+    assert WORDS["general"].capitalize() in "".join(map(str, getattr(why(reply), "renderables", ())))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_page_has_a_sentence_for_each_of_which_the_ledger_kept_the_kind_alone(kind: Kind) -> None:
+def test_the_page_has_a_sentence_for_each_kind(kind: Kind) -> None:
     assert came_to(kind) == WORDS[kind]
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_the_terminal_and_the_page_say_the_same_sentence(level: Level) -> None:
-    for judgement, _ in EACH:
-        told = verdict(sure(level), judgement, asked=True)
-        reply = Reply(
-            session="s",
-            turn=1,
-            message="?",
-            response="!",
-            confidence=sure(level),
-            assessment=judgement,
-            hedged=False,
-            signals=(),
-            recalled=(),
-            usage=Usage(),
-            model_ms=0,
-            added_ms=0,
-            verdict=told,
-        )
-        line = quiet_line(reply).plain
-        assert told.text in line
-        assert (f"remembered: {LINE}" in line) is bool(told.line)
-        shown = Facts.model_validate(reply.record()).verdict
-        assert shown is not None
-        assert shown.text == told.text

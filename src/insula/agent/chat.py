@@ -64,7 +64,7 @@ class Reply:
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
     verdict: Verdict | None = None
-    """What the turn came to, in a sentence for a person; None where there is no response."""
+    """What a person is told of the turn, mostly nothing; None where there is no response."""
 
     def record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""

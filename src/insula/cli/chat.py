@@ -314,7 +314,8 @@ def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
         talk.console.print(Markdown(reply.response))
     else:
         talk.console.print(Text(reply.response))
-    talk.console.print(render.quiet_line(reply), style="dim")
+    if under := render.under_reply(reply):
+        talk.console.print(under, style="dim")
     talk.console.print()
 
 

@@ -1,4 +1,4 @@
-"""What the terminal shows: one quiet line after each turn, and the answers to /why, /memory and /status."""
+"""What the terminal shows: what is to be said of an answer, mostly nothing, and the answers to /why and the like."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,10 +15,10 @@ from insula.llm.budget import Account
 from insula.memory.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.turn.lessons import Used
-from insula.turn.verdict import Tone
+from insula.turn.verdict import WORDS, Tone
 from insula.types import Memory
 
-MARKS: Mapping[Tone, str] = {"good": "✓", "sure": "·", "doubt": "?", "poor": "!"}
+MARKS: Mapping[Tone, str] = {"good": "✓ ", "sure": "", "doubt": "! ", "poor": "! "}
 TONES: Mapping[Tone, str] = {"good": "green", "sure": "", "doubt": "yellow", "poor": "red"}
 """How a verdict is marked."""
 SHOWN = 90
@@ -32,27 +32,21 @@ def greeting(model: str, session: str) -> str:
     return f"insula · {model} · session {session} · /help lists commands"
 
 
-def quiet_line(reply: Reply) -> Text:
-    """One line: the verdict and what was spent; a second one quotes what the answer should have used."""
-    text = Text("  ")
-    if (told := reply.verdict) is not None:
-        text.append(f"{MARKS[told.tone]} {told.text}{' (hedged)' if reply.hedged else ''}", style=TONES[told.tone])
-        text.append(" · ")
-    text.append(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms")
-    if told is not None and told.line:
-        text.append(f"\n  remembered: {_short(told.line)}")
-    for signal in reply.signals:
-        if signal.kind != "meta:turn":
-            text.append(f"\n  {signal.kind}: {signal.reason}")
-    for trouble in reply.troubles:
-        text.append(f"\n  insula: {trouble}", style="yellow")
-    return text
+def under_reply(reply: Reply) -> Text:
+    """What stands under a reply: its source, what it contradicts, what was saved, what failed; mostly nothing."""
+    lines: list[Text] = []
+    if (told := reply.verdict) is not None and told.text:
+        first, *more = told.text.splitlines()
+        lines.append(Text(f"  {MARKS[told.tone]}{first}", style=TONES[told.tone]))
+        lines += [Text(f"  {line}") for line in more]
+    lines += [Text(f"  insula: {trouble}", style="yellow") for trouble in reply.troubles]
+    return Text("\n").join(lines)
 
 
 def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
     """What was recalled with scores, what was learned, and what the monitor saw."""
     sure = reply.confidence
-    lines: list[RenderableType] = [Text(reply.verdict.text.capitalize() + ".")] if reply.verdict else []
+    lines: list[RenderableType] = [Text(WORDS[reply.verdict.kind].capitalize() + ".")] if reply.verdict else []
     lines += [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
     lines += [Text(f"  {reason}") for reason in sure.reasons]
     if reply.recalled:
@@ -73,6 +67,8 @@ def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Ci
         about = {fault.flag: fault.about for fault in judged.faults}
         lines += [Text(f"  {flag}" + (f": {about[flag]}" if about.get(flag) else "")) for flag in judged.flags]
         lines += [Text(f'  unanswered: "{text}"') for text in judged.unanswered]
+    lines += [Text(f"{one.kind}: {one.reason}") for one in reply.signals if one.kind != "meta:turn"]
+    lines.append(Text(f"{reply.usage.output_tokens} tokens, {reply.model_ms:.0f} + {reply.added_ms:.0f} ms"))
     return Group(*lines)
 
 

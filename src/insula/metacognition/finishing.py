@@ -15,6 +15,7 @@ from insula.text.questions import asks
 from insula.turn import impasse, insights, lessons, mending
 from insula.turn.instructions import bears
 from insula.turn.mending import Mend
+from insula.turn.source import Source, source
 from insula.turn.verdict import Verdict, verdict
 from insula.types import (
     CONFIDENCE_LOW,
@@ -53,7 +54,7 @@ class TurnResult:
     hedged: bool
     signals: tuple[Signal, ...]
     verdict: Verdict | None = None
-    """The same for a person, in one sentence, with what memory had to do with it."""
+    """What a person is told of it: its source, what it contradicts, what was saved; mostly nothing."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
     troubles: tuple[str, ...] = ()
@@ -74,6 +75,8 @@ class Given:
 
     message: str
     analysis: Analysis | None
+    saved: Sequence[str]
+    """What the message wants of all answers to come, in the user's words."""
     history: Sequence[Said]
     is_read: bool
     """Whether memory could be read."""
@@ -123,10 +126,15 @@ class Given:
         spoken = detect(response, self.language)
         return spoken if spoken in LANGUAGES else self.language
 
-    def verdict(self, judged: Assessment) -> Verdict:
-        """The judgement for a person, with what memory had to do with it."""
+    def verdict(self, judged: Assessment, response: str) -> Verdict:
+        """What a person is told of the turn."""
         asked = bool(self.analysis and asks(self.analysis))
-        return verdict(self.confidence, judged, asked=asked, personal=self.personal)
+        sure = self.source(judged, response) if asked and self.level not in {None, "low"} else None
+        return verdict(self.confidence, judged, sure, self.saved, asked=asked, personal=self.personal)
+
+    def source(self, judged: Assessment, response: str) -> Source | None:
+        """The remembered line that a response surely says, or surely contradicts."""
+        return source(self.message, response, self.recalled, self.shown, judged.flags, self.language)
 
     def left(self, judged: Assessment) -> mending.Shortfall | None:
         """What this turn leaves to the next."""
@@ -199,7 +207,7 @@ def _quoted(given: Given, judged: Assessment, told: Verdict) -> dict[str, object
     left = given.left(judged)
     faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]
     return {
-        "verdict": {"text": redact(told.text), "tone": told.tone, "line": redact(told.line)},
+        "verdict": {"said": redact(told.text), "tone": told.tone, "line": redact(told.line)},
         **({"reasons": [redact(text) for text in given.confidence.reasons]} if given.confidence.reasons else {}),
         **({"unanswered": [redact(text) for text in judged.unanswered]} if judged.unanswered else {}),
         **({"faults": faults} if faults else {}),

@@ -64,7 +64,7 @@ class Turn(Opening):
     Attributes:
         message: the user's message, as it should reach the model.
         words: what the model is told in this turn; the properties below say where each part belongs.
-        personal: whether the message asks for a fact about the user, their people or their things.
+        personal: whether the message asks for what only its user can have told.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
         recalled: what was recalled, best first.
@@ -165,7 +165,7 @@ class Turn(Opening):
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
         text = response if structured else hedge(response, judged, owner.identity, given.spoken(response))
-        told = given.verdict(judged)
+        told = given.verdict(judged, response)
         hedged = text != response
         noted = finishing.notes(given, response, judged, told, self._usage, hedged)
         again = finishing.again(given, judged) if self._asked_again < self.controls.retry else ""
@@ -178,6 +178,7 @@ class Turn(Opening):
         return Given(
             message=self.message,
             analysis=self._analysis,
+            saved=[wish.words for wish in self.heard if not wish.lifts],
             history=self.history,
             is_read=self._place is not None,
             confidence=self.confidence,

@@ -83,18 +83,19 @@ def _is_of_user(text: str, language: str) -> bool:
 
 def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
     """Whether a question names people, animals and slots, and nothing else."""
-    slots, beings = _slots(language), _beings(language)
+    known, beings = slots(language), _beings(language)
     if language in UNSPACED:
-        left = re.sub("|".join(map(re.escape, sorted(slots | beings, key=len, reverse=True))), " ", text)
-        other, held = [term for term in ask.terms if term in left], any(slot in text for slot in slots)
+        left = re.sub("|".join(map(re.escape, sorted(known | beings, key=len, reverse=True))), " ", text)
+        other, held = [term for term in ask.terms if term in left], any(slot in text for slot in known)
     else:
         terms = frozenset(ask.terms)
-        other, held = terms - slots - beings, not slots.isdisjoint(terms)
+        other, held = terms - known - beings, not known.isdisjoint(terms)
     return not other and (held or ask.kind in _WHO)
 
 
 @cache
-def _slots(language: str) -> frozenset[str]:
+def slots(language: str) -> frozenset[str]:
+    """What a value of somebody's is called: a name, an age, a home; by its stem where words stand apart."""
     words = _data()[language]["slots"].split()
     return frozenset(words if language in UNSPACED else (term_of(fold(word), language) or word for word in words))
 

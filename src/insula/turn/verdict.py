@@ -1,9 +1,14 @@
-"""One verdict of a turn that a person understands, out of confidence before the response and assessment after it."""
+"""What a person is told of a turn: where the answer comes from, what it contradicts, what was saved; mostly nothing.
 
-from collections.abc import Mapping
+What memory had to do with an answer beyond that has a kind, for those who ask why.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from insula.types import HEDGE_THRESHOLD, Assessment, Confidence, Flag
+from insula.text.relative_times import day
+from insula.turn.source import Source
+from insula.types import Assessment, Confidence, Flag
 
 Kind = Literal[
     "used",
@@ -58,46 +63,66 @@ FAULTS: Mapping[Flag, str] = {
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 NAMED_CHARS = 80
+SOURCE = "From what you told me on {day}: “{line}”"
+OTHERWISE = "You told me otherwise on {day}: “{line}”"
+SAVED = "Saved: “{words}”"
 
 
 class Verdict(NamedTuple):
     """What a turn came to."""
 
     kind: Kind
+    """What memory had to do with the answer, for the ledger and for who asks why."""
     text: str
-    """A sentence, in lower case and without a full stop."""
+    """What stands under the answer, a line for each thing; mostly empty."""
     tone: Tone
     line: str = ""
-    """What the answer should have used."""
+    """The remembered line that it quotes."""
 
 
-def verdict(confidence: Confidence, assessment: Assessment | None, *, asked: bool, personal: bool = True) -> Verdict:
+def verdict(
+    confidence: Confidence,
+    assessment: Assessment | None,
+    source: Source | None = None,
+    saved: Sequence[str] = (),
+    *,
+    asked: bool,
+    personal: bool = True,
+) -> Verdict:
     """The verdict of a turn.
 
     Args:
         confidence: how likely memory held what the message needs.
         assessment: what was made of the response; None where it was not checked.
+        source: the remembered line that the response surely says, or surely contradicts.
+        saved: what the message wants of all answers to come, in the user's words.
         asked: whether the message asks anything.
-        personal: whether it asks for a fact that memory might hold, and not of the world.
+        personal: whether it asks for what only its user can have told.
     """
-    kind = _kind(confidence, assessment, asked=asked, personal=personal)
-    if assessment is None:
-        return Verdict(kind, WORDS[kind], "doubt")
-    line = next((fault.about for fault in assessment.faults if fault.flag in _OF_MEMORY and fault.about), "")
-    said = [WORDS[kind], *_beside(assessment, kind)]
-    return Verdict(kind, "; ".join(said), _tone(assessment, kind), line)
+    kind = _kind(confidence, assessment, source, asked=asked, personal=personal)
+    said = [_quoted(source)] if source else []
+    said += [SAVED.format(words=_short(words)) for words in saved]
+    tone: Tone = "sure" if source is None else "good" if source.holds else "doubt"
+    return Verdict(kind, "\n".join(said), tone, source.memory.memory.line if source else "")
 
 
-_OF_MEMORY: frozenset[Flag] = frozenset({"ignored_memory", "declined", "other_person", "unsupported"})
+def _quoted(source: Source) -> str:
+    memory = source.memory.memory
+    words = SOURCE if source.holds else OTHERWISE
+    return words.format(day=day(memory.said_at), line=_short(memory.line))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
 """What a response is that answers nothing, and so uses nothing."""
 
 
-def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool, personal: bool) -> Kind:
+def _kind(
+    confidence: Confidence, assessment: Assessment | None, source: Source | None, *, asked: bool, personal: bool
+) -> Kind:
     if assessment is None:
         return "unchecked"
+    if source is not None and source.holds:
+        return "used"
     flags = set(assessment.flags)
     held = {fault.flag for fault in assessment.faults if fault.about}
     if "other_person" in flags:
@@ -106,10 +131,10 @@ def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool,
         return "unused"
     if "unsupported" in flags:
         return "beyond" if "unsupported" in held else "claims"
-    if assessment.used:
-        return "used"
     if not asked:
         return "talk"
+    if assessment.used:
+        return "held"
     answered = not flags & _NO_ANSWER
     if confidence.level == "low":
         return "modest" if assessment.modest else "general" if answered else "nothing"
@@ -120,32 +145,6 @@ def _kind(confidence: Confidence, assessment: Assessment | None, *, asked: bool,
     return "held" if answered else "unused"
 
 
-def _beside(assessment: Assessment, kind: Kind) -> list[str]:
-    """What else is to be said of the answer."""
-    said: list[str] = []
-    for flag in assessment.flags:
-        about = next((fault.about for fault in assessment.faults if fault.flag == flag), "")
-        if flag == "declined" and kind == "unused":
-            continue
-        if flag == "off_topic" and not assessment.unclear:
-            said.append("it does not answer what was asked")
-        elif flag == "incomplete" and assessment.unanswered:
-            said.append(f"left unanswered: {_short(assessment.unanswered[0])}")
-        elif flag == "constraint" and about:
-            said.append(f"not as asked for: {_short(about)}")
-        elif flag in FAULTS:
-            said.append(FAULTS[flag])
-    return said
-
-
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= NAMED_CHARS else line[: NAMED_CHARS - 1] + "…"
-
-
-def _tone(assessment: Assessment, kind: Kind) -> Tone:
-    if assessment.score < HEDGE_THRESHOLD:
-        return "poor"
-    if assessment.outcome == "doubtful":
-        return "doubt"
-    return "good" if kind == "used" else "sure"

@@ -175,7 +175,7 @@ EXAMPLE: dict[str, Any] = {
         "faults": [],
     },
     "hedged": False,
-    "verdict": {"kind": "used", "text": "remembered, and used"},
+    "verdict": {"kind": "used", "text": "From what you told me on 5 January 2026: “I live in Lisbon.”"},
     "signals": [{"kind": "meta:turn", "reason": "the turn is over"}],
     "recalled": [{"id": 1, "score": 0.71, "shown": True}],
     "lessons": [],

@@ -154,12 +154,14 @@ class Shown:
         return [(name, float(share)) for name, share in told if share is not None]
 
     @property
-    def verdict(self) -> Told | None:
-        """What the turn came to, in a sentence; of a turn whose words are gone, what is left of it."""
-        told = self.facts.verdict
-        if told is None or told.text:
-            return told
-        return told.model_copy(update={"text": words.came_to(told.kind)})
+    def told(self) -> list[str]:
+        """What stands under the answer, mostly nothing; of a turn whose words are gone nothing is left of it."""
+        return self.facts.verdict.text.splitlines() if self.facts.verdict else []
+
+    @property
+    def came_to(self) -> str:
+        """What memory had to do with the answer, for who asks why."""
+        return words.came_to(self.facts.verdict.kind) if self.facts.verdict else ""
 
     @property
     def about(self) -> dict[str, str]:
@@ -263,11 +265,18 @@ def _known(over: Mapping[str, Any]) -> dict[str, Any]:
         **{name: over[name] for name in named if name in over},
         **({"confidence": {**sure, "reasons": quoted.get("reasons", [])}} if is_object(sure) else {}),
         **({"assessment": {**judged, **found}} if is_object(judged) else {}),
-        **({"verdict": {"kind": kind, **quoted.get("verdict", {})}} if isinstance(kind, str) else {}),
+        **({"verdict": {"kind": kind, **_told(quoted.get("verdict", {}))}} if isinstance(kind, str) else {}),
         "recalled": [one if is_object(one) else {"id": one} for one in recalled] if is_list(recalled) else [],
         "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
         "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},
     }
+
+
+def _told(quoted: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said under an answer; older records have a sentence for each, by another name, which is not shown."""
+    if "said" not in quoted:
+        return {}
+    return {"text": quoted["said"], **{name: quoted[name] for name in ("tone", "line") if name in quoted}}
 
 
 def blocks(text: str) -> list[tuple[bool, str]]:
