@@ -1,6 +1,7 @@
 """From a message to the whole request: an everyday one reaches the model as it was written, whatever is remembered."""
 
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 
 import pytest
@@ -53,12 +54,24 @@ TOLD = {
 }
 
 
-async def requests(language: str, *messages: str) -> list[tuple[str, str]]:
+ALLERGY = {
+    "en": ("I'm allergic to peanuts.", "Suggest a dinner for tonight."),
+    "de": ("Ich bin gegen Erdnüsse allergisch.", "Was kann ich heute Abend kochen?"),
+    "es": ("Soy alérgica a los cacahuetes.", "Dame una receta de curry."),
+    "fr": ("Je suis allergique aux cacahuètes.", "Propose-moi un dîner."),
+    "pt": ("Sou alérgica a amendoim.", "Dá-me uma receita de caril."),
+    "it": ("Sono allergica alle arachidi.", "Suggeriscimi una cena."),
+    "zh": ("我对花生过敏。", "推荐一道晚餐。"),
+    "ja": ("ピーナッツアレルギーがあります。", "夕食を提案してください。"),
+}
+
+
+async def requests(language: str, *messages: str, told: Sequence[str] = ()) -> list[tuple[str, str]]:
     """What would stand in the system prompt and as the message, for each of some messages on the day after."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store, holdout=0.0)
-        for fact in FACTS[language]:
+        for fact in (*told, *FACTS[language]):
             async with mind.turn("u", "yesterday", fact) as turn:
                 turn.finish("OK.")
         clock.advance(86_400)
@@ -99,3 +112,17 @@ async def test_a_request_is_given_what_answers_it_and_what_is_said_of_ones_own_p
     assert "My brother is a chef." in brother
     assert not work
     assert not week
+
+
+@pytest.mark.parametrize("language", ALLERGY)
+async def test_an_allergy_stands_before_the_model_where_food_is_asked_for_and_nowhere_else(language: str) -> None:
+    fact, asked = ALLERGY[language]
+    more = [f"Colleague number {n} is called {name}." for n, name in enumerate(("Ada", "Bo", "Cy", "Di") * 6)]
+    (food, _), *others = await requests(language, asked, *EVERYDAY[language][1:], told=[fact, *more])
+    assert fact in food
+    assert not any(fact in instructions for instructions, _ in others)
+
+
+async def test_the_diet_of_ones_people_counts_too() -> None:
+    ((food, _),) = await requests("en", "Give me a recipe for a curry.", told=["My daughter is a vegetarian."])
+    assert "My daughter is a vegetarian." in food

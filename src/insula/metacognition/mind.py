@@ -13,7 +13,7 @@ from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
 from insula.memory.rows import Place
 from insula.memory.store import Recollection, Store
-from insula.memory.vectors import Embed
+from insula.memory.vectors import Embed, Vector
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
@@ -115,6 +115,8 @@ class Mind:
         self.assess = assess
         self.embed = usable(embed)
         self.backlog = Backlog(store)
+        self.near_food: dict[str, tuple[Vector, ...]] = {}
+        """Language -> vectors of requests that are about food, made once."""
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE

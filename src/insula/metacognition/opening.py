@@ -35,7 +35,7 @@ from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
-from insula.turn import confidence, insights, lessons, mending, wishes
+from insula.turn import confidence, insights, lessons, limits, mending, wishes
 from insula.turn.aim import is_personal, may_be_stored
 from insula.turn.instructions import compose, surely_answers
 from insula.turn.mending import Mend
@@ -43,6 +43,8 @@ from insula.types import Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
+LIMITS = 16
+"""Memories that are looked through for what limits an answer."""
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 
@@ -77,6 +79,7 @@ class Opening:
         self.over = False
         self._regulation = Regulation(controls=owner.controls)
         self._conditions: tuple[Reason, ...] = ()
+        self._limits: tuple[Recalled, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
         self._trace = span(telemetry.TURN)
@@ -171,7 +174,10 @@ class Opening:
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
         found = found._replace(recalled=chosen(found.recalled, limit))
-        self.recalled, self.history = found.recalled, found.said
+        self._limits = await self._limiting(place, vector, self._analysis.language)
+        named = {one.memory.id for one in found.recalled}
+        added = tuple(one for one in self._limits if one.memory.id not in named)
+        self.recalled, self.history = (*found.recalled, *added), found.said
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
@@ -182,6 +188,20 @@ class Opening:
                 self._content, self._analysis.language, self.history, self._meaning, [one.text for one in standing]
             )
         self._prepare(self._analysis, asked, found, self._learned(known, place, self._analysis) if known else ())
+
+    async def _limiting(self, place: Place, vector: Vector | None, language: str) -> tuple[Recalled, ...]:
+        """The allergies and diets that limit an answer, where the message is about food."""
+        if vector is None:
+            return ()
+        near = self._owner.near_food
+        if language not in near:
+            made = [await self._meaning(one) for one in limits.food(language)]
+            near[language] = tuple(one for one in made if one is not None)
+        if not limits.is_near(vector, near[language]):
+            return ()
+        asked = cue(analysed(limits.question(language), language), USER, ASSISTANT, frozenset())
+        meant = await self._meaning(limits.question(language))
+        return limits.limits((await self._owner.store.memories.recall(place, asked, LIMITS, vector=meant)).recalled)
 
     @property
     def _embed(self) -> Embed | None:
@@ -262,6 +282,7 @@ class Opening:
             identity,
             self.confidence,
             self.recalled if may_be_stored(message) else tuple(filter(surely_answers, self.recalled)),
+            limits=self._limits,
             personal=self.personal,
             language=asked.language,
             guidelines=self._guidelines,
@@ -270,7 +291,7 @@ class Opening:
             mend=self.mend.text if self.mend else "",
             wishes=[wish.text for wish in near],
         )
-        if not self.words.shown:
+        if self.words.shown <= {one.memory.id for one in self._limits}:
             self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)

@@ -56,6 +56,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     confidence: Confidence,
     recalled: Sequence[Recalled],
     *,
+    limits: Sequence[Recalled] = (),
     personal: bool = False,
     language: str = "en",
     guidelines: str = "",
@@ -70,6 +71,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         identity: who the agent is.
         confidence: what memory is believed to hold.
         recalled: memories that may stand before the model, best first; each is screened and stands on one line.
+        limits: memories that limit the answer whatever is asked; they stand first.
         personal: whether the message asks for what only its user can have told: then it is said that nothing was.
         language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
@@ -79,8 +81,10 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         mend: what fell short in the turn before, in one sentence.
     """
     known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)], language)
+    first = [(one.memory.id, dated(one, language)) for one in limits]
+    known = [*first, *(line for line in known if line not in first)]
     own = _sentences().get(language, _sentences()["en"])
-    untold = own["untold"] if personal and not known else ""
+    untold = own["untold"] if personal and len(known) == len(first) else ""
     stable = [persona(identity), _section("## Behavioral Guidelines", [guidelines] if guidelines else [])]
     now = [
         _section("On this topic:", [f"- {text}" for text in guidance]),
