@@ -9,19 +9,19 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_real_talk_fills_working_memory_and_its_requests_differ_from_then_on() -> None:
-    """Seed 003's S3, S5 and S6: a sentence on it, fewer memories, a higher threshold."""
+    """Seed 003's S5 and S6: fewer memories, a higher threshold."""
     talk = next(one for one in talks.with_assistant() if one.name == "moving-house")
     found = await filled(talk, 15)
     assert found.highest >= 0.85
     assert found.first
     assert found.first > 5
-    assert found.told == found.high == found.turns - found.first + 1
+    assert found.high == found.turns - found.first + 1
     assert (found.items, found.threshold) == ((16, 12), (0.55, 0.6))
 
 
-async def test_a_talk_that_has_just_begun_is_told_nothing() -> None:
+async def test_a_talk_that_has_just_begun_changes_nothing() -> None:
     found = await filled(talks.with_assistant()[0], 6)
-    assert (found.first, found.told, found.items) == (None, 0, (16, 16))
+    assert (found.first, found.items) == (None, (16, 16))
 
 
 def test_what_one_says_in_a_row_is_one_message() -> None:
