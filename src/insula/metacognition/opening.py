@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from insula import telemetry
@@ -173,8 +173,8 @@ class Opening:
         found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
+        self._limits = await self._limiting(place, self._analysis, vector, found.recalled)
         found = found._replace(recalled=chosen(found.recalled, limit))
-        self._limits = await self._limiting(place, vector, self._analysis.language)
         named = {one.memory.id for one in found.recalled}
         added = tuple(one for one in self._limits if one.memory.id not in named)
         self.recalled, self.history = (*found.recalled, *added), found.said
@@ -189,19 +189,29 @@ class Opening:
             )
         self._prepare(self._analysis, asked, found, self._learned(known, place, self._analysis) if known else ())
 
-    async def _limiting(self, place: Place, vector: Vector | None, language: str) -> tuple[Recalled, ...]:
-        """The allergies and diets that limit an answer, where the message is about food."""
-        if vector is None:
+    async def _limiting(
+        self, place: Place, message: Analysis, vector: Vector | None, recalled: Sequence[Recalled]
+    ) -> tuple[Recalled, ...]:
+        """The allergies and diets that limit an answer, where the message is about food.
+
+        Until somebody told one, no vector is made to tell what is about food.
+        """
+        known = self._owner.near_food.get(message.language)
+        if vector is None or (known is not None and not limits.is_near(vector, known)):
             return ()
+        asked = cue(analysed(limits.question(message.language), message.language), USER, ASSISTANT, frozenset())
+        found = await self._owner.store.memories.recall(place, asked, LIMITS)
+        told = {one.memory.id: one for one in limits.limits([*found.recalled, *recalled])}
+        return tuple(told.values()) if told and await self._is_about_food(vector, message.language) else ()
+
+    async def _is_about_food(self, vector: Vector, language: str) -> bool:
         near = self._owner.near_food
         if language not in near:
             made = [await self._meaning(one) for one in limits.food(language)]
+            if any(one is None for one in made):  # the next turn tries again
+                return False
             near[language] = tuple(one for one in made if one is not None)
-        if not limits.is_near(vector, near[language]):
-            return ()
-        asked = cue(analysed(limits.question(language), language), USER, ASSISTANT, frozenset())
-        meant = await self._meaning(limits.question(language))
-        return limits.limits((await self._owner.store.memories.recall(place, asked, LIMITS, vector=meant)).recalled)
+        return limits.is_near(vector, near[language])
 
     @property
     def _embed(self) -> Embed | None:
@@ -291,7 +301,7 @@ class Opening:
             mend=self.mend.text if self.mend else "",
             wishes=[wish.text for wish in near],
         )
-        if self.words.shown <= {one.memory.id for one in self._limits}:
+        if asks(message) and self.words.shown <= {one.memory.id for one in self._limits}:
             self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
