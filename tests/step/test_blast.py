@@ -1,5 +1,6 @@
 """The blast radius: agreement with an import graph, no shell, no news twice, bounded time."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,22 @@ def test_outside_a_repository_there_is_no_radius(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("")
     assert imported_by(str(tmp_path / "m.py")) == set()
     assert importers(str(tmp_path / "s"), "", "") == 0
+
+
+def test_no_program_that_a_repository_brings_or_names_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its `git`, where the working folder is on PATH, or by the settings in its `.git/config`."""
+    root = repository(tmp_path / "r", {"m.py": "", "user.py": "import m\n", ".gitattributes": "* diff=x filter=x\n"})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/other.py").write_text("import m\n")
+    evil = f"echo run >>{tmp_path}/canary; false"
+    for key in ("core.fsmonitor", "core.pager", "pager.grep", "alias.grep", "diff.external", "diff.x.textconv"):
+        subprocess.run(["git", "config", key, f"!{evil}" if key == "alias.grep" else evil], cwd=root, check=True)
+    subprocess.run(["git", "config", "core.worktree", str(tmp_path / "elsewhere")], cwd=root, check=True)
+    (root / "git").write_text(f"#!/bin/sh\n{evil}\n")
+    (root / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
+    assert imported_by(str(root / "m.py"), PATIENT) == {"user.py"}
+    assert not (tmp_path / "canary").exists()
 
 
 def test_a_search_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

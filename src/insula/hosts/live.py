@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 
 from insula.errors import InputError
+from insula.foreign import search_path
 from insula.hosts import places
 from insula.llm.fake_agents import FakeModel, Shell
 from insula.llm.loopback import Json
@@ -30,8 +31,8 @@ PATIENCE = 120.0
 
 _CUT = 300
 """Characters of what a client said that are quoted."""
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT")
-"""Of the user's environment: what is needed to find node, and no key or token."""
+_PASSED_ON = ("LANG", "LC_ALL", "SYSTEMROOT")
+"""Of the user's environment, beside PATH, by which node is found; no key or token."""
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody runs, where it ends what a client sends elsewhere (Codex, to github.com and chatgpt.com)."""
 
@@ -261,7 +262,7 @@ class Stage:
     def insula(self, *arguments: str) -> Run:
         """Runs the command `insula` in this home, with the client on its path."""
         env = self._env()
-        path = {"PATH": os.pathsep.join([str(self._program.parent), env.get("PATH", os.defpath)])}
+        path = {"PATH": os.pathsep.join([str(self._program.parent), env["PATH"]])}
         return _run([sys.executable, "-m", "insula.cli", *arguments], env | path, self.project)
 
     def play(self, model: FakeModel, *, trusting: bool = True) -> Run:
@@ -289,7 +290,7 @@ class Stage:
         passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {VARIABLE: "off"}
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
         own = {"HOME": str(self.home), "TMPDIR": str(self._temporary), "TERM": "dumb", "NO_PROXY": "127.0.0.1"}
-        return {**passed, **proxies, **own}
+        return {**passed, **proxies, **own, "PATH": search_path()}
 
 
 def prove(host: str, client: Path, *, wrap: Sequence[str] = ()) -> Proof:

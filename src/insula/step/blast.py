@@ -1,7 +1,8 @@
 """How many files import a file: the blast radius of a change.
 
-Counted with `git grep` over the files that git knows, without a shell, within 150 milliseconds, once per file and
-session. A file's name is an argument and a literal pattern: nothing that it holds is run or read as an expression.
+Counted with `git grep` over the files that git does not ignore, without a shell, within 150 milliseconds, once per
+file and session. A file's name is an argument and a literal pattern: nothing that it holds is run or read as an
+expression. Nor does git read the repository's own configuration, which can name programs to run and folders to look in.
 """
 
 import json
@@ -97,7 +98,9 @@ def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "It
     """The lines of files of these kinds that hold one of the words, each with its file's name."""
     import subprocess
 
-    command = ["git", "-c", "grep.fallbackToNoIndex=false", "grep", "-I", "-w", "-F", "-z", "--untracked"]
+    from insula.foreign import search_path
+
+    command = ["git", "grep", "--no-index", "--exclude-standard", "-I", "-w", "-F", "-z"]
     try:
         done = subprocess.run(  # noqa: S603 no shell; the word is an argument after -e
             [*command, *(part for word in words for part in ("-e", word)), "--", *kinds],
@@ -106,7 +109,7 @@ def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "It
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={"PATH": os.environ.get("PATH", os.defpath), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env={"PATH": search_path(), "GIT_DIR": os.devnull, "LC_ALL": "C"},  # no repository, so no configuration
         )
     except (OSError, subprocess.TimeoutExpired):
         return
