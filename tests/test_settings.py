@@ -4,6 +4,7 @@ import pytest
 
 from insula import settings
 from insula.errors import SettingsError
+from insula.hosts import places
 from insula.session.ring import SIZE
 from insula.session.schedule import INTERVAL
 from insula.types import Controls
@@ -71,6 +72,35 @@ def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_ho
     assert settings.load(tmp_path) == settings.Settings(stm_capacity=7)
     assert f"'timeout'? Change it in '{tmp_path}/insula.toml'. Until then it is left aside." in caplog.text
     assert "'max_tokens' cannot be 'many'" in caplog.text
+
+
+@pytest.mark.parametrize("named", ["x", ".", "./x", "../x"])
+def test_a_home_that_would_be_another_in_each_folder_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_HOME", named)
+    for asked in (places.home, settings.home, settings.load):
+        with pytest.raises(SettingsError, match="point INSULA_HOME at an absolute path"):
+            asked()
+    monkeypatch.delenv("INSULA_HOME")
+    monkeypatch.setenv("HOME", named)
+    with pytest.raises(SettingsError, match="point INSULA_HOME at an absolute path"):
+        places.home()
+    assert settings.home().is_absolute()
+
+
+def test_a_relative_path_in_a_persons_own_settings_is_not_taken_from_the_working_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "insula.toml").write_text('identity = "who.toml"\nweights = "./models"\n')
+    found = settings.load(tmp_path)
+    assert (found.identity, found.weights) == (home / "who.toml", home / "models")
+    monkeypatch.setenv("INSULA_IDENTITY", str(tmp_path / "other.toml"))
+    assert settings.load(tmp_path).identity == tmp_path / "other.toml"
+
+
+def test_a_working_folder_decides_numbers_and_a_zone_alone() -> None:
+    fields = settings.Settings.model_fields
+    kinds = {str(fields[name].annotation).removesuffix(" | None") for name in settings.FROM_HERE - {"time_zone"}}
+    assert kinds <= {"<class 'int'>", "<class 'float'>", "int", "float"}
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])

@@ -10,7 +10,7 @@ import os
 import reprlib
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,25 +40,41 @@ TOKEN_CHARS = 16
 """The fewest characters of a token; `insula token new` makes longer ones."""
 ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
-ONLY_AT_HOME = frozenset(
+FROM_HERE = frozenset(
     {
-        *("model", "assessor_model", "identity", "weights", "embed", "holdout", "retry", "users", "store"),
-        *("max_calls", "max_total_tokens", "max_seconds", "max_cost", "price_input", "price_output"),
+        *("temperature", "max_tokens", "timeout", "max_context_items", "consolidation_threshold", "stm_capacity"),
+        *("metacog_turn_interval", "latency_slo_ms", "metacog_snapshot_history_size", "time_zone"),
     }
 )
-"""Settings that decide what reaches a prompt, whom it is sent to and what it may cost: never taken from the working
-folder."""
+"""Settings that the working folder may decide: numbers of how a turn goes, and the zone. Every other decides what is
+imported, what reaches a prompt, whom it is sent to or what it may cost, and so does a setting that is new until it is
+named here."""
 
 
 def home() -> Path:
     """The folder that holds Insula's data: `INSULA_HOME`, else the platform's own."""
+    return folder(lambda: Path(platformdirs.user_data_dir("insula")))
+
+
+def folder(usual: Callable[[], Path]) -> Path:
+    """A folder of Insula's: `INSULA_HOME`, else the usual one; the same from wherever it is asked.
+
+    Raises:
+        SettingsError: it is a relative path, which would be another folder in each repository, brought by it.
+    """
     named = os.environ.get("INSULA_HOME")
     try:
-        return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("insula"))
+        found = Path(named).expanduser() if named else usual()
     except RuntimeError as error:
         raise SettingsError(
             f"The folder {named!r} cannot be found ({error}); point INSULA_HOME at a folder."
         ) from error
+    if not found.is_absolute():
+        raise SettingsError(
+            f"Insula's folder would be {str(found)!r}, another one wherever you work, and a repository could bring its "
+            "own; point INSULA_HOME at an absolute path."
+        )
+    return found
 
 
 def _zone(name: str) -> str:
@@ -89,6 +105,14 @@ def _store(url: SecretStr) -> SecretStr:
 TimeZone = Annotated[str, AfterValidator(_zone)]
 
 
+def _from_home(path: Path) -> Path:
+    """A relative path is taken from Insula's folder: from the working one, a repository would bring the file."""
+    return home() / path.expanduser()
+
+
+OwnPath = Annotated[Path, AfterValidator(_from_home)]
+
+
 class User(BaseModel):
     """What the server knows of one of its users."""
 
@@ -111,9 +135,10 @@ class Settings(BaseSettings):
     """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""
     assessor_model: str | None = None
     """A model that assesses responses in place of the built-in monitor; one more call per turn, so none by default."""
-    identity: Path | None = None
-    """The identity file; by default `identity.toml` in Insula's folder, where there is one."""
-    weights: Path | None = None
+    identity: OwnPath | None = None
+    """The identity file; by default `identity.toml` in Insula's folder, where there is one. A relative path is taken
+    from that folder, and that of `weights` likewise."""
+    weights: OwnPath | None = None
     """A folder with embedded weights, beside those that pip installed."""
     store: Annotated[SecretStr, AfterValidator(_store)] | None = None
     """Where memory is: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`; by default a file in Insula's folder."""
@@ -214,6 +239,10 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
 
+ONLY_AT_HOME = frozenset(Settings.model_fields) - FROM_HERE
+"""Settings that are never taken from the working folder."""
+
+
 def load(here: Path | None = None) -> Settings:
     """The settings in force. What cannot be used of the working folder's file is left aside, and said.
 
@@ -300,7 +329,7 @@ def _theirs(path: Path) -> dict[str, Any]:
             "The settings file %r sets %s, which a working folder may not decide, so that is left aside; set it in %r "
             "or as INSULA_%s.", str(path), names, where, refused[0].upper(),
         )  # fmt: skip
-    return {name: value for name, value in values.items() if name not in ONLY_AT_HOME}
+    return {name: value for name, value in values.items() if name not in refused}
 
 
 def _parsed(path: Path, most: int, within: Path | None = None) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from insula.hosts import registry
 
 SHIM = "hook/run.py"
 """Never moved: hosts that trust a hook by the text of its command would ask again."""
+LONGEST = 10_000
+"""Characters of a command line that is looked at: two paths, quoted."""
 SECONDS = 5
 """What a host may wait for a hook; it takes a hundredth of that."""
 
@@ -39,9 +41,9 @@ class Command:
 
 
 def read_command(text: object) -> Command | None:
-    """What an installed command line says; None where it is not of our making."""
+    """What an installed command line says; None where it has not the form that ours have."""
     try:
-        words = shlex.split(text) if isinstance(text, str) else []
+        words = shlex.split(text) if isinstance(text, str) and len(text) <= LONGEST else []
     except ValueError:
         return None
     if words[5:] not in ([], ["||", "true"]) or words[1:3] != ["-I", "-S"] or len(words) < 5:
@@ -49,6 +51,8 @@ def read_command(text: object) -> Command | None:
     python, script, host = words[0], words[3], words[4]
     if host not in HOSTS or not script.endswith(f"/{SHIM}"):
         return None
+    if not all(Path(path).is_absolute() for path in (python, script)):
+        return None  # a relative one is another in each folder
     return Command(python, script.removesuffix(f"/{SHIM}"), host)
 
 
@@ -313,14 +317,16 @@ def host(name: str | None) -> Host:
 
 
 def home() -> Path:
-    """The folder of hook state: `INSULA_HOME`, else `~/.insula`, as an absolute path."""
-    named = os.environ.get("INSULA_HOME")
-    return Path(named).expanduser().absolute() if named else Path.home() / ".insula"
+    """The folder of hook state: `INSULA_HOME`, else `~/.insula`, as an absolute path.
+
+    Raises:
+        SettingsError: it would not be one.
+    """
+    from insula import settings  # a fifth of a second, which `insula --help` need not pay
+
+    return settings.folder(lambda: Path.home() / ".insula")
 
 
 def is_ours(command: Command, host_id: str, house: Path) -> bool:
-    """Whether a command runs Insula's hook for this host: from this folder, the usual one, or one with hook state."""
-    if command.host != host_id:
-        return False
-    theirs = Path(command.home)
-    return theirs in (house, Path.home() / ".insula") or (theirs / "hook.json").is_file()
+    """Whether a command has the form of Insula's hook for this host, from this folder or the usual one."""
+    return command.host == host_id and command.home in {str(house), str(Path.home() / ".insula")}

@@ -36,7 +36,9 @@ _PASSING = frozenset({"archive-v0", "builds-v0", "environments-v2", "shims"})
 
 _HOMES = {
     False: "os.path.dirname(os.path.dirname(os.path.abspath(__file__)))",
-    True: 'os.environ.get("INSULA_HOME") or os.path.join(os.path.expanduser("~"), ".insula")',
+    True: """os.path.expanduser(os.environ.get("INSULA_HOME", ""))
+if not os.path.isabs(home):  # a relative one would be another in each project, brought by it
+    home = os.path.join(os.path.expanduser("~"), ".insula")""",
 }
 """Where the hook's state is: above the script, but for one that lies in a plugin."""
 _SCRIPT = '''"""Runs Insula's hook; {origin}.
