@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from clones import hostile, lines_of
 
 from insula.cli import main
 from insula.hosts.places import HOSTS
@@ -129,6 +130,11 @@ def _made(root: Path) -> list[Path]:
         put(target)
         made.append(folder)
         assert os.path.lexists(target), name
+    for host in HOSTS.values():  # whose hooks name what the repository brought
+        folder = root / f"hooks-{host.id}"
+        (folder / ".git").mkdir(parents=True)
+        hostile(host, folder, lines_of(host.id, folder, Path.home() / ".insula"))
+        made.append(folder)
     return made
 
 

@@ -8,8 +8,9 @@ import pytest
 from insula.hosts import doctor, places, probe
 from insula.hosts.places import Host
 from insula.hosts.probe import Trial
+from insula.hosts.records import Installed
 
-Attempt = Callable[[str, Host, str, str, Mapping[str, str]], Trial]
+Attempt = Callable[[Installed, Host, str, str, Mapping[str, str]], Trial]
 _UNREAD = {"sessions", "failures.jsonl", "installed.json", "lock"}
 """What no trial reads, in the folder of the hooks' state."""
 _KNOWN: dict[tuple[object, ...], Trial] = {}
@@ -25,7 +26,7 @@ def attempt() -> Attempt:
 def tried_once(attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trial of the doctor's takes seconds: one that went well is not repeated with the same command and code."""
 
-    def known(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
+    def known(command: Installed, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
         if not session.startswith(doctor.TRIAL):
             return attempt(command, host, session, cwd, env)
         if (state := (host.id, *_state(command, places.home()))) in _KNOWN:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from insula.cli import lines
 from insula.cli.main import app
-from insula.hosts import doctor, install, jsonc, live, probe, runtime, switch
+from insula.hosts import doctor, entries, install, jsonc, live, probe, records, runtime, switch
 from insula.hosts.consent import Check
 from insula.hosts.live import Proof
 from insula.hosts.places import HOSTS, Host
@@ -194,6 +194,50 @@ def test_an_interpreter_that_is_gone_is_found() -> None:
     file.write_text(file.read_text().replace(f"{runtime.interpreter()} -I", "/gone/python3 -I"))
     check = found("interpreter", examine())[0]
     assert check.state == "broken" and "/gone/python3" in check.says and check.remedy == "insula install claude-code"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_are_installed_again(
+    name: str, house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of an earlier version, whose record has no command, and those whose record was lost."""
+    install.install(HOSTS[name])
+    record = json.loads((house / records.FILE).read_text())
+    for one in record["files"].values():
+        del one["command"]
+    written = HOSTS[name].settings().read_bytes()
+    for lost in (json.dumps(record), "{}"):
+        (house / records.FILE).write_text(lost)
+        with monkeypatch.context() as patched:
+            patched.setattr(probe, "attempt", None)
+            patched.setattr(probe, "version", None)
+            check = found("foreign", examine())[0]
+        assert check.state == "warn" and "did not install and does not run" in check.says
+        assert f"insula install {name}" in check.remedy
+        install.install(HOSTS[name])
+        assert HOSTS[name].settings().read_bytes() == written
+        assert not found("foreign", examine()) and found("command", examine())[0].state == "ok"
+
+
+@pytest.mark.usefixtures("house")
+def test_other_hooks_in_a_persons_own_settings_are_nobodys_business() -> None:
+    file = HOSTS["gemini"].settings()
+    file.parent.mkdir()
+    theirs = {"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "prettier --write ."}]}]}}
+    file.write_text(json.dumps(theirs))
+    install.install(HOSTS["gemini"])
+    assert not troubles(examine())
+    assert not found("foreign", examine())
+
+
+@pytest.mark.usefixtures("house")
+def test_a_home_that_is_reached_by_a_link_has_the_same_hooks(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INSULA_HOME")
+    install.install(HOSTS["gemini"])
+    (user.parent / "link").symlink_to(user)
+    monkeypatch.setenv("HOME", str(user.parent / "link"))
+    assert not troubles(examine())
+    assert found("command", examine())[0].state == "ok"
 
 
 @pytest.mark.usefixtures("house")
@@ -393,7 +437,7 @@ def test_hooks_that_gemini_does_not_run_are_found() -> None:
     file.write_text(text.replace("{", '{"hooksConfig": {"enabled": false},', 1))
     assert "turns hooks off" in troubles(examine())["allowed"]
     root = jsonc.parse(text)
-    command = next(install.handlers(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
+    command = next(entries.handlers(root, HOSTS["gemini"], Path(os.environ["INSULA_HOME"]))).node.value
     file.write_text(text.replace("{", '{"hooksConfig": ' + json.dumps({"disabled": [command]}) + ",", 1))
     assert "by name" in troubles(examine())["allowed"]
 
@@ -489,6 +533,23 @@ def test_the_real_client_is_asked_only_where_there_is_one(user: Path, monkeypatc
     settings = HOSTS["claude-code"].settings()
     settings.write_text(settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
     assert found("live", examine(prove=prove))[0].says.startswith("in an empty home")
+
+
+@pytest.mark.usefixtures("house")
+@pytest.mark.parametrize("path", [".", "", "bin/../."])
+def test_a_client_that_the_working_folder_brought_is_not_run(
+    path: str, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install.install(HOSTS["claude-code"])
+    (user / "project/claude").write_text("#!/bin/sh\n")
+    (user / "project/claude").chmod(0o755)
+    (user / "project/bin").mkdir()
+    monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin")
+
+    def prove(name: str, client: Path) -> Proof:
+        raise AssertionError((name, client))
+
+    assert "not on PATH" in troubles(examine(prove=prove))["live"]
 
 
 @pytest.mark.usefixtures("house")

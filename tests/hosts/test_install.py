@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import mortal
 from insula.cli.main import app, main
 from insula.errors import InputError, InsulaError, SettingsError
-from insula.hosts import files, install, jsonc, places, records, runtime
+from insula.hosts import entries, files, install, jsonc, places, records, runtime
 from insula.hosts.places import HOSTS, Command
 
 NAMES = sorted(HOSTS)
@@ -115,7 +115,7 @@ def test_a_comment_above_our_hooks_does_not_keep_them_from_being_taken_out(after
     code, output = insula("uninstall", "codex")
     assert code == 0 and "taken out" in output
     assert "// my hooks\n" in file.read_text()
-    assert not list(install.handlers(jsonc.parse(file.read_text()), HOSTS["codex"], home))
+    assert not list(entries.handlers(jsonc.parse(file.read_text()), HOSTS["codex"], home))
 
 
 def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
@@ -289,7 +289,7 @@ def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     assert [process.exitcode for process in running] == [0] * len(running)
     for name in EDITED:
         root = jsonc.parse(HOSTS[name].settings().read_text())
-        assert len(list(install.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)
+        assert len(list(entries.handlers(root, HOSTS[name], home))) == len(HOSTS[name].events)
     assert set(json.loads((home / records.FILE).read_text())["files"]) == {
         str(HOSTS[name].settings()) for name in NAMES
     }
@@ -580,7 +580,7 @@ def test_the_installed_hook_answers_from_a_folder_with_blanks(tmp_path: Path, mo
     home = tmp_path / "a folder's name"
     monkeypatch.setenv("INSULA_HOME", str(home))
     install.install(HOSTS["codex"])
-    handler = next(install.handlers(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
+    handler = next(entries.handlers(jsonc.parse(HOSTS["codex"].settings().read_text()), HOSTS["codex"], home))
     done = subprocess.run(["sh", "-c", str(handler.node.value)], input=b"no json", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"")
     assert json.loads((home / "failures.jsonl").read_text())["host"] == "codex"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.hosts import jsonc
-from insula.hosts.install import handlers, hooked, unhooked
+from insula.hosts.entries import handlers
+from insula.hosts.install import hooked, unhooked
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Command
 

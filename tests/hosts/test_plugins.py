@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from insula.errors import InputError
 from insula.hosts import places, plugins, probe
 from insula.hosts.live import QUESTION
 from insula.hosts.plugins import FORMS
+from insula.hosts.records import Installed
 
 Json = dict[str, Any]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -71,14 +73,30 @@ def test_the_folder_alone_notices_similar_errors_and_is_quiet_before(name: str, 
     host, form = places.host(name), FORMS[name]
     plugins.build(host, tmp_path / "out")
     hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
-    command: str = hooks[host.events[0].event][0]["hooks"][0]["command"]
-    command = command.replace(form.root, str(tmp_path / "out" / form.within)).replace("python3", sys.executable, 1)
-    trial = probe.attempt(command, host, "s", str(tmp_path), {"HOME": str(user), "PATH": "/usr/bin:/bin"})
+    line: str = hooks[host.events[0].event][0]["hooks"][0]["command"]
+    line = line.replace(form.root, str(tmp_path / "out" / form.within)).replace("python3", sys.executable, 1)
+    trial = probe.attempt(Installed(line), host, "s", str(tmp_path), {"HOME": str(user), "PATH": "/usr/bin:/bin"})
     assert not any(answer.output for answer in trial.healthy)
     assert any(QUESTION in answer.output.decode() for answer in trial.failing)
     assert list(user.glob(".insula/sessions/*/trace.jsonl")), "what is observed is not kept in the plugin"
     assert (user / ".insula").stat().st_mode & 0o077 == 0
     assert not list(user.glob(".insula/failures.jsonl"))
+
+
+@pytest.mark.parametrize("named", ["x", "./x", "../project/x"])
+def test_a_relative_home_which_a_project_would_bring_is_not_the_plugins(
+    named: str, tmp_path: Path, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugins.build(places.host("gemini"), tmp_path / "out")
+    project = tmp_path / "project"
+    project.mkdir()
+    command = [sys.executable, "-I", "-S", str(tmp_path / "out/hook/run.py"), "gemini"]
+    event = b'{"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"}'
+    env = {"HOME": str(user), "INSULA_HOME": named}
+    subprocess.run(command, input=event, env=env, cwd=project, check=True)
+    assert not list(project.iterdir()) and (user / ".insula").exists()
+    subprocess.run(command, input=event, env={**env, "INSULA_HOME": "~/moved"}, cwd=project, check=True)
+    assert not list(project.iterdir()) and (user / "moved").exists()
 
 
 def test_nothing_is_overwritten_and_an_unknown_host_is_named(tmp_path: Path) -> None:

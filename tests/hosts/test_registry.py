@@ -1,11 +1,13 @@
 """A host's name stands in one place, and everything that knows hosts knows the same ones."""
 
+import inspect
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from insula.hosts import doctor, live, probe, registry, runtime
+from insula.hosts import doctor, live, probe, records, registry, runtime
 from insula.hosts.places import HOSTS
 
 
@@ -13,6 +15,25 @@ def test_places_and_probes_know_the_hosts_of_the_registry() -> None:
     assert tuple(HOSTS) == registry.NAMES
     assert tuple(probe._FORMS) == registry.NAMES  # pyright: ignore[reportPrivateUsage]
     assert {host.id for host in HOSTS.values() if host.unproven} == registry.EXPERIMENTAL
+
+
+def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alone() -> None:
+    """A new place that starts one has to be looked at: who names the program, and from which folder?"""
+    package = Path(runtime.PACKAGE)
+    starting = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if re.search(
+            r"\bsubprocess\b|\bos\.(system|popen|exec|spawn|posix_spawn|startfile|fork)|\bpty\b",
+            path.read_text("utf-8"),
+        )
+    }
+    known = {"hosts/runtime.py", "hosts/live.py", "llm/weights.py", "step/blast.py"}
+    assert starting == known | {"hosts/probe.py"}
+    for starts in (probe.attempt, probe.version):
+        assert inspect.signature(starts).parameters["command"].annotation is records.Installed
+    made = [path.name for path in package.rglob("*.py") if "Installed(" in path.read_text("utf-8")]
+    assert made == ["records.py"]
 
 
 def test_what_can_be_proven_has_a_client() -> None:

@@ -111,7 +111,7 @@ def _print_others(host: Host, looked: Path) -> None:
         if file == host.settings():
             print(f"  There are some for all your projects: insula uninstall {host.id}")
         else:
-            root = present.project_of(host, file)
+            root = projects.project_of(host, file)
             print(f"  In this project ({root}) there are: insula uninstall {host.id} --project")
 
 

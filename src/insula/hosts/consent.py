@@ -1,6 +1,5 @@
 """What a host itself lets run: hooks may be switched off in its settings, or wait for the trust of its user."""
 
-import json
 import os
 import platform
 import tomllib
@@ -10,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from insula import foreign
-from insula.hosts import jsonc
+from insula.hosts import jsonc, places, records
+from insula.hosts.entries import Handler, hooks_in
 from insula.hosts.files import MOST_BYTES
-from insula.hosts.install import Handler
 from insula.hosts.jsonc import Node
-from insula.hosts.places import HOSTS, SHIM, Host
-from insula.hosts.present import project_of
+from insula.hosts.places import HOSTS, Host
+from insula.hosts.projects import project_of
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
 """`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
@@ -43,7 +42,7 @@ def leave(host: Host, file: Path, root: Node, handlers: Sequence[Handler], here:
         "gemini": lambda: _gemini(host, file, root, handlers),
         "qwen": lambda: _all_disabled(host, [host.settings(), host.settings(here)]),
         "copilot": lambda: _copilot(host, here),
-        "cursor": lambda: _reads_claude(host, [HOSTS["claude-code"].settings()]),
+        "cursor": lambda: _reads_claude(host, {HOSTS["claude-code"].settings(): None}),
         "droid": lambda: _droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
@@ -125,19 +124,22 @@ def _gemini(host: Host, file: Path, root: Node, handlers: Sequence[Handler]) -> 
 
 def _all_disabled(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
     for file in settings:
-        if _values(file).get("disableAllHooks") is True:
+        if _values(file, project_of(host, file)).get("disableAllHooks") is True:
             yield Check(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
 
 
 def _copilot(host: Host, here: Path) -> Iterator[Check]:
     yield from _all_disabled(host, [host.settings(), host.settings(here)])
-    yield from _reads_claude(host, [here / ".claude" / name for name in ("settings.json", "settings.local.json")])
+    settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
+    yield from _reads_claude(host, dict.fromkeys(settings, here))
 
 
-def _reads_claude(host: Host, settings: Iterable[Path]) -> Iterator[Check]:
+def _reads_claude(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[Check]:
     """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
-    for file in settings:
-        if f"/{SHIM}" in json.dumps(_values(file)):
+    installed = records.installed(places.home(), "claude-code")
+    for file, project in settings.items():
+        root = _parsed(file, project)
+        if root and any(hook.command in installed for hook in hooks_in(root)):
             yield Check(
                 host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
             )
@@ -152,10 +154,16 @@ def _droid(host: Host, file: Path) -> Iterator[Check]:
 
 def _values(file: Path, project: Path | None = None) -> dict[str, Any]:
     """A settings file as values; empty where it cannot be used, which is said elsewhere."""
+    root = _parsed(file, project)
+    return cast(dict[str, Any], root.plain()) if root else {}
+
+
+def _parsed(file: Path, project: Path | None) -> Node | None:
+    """A settings file, read; with the project that brought it, if one did."""
     try:
-        return cast(dict[str, Any], jsonc.parse(foreign.read(file, MOST_BYTES, project).decode()).plain())
+        return jsonc.parse(foreign.read(file, MOST_BYTES, project).decode())
     except (OSError, ValueError, RecursionError):
-        return {}
+        return None
 
 
 def _table(values: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -17,11 +17,27 @@ from typing import Any, Protocol, cast
 
 import insula
 from insula.errors import InsulaError
-from insula.hosts import install, jsonc, places, present, probe, projects, records, registry, runtime, scripts, switch
+from insula.foreign import search_path
+from insula.hosts import (
+    entries,
+    jsonc,
+    others,
+    places,
+    present,
+    probe,
+    projects,
+    records,
+    registry,
+    runtime,
+    scripts,
+    switch,
+)
 from insula.hosts.consent import Check, State, leave
+from insula.hosts.entries import Handler
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
 from insula.hosts.present import Present
+from insula.hosts.records import Installed
 from insula.step.senses.register import FALSE, MEASURED, Measured
 
 DAYS = 7
@@ -74,6 +90,8 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
     found = _found(here, host)
     failures = _failures(house, host)
     ours = {one.id for one, files in found.items() if files.here}
+    if why := records.distrust(house):
+        yield Check("", "record", "broken", f"nothing that is installed is run: {why}")
     if ours:
         yield from (*_house(house, _again(found)), *_code(house, _again(found)), *_switches(house, here))
         yield from _senses(switch.senses(house))
@@ -87,6 +105,7 @@ def examine(host: Host | None = None, folder: Path | None = None, prove: Prover 
         if files.here:  # of a check that two files lead to, one is enough
             yield from _once(_examine_host(one, files.here, house, projects.root(here), prove))
             yield from _failed(one.id, failures, ours, _again({one: files}))
+        yield from others.checks(one, files)
     yield from elsewhere if host else ()
 
 
@@ -111,7 +130,7 @@ def _again(found: Mapping[Host, Present]) -> str:
 
 
 def _in_project(host: Host, file: Path) -> str:
-    return " --project" if present.project_of(host, file) else ""
+    return " --project" if projects.project_of(host, file) else ""
 
 
 def _elsewhere(section: str, found: Mapping[Host, Present]) -> Iterator[Check]:
@@ -138,7 +157,8 @@ def _once(checks: Iterable[Check]) -> Iterator[Check]:
 def _examine_host(
     host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
 ) -> Iterator[Check]:
-    commands: dict[str, None] = {}
+    installed = records.installed(house, host.id)
+    commands: dict[Installed, None] = {}
     allowed = True
     active = 0
     if host.unproven:
@@ -151,12 +171,14 @@ def _examine_host(
             if root is None:
                 yield problem
                 continue
-            handlers = list(install.handlers(root, host, house))
-            found = [(handler.event, handler.command) for handler in handlers]
+            handlers = [hook for hook in entries.hooks_in(root) if hook.command in installed]
+            found = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
+            ours = entries.handlers(root, host, house)
+            yield from _gone(host, (hook for hook in ours if hook.command not in installed))
             consent = list(leave(host, file, root, handlers, here))
             allowed = allowed and not any(check.state == "broken" for check in consent)
             yield from consent
-        commands |= dict.fromkeys(str(command) for _, command in found)
+        commands |= dict.fromkeys(command for _, command in found)
         active += bool(found)
         yield _entries(host, file, {event for event, _ in found})
     if active > 1:
@@ -316,11 +338,11 @@ def _lines(path: Path) -> Iterable[str]:
 # Whether it runs.
 
 
-def _command(host: Host, command: str, house: Path) -> Iterator[Check]:
+def _command(host: Host, command: Installed, house: Path) -> Iterator[Check]:
     parts = places.read_command(command)
     if parts is None:
         return
-    version = runtime.version(parts.python)
+    version = probe.version(command)
     again = f"insula install {host.id}"
     if not version:
         yield Check(host.id, "interpreter", "broken", f"{parts.python} does not run", again)
@@ -328,14 +350,23 @@ def _command(host: Host, command: str, house: Path) -> Iterator[Check]:
     state: State = "ok" if version >= runtime.OLDEST else "broken"
     said = ".".join(map(str, version))
     yield Check(host.id, "interpreter", state, f"{parts.python}, Python {said}", "" if state == "ok" else again)
-    if Path(parts.home) != house:
+    if os.path.realpath(parts.home) != os.path.realpath(house):
         says = f"the hook keeps its state in {parts.home}, and this command looks at {house}"
         yield Check(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
     elif not switch.read(house)["off"]:
         yield _trial(host, command, house)
 
 
-def _trial(host: Host, command: str, house: Path) -> Check:
+def _gone(host: Host, hooks: Iterable[Handler]) -> Iterator[Check]:
+    """Interpreters that are not there; they are only looked for, as the hooks may be anybody's."""
+    for hook in hooks:
+        parts = places.read_command(hook.command)
+        if parts and not Path(parts.python).exists():
+            says = f"{parts.python}, which hooks name, is not there"
+            yield Check(host.id, "interpreter", "broken", says, f"insula install {host.id}")
+
+
+def _trial(host: Host, command: Installed, house: Path) -> Check:
     """Run the command on a recorded session, which leaves no trace."""
     session = TRIAL + secrets.token_hex(8)
     env = {name: value for name, value in os.environ.items() if name != "INSULA_OFF"}
@@ -372,7 +403,7 @@ def _live(host: Host, prove: Prover, allowed: bool) -> Check:
     if host.id not in LIVE:
         says = f"{host.name} cannot be run without a person, so nothing was proven"
         return Check(host.id, "live", "warn", says, _canary(host))
-    client = shutil.which(host.binary)
+    client = shutil.which(host.binary, path=search_path())
     if client is None:
         says = f"{host.binary} is not on PATH, so nothing was proven"
         return Check(host.id, "live", "broken", says, f"install {host.name}, or put {host.binary} on PATH")

@@ -1,7 +1,8 @@
 """Puts the hooks into the settings of a coding agent, and takes them out again, to the byte.
 
 What else stands in the file is not ours: comments, layout, unknown keys and other people's hooks stay as they are.
-A hook is ours when its command runs `hook/run.py` of an Insula folder for this host, and never by a looser sign.
+A hook is taken for ours to edit when its command runs `hook/run.py` of Insula's folder for this host, and never by a
+looser sign. None is run for that: see `records`.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from typing import Any, cast
 
 from insula.errors import InsulaError, SettingsError
 from insula.hosts import files, jsonc, places, present, records, runtime, scripts, switch
+from insula.hosts.entries import Handler, handlers
 from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Command, Host
 
@@ -44,39 +46,6 @@ class Outcome:
     """What the code was before."""
     holdout: tuple[object, float] | None = None
     """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Handler:
-    """A hook of ours in a settings file: where it stands, and its command."""
-
-    event: str
-    group: int
-    index: int
-    """Its place in the group; -1 where hooks have no groups."""
-    command: Command
-    node: Node
-    """The text of the command."""
-
-
-def handlers(root: Node, host: Host, house: Path) -> Iterator[Handler]:
-    """The hooks of ours in a settings file."""
-    hooks = root.get("hooks")
-    for member in hooks.members if hooks else ():
-        if hooks and member.node is not hooks.get(member.key):
-            continue  # the same event once more: readers of JSON go by the last
-        for number, group in enumerate(member.node.members):
-            for index, one in _entries(group.node):
-                node = one.get("command") or one.get("bash")
-                command = places.read_command(node.value) if node else None
-                if node and command and places.is_ours(command, host.id, house):
-                    yield Handler(member.key, number, index, command, node)
-
-
-def _entries(group: Node) -> Iterator[tuple[int, Node]]:
-    """The hooks in a group with their places; a hook without a group is at -1."""
-    inner = group.get("hooks")
-    yield from enumerate(one.node for one in inner.members) if inner else ((-1, group),)
 
 
 def hooked(text: str, host: Host, command: Command) -> tuple[str, list[str]]:
@@ -197,8 +166,8 @@ def install(host: Host, project: Path | None = None, dry_run: bool = False) -> O
         code = runtime.condition(house)
         runtime.write(house, command.python)
         holdout = switch.refresh(house)
-        if changes:
-            _remember(house, host, file, changes, made)
+        if changes or records.of(house, file).get("command") != str(command):
+            _remember(house, host, file, command, changes, made)
         for path, change in changes.items():
             _change(house, host, path, *change)
     return replace(_outcome(host, file, changes, shared), code=code, holdout=holdout)
@@ -348,15 +317,18 @@ def _back_up(house: Path, file: Path, data: bytes) -> None:
         old.unlink(missing_ok=True)
 
 
-def _remember(house: Path, host: Host, file: Path, changes: Changes, made: list[str]) -> None:
-    """Write down what there was, so that it can be so again."""
+def _remember(house: Path, host: Host, file: Path, command: Command, changes: Changes, made: list[str]) -> None:
+    """Write down what is put there, and what there was, so that it can be so again."""
     old = records.of(house, file)
-    fresh: dict[str, Any] = {"host": host.id, "folders": old.get("folders") or _missing(file.parent)}
+    fresh: dict[str, Any] = {"folders": old.get("folders") or _missing(file.parent)}
     if host.script:
         written = {path.name: scripts.digest(after or b"") for path, (_, after) in changes.items()}
         fresh["digests"] = {**records.digests(house, file), **written}
-    else:
+    elif file in changes:
         fresh |= _as_before(house, host, changes[file][0], made, old)
+    else:
+        fresh |= old
+    fresh |= {"host": host.id, "command": str(command)}
     records.keep(house, file, fresh)
 
 
@@ -365,7 +337,7 @@ def _as_before(house: Path, host: Host, before: bytes | None, made: list[str], o
     if before is None or not text.strip("\ufeff \t\r\n"):
         return {"made": made, "before": None if before is None else text}
     if any(handlers(jsonc.parse(text), host, house)):  # an upgrade: what was true before us is on record already
-        return {**old, "host": host.id, **({"made": [*old["made"], *made]} if "made" in old else {})}
+        return {**old, **({"made": [*old["made"], *made]} if "made" in old else {})}
     return {"made": made}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from insula.errors import InputError
 from insula.hosts import registry
 
+HOME = ".insula"
+"""The folder of hook state in the user's home, unless `INSULA_HOME` moves it."""
 SHIM = "hook/run.py"
 """Never moved: hosts that trust a hook by the text of its command would ask again."""
 LONGEST = 10_000
@@ -324,9 +326,9 @@ def home() -> Path:
     """
     from insula import settings  # a fifth of a second, which `insula --help` need not pay
 
-    return settings.folder(lambda: Path.home() / ".insula")
+    return settings.folder(lambda: Path.home() / HOME)
 
 
 def is_ours(command: Command, host_id: str, house: Path) -> bool:
     """Whether a command has the form of Insula's hook for this host, from this folder or the usual one."""
-    return command.host == host_id and command.home in {str(house), str(Path.home() / ".insula")}
+    return command.host == host_id and command.home in {str(house), str(Path.home() / HOME)}

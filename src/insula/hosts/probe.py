@@ -2,6 +2,9 @@
 
 A prompt and a success, to which a healthy hook says nothing; then similar errors, five at most, to one of which it must
 answer.
+
+This is the one place that starts a process for a host's hook, and it takes no line but one from Insula's own record
+(`records.installed`): what a settings file says is compared with that, and never run.
 """
 
 import json
@@ -13,7 +16,9 @@ from importlib import import_module
 from statistics import median
 from typing import Any, cast
 
+from insula.hosts import places, runtime
 from insula.hosts.places import Host
+from insula.hosts.records import Installed
 from insula.step.digest import VARIABLE
 
 ERRORS = 5
@@ -288,7 +293,13 @@ def event(host: Host, payload: Payload) -> str:
     return str(found.name) if found else ""
 
 
-def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
+def version(command: Installed) -> tuple[int, ...]:
+    """The version of the interpreter that an installed command line names; empty where it does not run."""
+    parts = places.read_command(command)
+    return runtime.version(parts.python) if parts else ()
+
+
+def attempt(command: Installed, host: Host, session: str, cwd: str, env: Mapping[str, str]) -> Trial:
     """Run an installed command line on the sequence, as the host does: by a shell, one call per event.
 
     The errors go on until it answers one.
@@ -305,7 +316,7 @@ def attempt(command: str, host: Host, session: str, cwd: str, env: Mapping[str, 
     return Trial(healthy, failing)
 
 
-def _call(command: str, event: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> Answer:
+def _call(command: Installed, event: str, payload: Payload, cwd: str, env: Mapping[str, str]) -> Answer:
     began = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S602 the point is to run what is installed, as it is run

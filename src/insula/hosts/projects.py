@@ -3,12 +3,22 @@
 from pathlib import Path
 
 from insula.errors import InputError
+from insula.hosts.places import Host
 
 
 def root(folder: Path | None = None) -> Path:
     """The folder of the project that a folder is in; the present one by default."""
     start = folder or Path.cwd()
     return next((one for one in (start, *start.parents) if (one / ".git").exists()), start)
+
+
+def project_of(host: Host, file: Path) -> Path | None:
+    """The folder of the project that a settings file is for; None for the user's own."""
+    if file == host.settings():
+        return None
+    depth = len(host.settings(Path()).parts)
+    folder = file.parents[depth - 1] if len(file.parents) >= depth else None
+    return folder if folder and host.settings(folder) == file else None
 
 
 def described(folder: Path) -> str:

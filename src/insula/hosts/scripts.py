@@ -6,8 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from insula.errors import SettingsError
-from insula.hosts import files, places
+from insula.hosts import files, places, records
 from insula.hosts.places import EVENT, Command, Host
+from insula.hosts.projects import project_of
+from insula.hosts.records import Installed
 
 _QUOTED = '"$command"'
 """Where a program has the command as a text."""
@@ -34,7 +36,7 @@ def digest(data: bytes) -> str:
 
 
 def command_in(data: bytes, host: Host, house: Path) -> Command | None:
-    """The command that a script of ours runs; None where the script is of another."""
+    """The command of ours by its form that a script runs; None where it runs none."""
     for line in data.decode("utf-8", "replace").splitlines():
         command = places.read_command(_unquoted(line))
         if command and places.is_ours(command, host.id, house):
@@ -51,15 +53,44 @@ def _unquoted(line: str) -> object:
         return ""
 
 
-def commands(host: Host, first: Path, house: Path) -> Iterator[tuple[str, Command]]:
-    """Each event that a script of ours is there for, and its command.
+def commands(host: Host, first: Path, house: Path) -> Iterator[tuple[str, Installed]]:
+    """Each event that a script is there for which Insula wrote and nobody changed, and the command on record for it.
 
     Raises:
         SettingsError: one cannot be read.
     """
-    for path, events in paths(host, first).items():
-        if command := command_in(files.read(path) or b"", host, house):
-            yield from ((event, command) for event in events)
+    events = paths(host, first)
+    for path, data in _read(host, first).items():
+        if data is not None and (command := _installed(host, first, path, data, house)):
+            yield from ((event, command) for event in events[path])
+
+
+def strange(host: Host, first: Path, house: Path) -> Mapping[Path, str]:
+    """The scripts that are there and that Insula did not write, or that somebody changed, with their text.
+
+    Raises:
+        SettingsError: one cannot be read.
+    """
+    return {
+        path: data.decode("utf-8", "replace")
+        for path, data in _read(host, first).items()
+        if data is not None and not _installed(host, first, path, data, house)
+    }
+
+
+def _installed(host: Host, first: Path, path: Path, data: bytes, house: Path) -> Installed | None:
+    """The command on record that a script runs, where the script is to the byte what Insula wrote for it."""
+    command = command_in(data, host, house)
+    line = next((one for one in records.installed(house, host.id) if one == str(command)), None)
+    if command is None or line is None:
+        return None
+    kept = records.digests(house, first).get(path.name)
+    return line if kept == digest(data) or data == wanted(host, command) else None
+
+
+def _read(host: Host, first: Path) -> Mapping[Path, bytes | None]:
+    within = project_of(host, first)
+    return {path: files.read(path, within) for path in paths(host, first)}
 
 
 def with_ours(host: Host, first: Path, command: Command, kept: Mapping[str, str]) -> Mapping[Path, bytes | None]:
@@ -74,7 +105,7 @@ def with_ours(host: Host, first: Path, command: Command, kept: Mapping[str, str]
     Raises:
         SettingsError: one is of another or was changed by hand, so none may be overwritten; or cannot be read.
     """
-    found = {path: files.read(path) for path in paths(host, first)}
+    found = _read(host, first)
     for path, data in found.items():
         if data is not None and not _is_whole(data, path, host, Path(command.home), kept):
             ours = command_in(data, host, Path(command.home))
@@ -92,7 +123,7 @@ def without_ours(
     Raises:
         SettingsError: one cannot be read.
     """
-    found = {path: data for path in paths(host, first) if (data := files.read(path)) is not None}
+    found = {path: data for path, data in _read(host, first).items() if data is not None}
     whole = {path: data for path, data in found.items() if _is_whole(data, path, host, house, kept)}
     changed = (path for path, data in found.items() if path not in whole and command_in(data, host, house))
     return whole, tuple(changed)
