@@ -55,7 +55,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 @pytest.fixture(autouse=True)
 def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new store of SQLite's takes a tenth of the work; but where migrations are tested, or public names alone used."""
+    """A new store of SQLite's takes a tenth of the work; but not where migrations or public names are tested."""
     if request.path.parent.name in {"memory", "contract"}:
         return
     import sqlalchemy as sa

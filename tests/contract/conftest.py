@@ -7,10 +7,11 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home folder of somebody on this machine."""
+    """The home folder of somebody on this machine, in whose sessions nothing is withheld by chance."""
     folder = tmp_path / "person"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("INSULA_HOLDOUT", "0")
     return folder
 
 
