@@ -89,7 +89,11 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
         other, held = [term for term in ask.terms if term in left], any(slot in text for slot in known)
     else:
         terms = frozenset(ask.terms)
-        other, held = terms - known - beings, not known.isdisjoint(terms)
+        # Stems differ with and without accents ("cão"), and the table has none.
+        named = {
+            term_of(word, language) for word in _WORD.findall(text) if fold(word.lower()) in people(language).beings
+        }
+        other, held = terms - known - beings - named, not known.isdisjoint(terms)
     return not other and (held or ask.kind in _WHO)
 
 
