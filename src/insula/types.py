@@ -102,9 +102,9 @@ class Recalled:
     reason: Reason = ""
     """Why it does not answer, where that is known."""
     until: datetime | None = None
-    """When a newer one took its place."""
+    """When the user said that it is over."""
     before: str = ""
-    """The line whose place it took."""
+    """The line that it ended."""
     fit: float | None = None
     """How near in matter its best statement is; None where nothing is asked, or no statement was made of it."""
 

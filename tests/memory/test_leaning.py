@@ -1,6 +1,5 @@
 """Whether a line bears on a question that it does not plainly answer: by odds, and less the more there is."""
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -8,8 +7,8 @@ from hypothesis import strategies as st
 from insula.memory.assertion import questions, statements
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.leaning import LEAST, is_likely, leaning, least_cosine
-from insula.memory.matter import DIMENSIONS, LIKELY, beyond_chance, by_chance, matters_of
-from insula.memory.near import Near, alike, alikes
+from insula.memory.matter import LIKELY, beyond_chance, by_chance
+from insula.memory.near import Near
 from insula.text.analysis import analyse
 
 QUESTION = questions(analyse("What kind of home do I have?"), USER, ASSISTANT)[0]
@@ -44,15 +43,3 @@ def test_below_the_least_cosine_nothing_makes_a_line_likely_and_above_it_all_doe
 def test_what_is_near_beyond_chance_is_so_by_the_count_of_those_as_near(fit: float, memories: int) -> None:
     assume(abs(fit - beyond_chance(memories)) > 1e-9)
     assert (fit >= beyond_chance(memories)) == (by_chance(fit, memories) <= LIKELY)
-
-
-def test_statements_are_as_near_to_each_other_all_at_once_as_two_by_two() -> None:
-    drawn = np.random.default_rng(0).normal(size=(5, DIMENSIONS)).astype(np.float32)
-    vectors = list(drawn / np.linalg.norm(drawn, axis=1, keepdims=True))
-    made = [
-        STATEMENT._replace(vector=vector, matters=matters)
-        for vector, matters in zip(vectors, matters_of(vectors), strict=True)
-    ]
-    old, new = made[:2], made[2:]
-    two_by_two = [[alike(one, other) for other in new] for one in old]
-    assert np.allclose(np.array(alikes(old, new)), np.array(two_by_two), atol=1e-5)

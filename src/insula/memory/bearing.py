@@ -1,8 +1,8 @@
 """What each memory has to do with what is asked: it answers, bears on it, is history, or is another matter.
 
 A statement answers where it is about the one asked about, meant as a fact, near in matter, and holds a value of the
-kind asked for. A newer statement on the same matter, of the same one, that says that something changed, ended or was
-wrong, stands in the place of the older, which is history with its dates.
+kind asked for. What the user's own newer words end (`ending`) is history, with its dates. Where something newer on the
+same matter may have changed what answers, it is told beside it, and the model reads both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +14,11 @@ from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_su
 from insula.memory.assertion import Question, Statement
 from insula.memory.certainty import contradict, is_sure
 from insula.memory.encoding import USER
+from insula.memory.ending import over
 from insula.memory.leaning import is_likely, leaning, least_cosine
 from insula.memory.matter import beyond_chance
 from insula.memory.modality import UPDATES, says
-from insula.memory.near import Near, alike, alikes, nearnesses
+from insula.memory.near import Near, alike, nearnesses
 from insula.memory.slots import filled
 from insula.memory.subject import NOBODY
 from insula.types import Bearing, Reason
@@ -60,11 +61,11 @@ class Judged(NamedTuple):
     """Why it does not answer."""
     since: float | None = None
     until: float | None = None
-    """Until when it held, where a newer one took its place."""
+    """When the user said that it is over."""
     taken_by: tuple[int, ...] = ()
-    """The memories that took its place."""
+    """The newer memories that ended it, or that may have changed it."""
     took: tuple[int, ...] = ()
-    """Those whose place it took, the latest first."""
+    """Those that it ended, the latest first."""
 
 
 class _Match(NamedTuple):
@@ -249,19 +250,17 @@ def _is_meant(question: Question, statement: Statement) -> bool:
 def _succeeded(
     question: Question, best: Mapping[int, _Match], matches: Sequence[_Match], memories: int
 ) -> dict[int, Judged]:
-    """The memories with those that a newer one took the place of as history, or as what is asked for."""
+    """The memories, those that the user's own newer words ended as history, or as what is asked for."""
     holds = [one for one in best.values() if one.bearing in {"answers", "bears"} and one.reason != "detail"]
     top = max((one.fit for one in holds), default=0.0)
     least = FOLLOWS if "before" in question.marks else NEAR
-    old_ones = [one for one in holds if one.fit >= least or one.fit == top]
-    updates = [one for one in matches if _is_update(question, one)]
-    newer = _replacing(old_ones, updates, memories)
-    took: dict[int, set[int]] = {}
-    for memory, after in newer.items():
-        for new in after:
-            took.setdefault(new.told.memory, set()).add(memory)
+    near = {one.told.memory for one in holds if one.fit >= least or one.fit == top}
+    ended = {old: new for old, new in over(one.told for one in matches).items() if old in near}
+    took: dict[int, list[int]] = {}
+    for old, new in sorted(ended.items(), reverse=True):
+        took.setdefault(new, []).append(old)
     found = {
-        memory: _standing(question, one, newer.get(memory, []), sorted(took.get(memory, ()), reverse=True))
+        memory: _standing(question, one, best[ended[memory]].told if memory in ended else None, took.get(memory, ()))
         for memory, one in best.items()
     }
     return found if "before" in question.marks else _unsettled(question, best, matches, found, memories)
@@ -276,18 +275,22 @@ def _unsettled(
 ) -> dict[int, Judged]:
     """The same, with what answers and may be out of date: something newer speaks of it, and both are told."""
     out = dict(found)
-    answering = [(memory, old) for memory, old in best.items() if found[memory].bearing == "answers"]
+    answering = [old for memory, old in best.items() if found[memory].bearing == "answers" and not found[memory].took]
     if not answering:
         return out
     least = beyond_chance(memories)
     near = (one for one in matches if one.fit >= least or not UPDATES.isdisjoint(one.told.statement.marks))
     newer = (_Later(question, one, memories) for one in near if _stands_for_itself(one))
     later = [one for one in newer if one.updates or one.tells]
-    for memory, old in answering:
+    for old in answering:
         since = [one.told.memory for one in later if one.may_change(old)]
-        if not since or any(found[new].bearing == "answers" for new in since):
+        if not since:
             continue
-        out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(since[-1],))
+        memory = old.told.memory
+        if answers := [new for new in since if found[new].bearing == "answers"]:  # the newest of them stands first
+            out[memory] = out[memory]._replace(taken_by=(max(answers),))
+            continue
+        out[memory] = found[memory]._replace(bearing="bears", reason="changed", taken_by=(max(since),))
         for new in since:
             out[new] = Judged("bears", max(found[new].fit, FOLLOWS), "", best[new].told.said_at)
     return out
@@ -319,8 +322,14 @@ class _Later:
         named = not (after.terms.isdisjoint(before.terms) and self._others.isdisjoint(before.mentions))
         if not self.updates:
             return named and self.tells
-        meant = named or (is_about(self._question, after.subjects) and _cosine(before, after) >= MAYBE)
-        return meant and _is_near(old, self._match, self._memories)
+        near = max(self._match.fit, alike(before, after))
+        if near < beyond_chance(self._memories * MARKED):
+            return False
+        return named or (self._is_about_asked and (near >= FOLLOWS or _cosine(before, after) >= MAYBE))
+
+    @cached_property
+    def _is_about_asked(self) -> bool:
+        return self._match.reason != "subject" and is_about(self._question, self._said.subjects)
 
     @cached_property
     def tells(self) -> bool:
@@ -337,13 +346,13 @@ def _cosine(one: Statement, other: Statement) -> float:
     return float(one.vector @ other.vector)
 
 
-def _standing(question: Question, match: _Match, after: Sequence[_Match], took: Sequence[int]) -> Judged:
-    if match.bearing != "answers" and not after and not took:
+def _standing(question: Question, match: _Match, after: Told | None, took: Sequence[int]) -> Judged:
+    """How a memory stands: `after` is what ended it, `took` are those that it ended."""
+    if match.bearing != "answers" and after is None and not took:
         return Judged(match.bearing, match.fit, match.reason, match.told.said_at)
     bearing, reason = match.bearing, match.reason
     wants_past = "before" in question.marks
-    until = min((one.told.said_at for one in after), default=None)
-    if after:
+    if after is not None:
         bearing = "answers" if wants_past else "history"
     elif took:
         bearing, reason = "bears" if wants_past else "answers", ""
@@ -351,41 +360,7 @@ def _standing(question: Question, match: _Match, after: Sequence[_Match], took: 
         bearing, reason = "bears", "present"
     if bearing == "answers":
         reason = _certain(question, match.told.statement, match.common)
-    taken_by = tuple(sorted({one.told.memory for one in after}))
-    return Judged(bearing, match.fit, reason, match.told.said_at, until, taken_by, tuple(took))
-
-
-def _is_update(question: Question, new: _Match) -> bool:
-    """Whether a statement may take the place of any older one."""
-    said = new.told.statement
-    return (
-        not UPDATES.isdisjoint(said.marks)
-        and not ("still" in said.marks and "corrects" not in said.marks)
-        and said.modality == "fact"
-        and new.reason != "subject"
-        and is_about(question, said.subjects)
-    )
-
-
-def _replacing(old_ones: Sequence[_Match], updates: Sequence[_Match], memories: int) -> dict[int, list[_Match]]:
-    """Of each older statement's memory the statements that take its place: newer ones that tell of a change, near to
-    what is asked, or to the older, and not by chance.
-    """
-    least = max(FOLLOWS, beyond_chance(memories * MARKED))
-    rows = alikes([one.told.statement for one in old_ones], [one.told.statement for one in updates])
-    return {
-        old.told.memory: [
-            new
-            for new, near in zip(updates, row, strict=True)
-            if new.told.said_at >= old.told.said_at
-            and new.told.memory > old.told.memory
-            and max(new.fit, near) >= least
-        ]
-        for old, row in zip(old_ones, rows, strict=True)
-    }
-
-
-def _is_near(old: _Match, new: _Match, memories: int) -> bool:
-    """Whether a newer line that tells of a change is near to what is asked, or to the older, and not by chance."""
-    least = beyond_chance(memories * MARKED)
-    return new.fit >= least or alike(old.told.statement, new.told.statement) >= least
+    since = match.told.said_at
+    if after is None:
+        return Judged(bearing, match.fit, reason, since, took=tuple(took))
+    return Judged(bearing, match.fit, reason, since, after.said_at, (after.memory,), tuple(took))

@@ -85,18 +85,6 @@ def alike(old: Statement, new: Statement) -> float:
     return nearness(float(old.vector @ new.vector), common(old, new), 0.0)
 
 
-def alikes(old: Sequence[Statement], new: Sequence[Statement]) -> Sequence[Sequence[float]]:
-    """How near each of some statements is to each of others; all at once, where the matters of all were worked out."""
-    if not (old and new) or any(one.vector is None or one.matters is None for one in (*old, *new)):
-        return [[alike(one, other) for other in new] for one in old]
-    cosines, commons = (
-        np.array([getattr(one, part) for one in old]) @ np.array([getattr(one, part) for one in new]).T
-        for part in ("vector", "matters")
-    )
-    near: list[list[float]] = (cosines + HEAD * np.log(commons.astype(np.float64) + FLOOR)).tolist()
-    return near
-
-
 @lru_cache(maxsize=64)  # it is asked of each statement
 def who_terms(question: Question) -> frozenset[str]:
     """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.memory import statements
 from insula.memory.assertion import Question
-from insula.memory.bearing import FOLLOWS, Judged, Told, judged
+from insula.memory.bearing import Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
@@ -90,11 +90,11 @@ def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
 
 
 def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int]:
-    """The memories, best first; the latest that took the place of another, if it is on the matter, stands before it."""
+    """The memories, best first; the newer one that ended another, or may have changed it, stands before it."""
     worth = {memory: one.score + _worth(fits.get(memory)) for memory, one in scored.items()}
     for old, one in sorted(fits.items()):
         new = one.taken_by[-1] if one.taken_by else 0
-        if old in worth and new in worth and (one.bearing == "history" or fits[new].fit >= FOLLOWS):
+        if old in worth and new in worth:
             worth[new] = max(worth[new], worth[old] + (new - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
 

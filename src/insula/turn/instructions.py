@@ -129,8 +129,8 @@ def dated(one: Recalled, language: str = "en") -> str:
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
-    Where it took the place of another it says since when it holds and what held until then; where another took its
-    place, until when it held.
+    Where the user's own words ended another line it says since when, and what held until then; where they ended this
+    one, since when it holds no longer (`memory/ending.py`).
     """
     said = day(one.memory.said_at)
     if one.until is not None:

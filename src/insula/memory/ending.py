@@ -1,0 +1,154 @@
+"""What is over: only what the user's own newer words end.
+
+A statement is over where a newer one of the same being says the same words with "no longer", or the same words with
+another number and "now" (of a number, a rent or a salary also "my new"), or "moved from" the very place that the older
+one calls home. Whatever else may have changed stands beside the newer line, and the model reads both.
+
+The few words of eight languages stand in `ending.json`; in another language nothing is over.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, Protocol
+
+from insula.memory.assertion import Statement
+from insula.memory.subject import NOBODY, SOMEBODY
+from insula.text.analysis import fold
+from insula.text.grammar import UNSPACED
+
+Form = Literal["so", "value", "home"]
+_NUMBER = re.compile(r"\d+(?:[\d.,:/ -]*\d)?")
+_NUMBER_UNSPACED = re.compile(
+    "[0-9０-９〇一二三四五六七八九十百千万两両][0-9０-９〇一二三四五六七八九十百千万两両.,-]*"
+)
+_TOKEN = re.compile(r"[^\W_]+|#")
+_ENDS = " .!。！~～…"
+_MARKS = re.compile(r"[\s、。，,！!]+")
+_DOUBTFUL = frozenset({"negated", "ended", "before", "corrects"})
+"""Marks of a statement that holds nothing which could end."""
+
+
+class Uttered(Protocol):
+    """A statement with its memory and the moment in which it was said."""
+
+    @property
+    def memory(self) -> int: ...
+    @property
+    def said_at(self) -> float: ...
+    @property
+    def statement(self) -> Statement: ...
+    @property
+    def by_tool(self) -> bool: ...
+
+
+class Key(NamedTuple):
+    """The words of a statement in one of the forms in which another may end it."""
+
+    form: Form
+    words: tuple[str, ...]
+
+
+class Read(NamedTuple):
+    """What a statement may be ended by, and what it ends."""
+
+    held: frozenset[Key]
+    ended: frozenset[Key]
+    numbers: tuple[str, ...]
+
+
+def over(told: Iterable[Uttered]) -> dict[int, int]:
+    """The memories that are over, each with the one that ended it first."""
+    sure = sorted((one for one in told if _is_plain(one)), key=lambda one: (one.memory, one.said_at))
+    ends: dict[tuple[frozenset[str], Key], list[Uttered]] = defaultdict(list)
+    for one in sure:
+        for key in _read(one).ended:
+            same = ends[one.statement.subjects, key]
+            if not same or _read(same[-1]).numbers != _read(one).numbers:
+                same.append(one)
+    found: dict[int, int] = {}
+    for old in sure:
+        if _DOUBTFUL.isdisjoint(old.statement.marks):
+            for key in _read(old).held:
+                new = _ender(old, key, ends.get((old.statement.subjects, key), ()))
+                if new is not None:
+                    found[old.memory] = min(new, found.get(old.memory, new))
+    return found
+
+
+def _ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
+    """The first of the newer memories that end a statement; None where the newest says the same number again."""
+    numbers = _read(old).numbers
+    if key.form == "value" and ends and _read(ends[-1]).numbers == numbers:
+        return None
+    first = bisect_right(ends, old.memory, key=lambda one: one.memory)
+    for new in ends[first : first + 2]:  # no two in a row have one number
+        if new.said_at >= old.said_at and not (key.form == "value" and _read(new).numbers == numbers):
+            return new.memory
+    return None
+
+
+def _read(one: Uttered) -> Read:
+    return read(one.statement.text, one.statement.language)
+
+
+def _is_plain(one: Uttered) -> bool:
+    """Whether a statement is meant as a fact of somebody in particular, by the user."""
+    said = one.statement
+    nobody = any(path == NOBODY or path.startswith(SOMEBODY) for path in said.subjects)
+    return bool(said.subjects) and not nobody and said.modality == "fact" and not one.by_tool
+
+
+@lru_cache(maxsize=4_096)
+def read(text: str, language: str) -> Read:
+    """What a statement in a language holds and ends."""
+    if language not in _data():
+        return Read(frozenset(), frozenset(), ())
+    plain = _plain(text, language)
+    number = _NUMBER_UNSPACED if language in UNSPACED else _NUMBER
+    numbers = tuple(number.findall(plain))
+    held, ended = set[Key](), set[Key]()
+    if so := _words(plain, "drop", language):
+        (ended if _pattern("no_longer", language).search(plain) else held).add(Key("so", so))
+    if numbers:
+        value = Key("value", _words(number.sub("#", plain), "new", language))
+        held.add(value)
+        if _pattern("now", language).search(plain):
+            ended.add(value)
+    if home := _pattern("home", language).fullmatch(plain):
+        held.add(Key("home", (home["place"],)))
+    if moved := _pattern("moved", language).fullmatch(plain):
+        ended.add(Key("home", (moved["place"],)))
+    return Read(frozenset(held), frozenset(ended), numbers)
+
+
+def _plain(text: str, language: str) -> str:
+    """A text in lower case, without marks between its words, and of Chinese and Japanese without spaces."""
+    lower = text.lower().replace("’", "'").strip(_ENDS)
+    if language in UNSPACED:
+        return _MARKS.sub("", lower)
+    return " ".join(lower.replace("n't", " not").split()) if language == "en" else " ".join(lower.split())
+
+
+def _words(plain: str, dropped: str, language: str) -> tuple[str, ...]:
+    """The words of a statement, but for some; in any order where words are spaced."""
+    if language in UNSPACED:
+        left = _pattern(dropped, language).sub("", plain)
+        return (left,) if left else ()
+    words = _TOKEN.findall(fold(_pattern(dropped, language).sub(" ", plain)))
+    return tuple(sorted(word.removesuffix("s") if language == "en" else word for word in words))
+
+
+@cache
+def _pattern(kind: str, language: str) -> re.Pattern[str]:
+    words = _data()[language][kind]
+    return re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
+
+
+@cache
+def _data() -> Mapping[str, Mapping[str, str]]:
+    return json.loads((files("insula.memory") / "ending.json").read_text("utf-8"))

@@ -1,0 +1,98 @@
+"""What is over: what the user's own newer words end, and nothing else, in eight languages."""
+
+import pytest
+
+from insula.memory.assertion import statements
+from insula.memory.bearing import Told
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.ending import over
+from insula.text.analysis import analyse
+
+
+def told(*lines: str, language: str) -> list[Told]:
+    """Statements of lines that were told one after the other."""
+    return [
+        Told(number, float(number), one)
+        for number, line in enumerate(lines)
+        for one in statements(analyse(line, default=language), USER, ASSISTANT)
+    ]
+
+
+ENDED = [
+    ("en", "I live in Bristol.", "I no longer live in Bristol."),
+    ("en", "I'm vegetarian.", "I'm not vegetarian any more."),
+    ("en", "My sister lives in Lisbon.", "My sister doesn't live in Lisbon anymore."),
+    ("en", "Our rent is £1,300 a month.", "Our rent is now £1,450 a month."),
+    ("en", "My phone number is 0117 555 201.", "My new phone number is 0117 555 998."),
+    ("en", "I live in Bristol.", "We've moved from Bristol to York."),
+    ("de", "Ich wohne in Leipzig.", "Ich wohne nicht mehr in Leipzig."),
+    ("de", "Ich bin Vegetarierin.", "Ich bin keine Vegetarierin mehr."),
+    ("de", "Unsere Miete beträgt 1100 Euro.", "Unsere Miete beträgt jetzt 1250 Euro."),
+    ("de", "Ich wohne in Leipzig.", "Ich bin von Leipzig nach Jena gezogen."),
+    ("fr", "J'habite à Nantes.", "Je n'habite plus à Nantes."),
+    ("fr", "Je suis végétarienne.", "Je ne suis plus végétarienne."),
+    ("fr", "Mon numéro est le 06 11 22 33 44.", "Mon nouveau numéro est le 07 55 66 77 88."),
+    ("es", "Vivo en Valencia.", "Ya no vivo en Valencia."),
+    ("es", "Nuestro alquiler es de 900 euros.", "Nuestro alquiler es ahora de 950 euros."),
+    ("pt", "Moro em Braga.", "Já não moro em Braga."),
+    ("pt", "Trabalho no hospital.", "Não trabalho mais no hospital."),
+    ("pt", "A nossa renda é de 800 euros.", "A nossa renda agora é de 870 euros."),
+    ("it", "Abito a Parma.", "Non abito più a Parma."),
+    ("it", "Il nostro affitto è di 800 euro.", "Il nostro affitto adesso è di 860 euro."),
+    ("it", "Abito a Parma.", "Mi sono trasferita da Parma a Siena."),
+    ("zh", "我住在南京。", "我不再住在南京了。"),
+    ("zh", "我们的房租是4000块。", "我们的房租现在是4500块。"),
+    ("zh", "我住在南京。", "我从南京搬到了苏州。"),
+    ("ja", "私は仙台に住んでいます。", "私はもう仙台に住んでいません。"),
+    ("ja", "家賃は8万円です。", "家賃は今9万円です。"),
+    ("ja", "私は仙台に住んでいます。", "仙台から札幌に引っ越しました。"),
+]
+
+
+@pytest.mark.parametrize(("language", "old", "new"), ENDED)
+def test_what_the_users_own_words_end_is_over(language: str, old: str, new: str) -> None:
+    assert over(told(old, new, language=language)) == {0: 1}
+    assert not over(told(new, old, language=language)), "told the other way round it holds again"
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        ("en", ("I'm allergic to peanuts.", "I hate coriander.")),
+        ("en", ("I live in Bristol.", "My brother no longer lives in Bristol.")),
+        ("en", ("I live in Bristol.", "I moved.")),
+        ("en", ("I live in Bristol.", "I live in England now, but I'm from Oslo.")),
+        ("en", ("I live in Bristol.", "In 2005 we moved from Bristol to York, and back in 2010.")),
+        ("en", ("I drink two coffees a day.", "I don't drink any more than two coffees a day.")),
+        ("en", ("I no longer eat meat.", "I no longer eat meat.")),
+        ("en", ("I don't eat meat.", "I no longer eat meat.")),
+        ("en", ("My son is 4.", "My son is 4 now.")),
+        ("en", ("I ran 10 km today.", "I ran 5 km today.")),
+        ("en", ("My dog is 9.", "My new dog is 3.")),
+        ("en", ("If I lived in Bristol I'd sail.", "I no longer live in Bristol.")),
+        ("de", ("Ich wohne in Leipzig.", "Ich war zwei Wochen auf Kreta.")),
+        ("de", ("Ich trinke zwei Kaffee.", "Ich trinke nicht mehr als zwei Kaffee.")),
+        ("fr", ("Je bois deux cafés.", "Je ne bois pas plus de deux cafés.")),
+        ("es", ("Hablo español.", "Ahora hablo portugués.")),
+        ("pt", ("Bebo dois cafés.", "Não bebo mais de dois cafés.")),
+        ("it", ("Vivo a Torino.", "Siamo andati due settimane a Creta.")),
+        ("it", ("Bevo due caffè.", "Non bevo più di due caffè.")),
+        ("zh", ("我不吃肉。", "我吃了鱼。")),
+        ("ja", ("朝5キロ走りました。", "今朝10キロ走りました。")),
+        ("nl", ("Ik woon in Gent.", "Ik woon niet meer in Gent.")),
+        ("de", ("I live in Leipzig.", "Ich wohne nicht mehr in Leipzig.")),
+    ],
+)
+def test_what_only_looks_like_an_end_ends_nothing(language: str, lines: tuple[str, str]) -> None:
+    assert not over(told(*lines, language=language))
+
+
+def test_of_thousands_of_values_each_is_ended_by_the_next_and_the_newest_stands() -> None:
+    lines = [f"I pay {number} euros for the gym now." for number in range(5_000)]
+    found = over(told(*lines, language="en"))
+    assert found == {number: number + 1 for number in range(4_999)}
+
+
+def test_a_value_that_is_told_again_holds_again() -> None:
+    ages = ("I pay 40 euros for the gym now.", "I pay 45 euros for the gym now.", "I pay 40 euros for the gym now.")
+    assert over(told(*ages, language="en")) == {1: 2}

@@ -1,0 +1,139 @@
+"""A life in which nothing changes: told over days, asked in new sessions, in eight languages. Nothing is ever over."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from insula.memory.embedding import use
+from insula.metacognition import Metacognition
+from insula.metacognition.turn import Turn
+from insula.testing import FrozenClock, memory_store
+from insula.text.analysis import LANGUAGES
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400.0
+A_DAY = 4
+"""Lines that are told on one day."""
+OVER = ("no longer since", "until then")
+
+
+def life(language: str) -> list[tuple[str, str]]:
+    """What somebody tells of their life, and what is asked of each line."""
+    parts = (Path(__file__).parent / "fixtures" / "life.txt").read_text("utf-8").split("# ")
+    own = next(part for part in parts if part.startswith(language))
+    return [(told, asked) for told, _, asked in (line.partition("|") for line in own.splitlines()[1:])]
+
+
+@asynccontextmanager
+async def living(*lines: str) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
+    """An agent that was told some lines, some of them a day."""
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, holdout=0.0, embed=use)
+        for number, line in enumerate(lines):
+            clock.advance(DAY if number % A_DAY == 0 else 60.0)
+            async with mind.turn("me", f"day {number // A_DAY}", line) as turn:
+                turn.finish("I see.")
+        yield mind, clock
+
+
+async def asked(mind: Metacognition, clock: FrozenClock, number: int, question: str) -> Turn:
+    clock.advance(DAY)
+    async with mind.turn("me", f"asked {number}", question) as turn:
+        turn.finish("Hm.")
+    return turn
+
+
+def shown(turn: Turn) -> list[str]:
+    return [one.memory.content for one in turn.recalled if one.memory.id in turn.shown]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_on_a_life_in_which_nothing_changes_nothing_is_over(language: str) -> None:
+    facts = life(language)
+    found = 0
+    async with living(*(told for told, _ in facts)) as (mind, clock):
+        for number, (line, question) in enumerate(facts):
+            turn = await asked(mind, clock, number, question)
+            assert not any(word in turn.instructions for word in OVER), turn.instructions
+            assert all(one.bearing != "history" for one in turn.recalled)
+            found += line in shown(turn)
+    assert found >= 0.8 * len(facts), "it is asked whether lines that are told are over"
+
+
+async def test_a_life_told_twice_and_in_other_words_ends_nothing() -> None:
+    facts = [told for told, _ in life("en")]
+    again = (
+        "Bristol is where I live.",
+        "I'm 1.68 tall.",
+        "I moved.",
+        "My job? Physiotherapist, at the Royal Infirmary.",
+    )
+    async with living(*facts, *facts, *again) as (mind, clock):
+        for number, (_, question) in enumerate(life("en")):
+            turn = await asked(mind, clock, number, question)
+            assert not any(word in turn.instructions for word in OVER), turn.instructions
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Ik woon in Gent.", "Ik woon niet meer in Gent."),
+        ("Mieszkam w Krakowie.", "Już nie mieszkam w Krakowie."),
+        ("I live in Leipzig.", "Ich wohne nicht mehr in Leipzig."),
+        ("Mi hermana lives in Lisboa.", "Mi hermana doesn't live in Lisboa any more, sie wohnt in Graz."),
+    ],
+)
+async def test_in_a_ninth_language_and_across_two_nothing_is_called_over(lines: Sequence[str]) -> None:
+    async with living(*lines) as (mind, clock):
+        for number, question in enumerate(
+            ("Where do I live?", "Waar woon ik?", "Wo wohne ich?", "¿Dónde vive mi hermana?")
+        ):
+            turn = await asked(mind, clock, number, question)
+            assert not any(word in turn.instructions for word in OVER)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("I live in Bristol.", "I no longer live in Bristol.", "Where do I live?"),
+        ("Ich bin Vegetarierin.", "Ich bin keine Vegetarierin mehr.", "Bin ich Vegetarierin?"),
+        ("Je travaille à l'hôpital.", "Je ne travaille plus à l'hôpital.", "Où est-ce que je travaille ?"),
+        ("Pagamos 40 euros de internet.", "Ahora pagamos 45 euros de internet.", "¿Cuánto pagamos de internet?"),
+        ("Moro em Braga.", "Já não moro em Braga.", "Onde moro?"),
+        ("Il mio numero è 333 111 222.", "Il mio nuovo numero è 347 333 444.", "Qual è il mio numero?"),
+        ("我住在南京。", "我从南京搬到了苏州。", "我住在哪里？"),
+        ("家賃は8万円です。", "家賃は今9万円です。", "家賃はいくらですか？"),
+    ],
+)  # fmt: skip
+async def test_what_the_user_ends_is_told_as_over_with_its_date(older: str, newer: str, question: str) -> None:
+    async with living(older, newer) as (mind, clock):
+        turn = await asked(mind, clock, 0, question)
+        assert shown(turn)[0] == newer
+        assert f"until then: {older.rstrip('.。')}" in turn.instructions.replace("。)", ")")
+        assert "no longer since 6 January 2026" in turn.instructions
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("I live in Bristol.", "We moved to York last week.", "Where do I live?"),
+        ("I work as a physiotherapist.", "I work as a teacher now.", "What do I do for a living?"),
+        ("Wir haben einen Golf.", "Wir haben den Golf verkauft.", "Welches Auto haben wir?"),
+        ("J'habite à Nantes.", "On a déménagé à Tours.", "Où est-ce que j'habite ?"),
+        ("Tengo un Seat.", "Vendí el Seat.", "¿Qué coche tengo?"),
+        ("Trabalho como fisioterapeuta.", "Agora trabalho como professora.", "Qual é o meu trabalho?"),
+        ("Lavoro come fisioterapista.", "Adesso lavoro come insegnante.", "Che lavoro faccio?"),
+        ("我男朋友叫小李。", "我跟小李分手了。", "我男朋友叫什么？"),
+        ("私は理学療法士です。", "私は今は教師です。", "私の仕事は何ですか？"),
+    ],
+)
+async def test_what_may_have_changed_stands_beside_the_newer_line_and_is_not_called_over(
+    older: str, newer: str, question: str
+) -> None:
+    async with living(older, newer) as (mind, clock):
+        turn = await asked(mind, clock, 0, question)
+        assert shown(turn) == [newer, older]
+        assert not any(word in turn.instructions for word in OVER)
