@@ -357,6 +357,17 @@ def bench_leaning(
     raise typer.Exit(run(fit, json))
 
 
+@app.command("told")
+def bench_told(
+    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
+    json: Json = False,
+) -> None:
+    """Which sentences of a message tell a fact of the user's life, on each table left out of the fit."""
+    from insula_bench.told import run
+
+    raise typer.Exit(run(fit, json))
+
+
 @app.command("matters")
 def bench_matters(
     fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,

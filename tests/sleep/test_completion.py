@@ -6,6 +6,7 @@ import pytest
 
 from insula.errors import ModelUnavailable
 from insula.memory import facts, index, statements
+from insula.memory.embedding import use
 from insula.memory.rows import Unstated
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -30,7 +31,7 @@ def why(content: str, quote: str, sentence: str, before: str = SISTER, *, own: b
 
 
 async def tell(store: Store, lines: Sequence[str], session: str = "monday") -> None:
-    mind = Metacognition(store, holdout=0.0, embed=None)
+    mind = Metacognition(store, holdout=0.0, embed=use)
     for text in lines:
         await mind.observe("ana", session, text)
 

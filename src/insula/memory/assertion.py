@@ -5,7 +5,7 @@ taken from what was said before: "Lisbon." after "Where do you live?" says where
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
 from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse, fold, sentence
 from insula.text.grammar import UNSPACED
-from insula.text.pasted import spoken
+from insula.text.pasted import ELLIPSIS, QUOTED, spoken
 from insula.text.questions import Ask, asks_in
 
 BRIEF = 10
@@ -37,6 +37,11 @@ TOPIC = "がはも"
 CONTEXT_CHARS = 300
 CONTEXT_LINES = 3
 """Lines that a clause may lean on."""
+QUESTION_MARKS = "?？"
+QUESTION_CHARS = 120
+"""A longer question of the assistant's completes no answer."""
+_UNCOMPLETED = frozenset({"request", "code"})
+"""What an answer of a few words does not complete."""
 _WHO = frozenset({"chi", "quien", "quienes", "quem", "qui", "who", "wer"})
 _OF_NOBODY = frozenset({NOBODY})
 _MARKS = re.compile(r"\s*[;:—–]\s+|\s*,\s+")
@@ -92,7 +97,13 @@ class _Context(NamedTuple):
     """What they were asked since."""
 
 
-def statements(analysis: Analysis, speaker: str, listener: str, before: Sequence[Said] = ()) -> tuple[Statement, ...]:
+def statements(
+    analysis: Analysis,
+    speaker: str,
+    listener: str,
+    before: Sequence[Said] = (),
+    only: Collection[str] | None = None,
+) -> tuple[Statement, ...]:
     """What a text asserts.
 
     Args:
@@ -100,11 +111,15 @@ def statements(analysis: Analysis, speaker: str, listener: str, before: Sequence
         speaker: who says it.
         listener: to whom.
         before: what was said before, the last line last.
+        only: the sentences, and what requests say beside what they ask for, that are taken for statements; by default
+            all. The others still say what those leave out, and how they are meant.
     """
-    return _stated(analysis, speaker, listener, _context(before, analysis.language, speaker, listener))
+    return _stated(analysis, speaker, listener, _context(before, analysis.language, speaker, listener), only)
 
 
-def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) -> tuple[Statement, ...]:
+def _stated(
+    analysis: Analysis, speaker: str, listener: str, context: _Context, only: Collection[str] | None = None
+) -> tuple[Statement, ...]:
     language = analysis.language
     own = spoken(analysis.text)
     whole: Modality | None = "fiction" if says("fiction", own, language) else None
@@ -113,18 +128,20 @@ def _stated(analysis: Analysis, speaker: str, listener: str, context: _Context) 
         if whole and says("real", piece.text, language):
             whole = None
         if any(asks_in(piece, language)):
-            beside = _beside(piece.text, language)
-            found += (_statement(part, part, language, speaker, listener, context, whole) for part in beside)
+            parts = [part for part in beside(piece.text, language) if only is None or part in only]
+            found += (_statement(part, part, language, speaker, listener, context, whole) for part in parts)
             continue
+        is_told = only is None or piece.text in only
         corrected = _corrected(piece.text, language, context)
         if corrected is not None:
-            found.append(corrected)
+            found += [corrected] if is_told else []
             continue
         for clause in _clauses(piece.text, language, speaker, listener):
             made = _statement(clause, piece.text, language, speaker, listener, context, whole)
-            found += [made, *_parts(made, clause)]
+            found += [made, *_parts(made, clause)] if is_told else []
             context = context._replace(said=made)
-    return _setting_right(found[:MAX_STATEMENTS])
+    plain = [one._replace(text=one.text.replace(QUOTED, ELLIPSIS)) for one in found[:MAX_STATEMENTS]]
+    return _setting_right(plain)
 
 
 def _setting_right(found: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -133,7 +150,7 @@ def _setting_right(found: Sequence[Statement]) -> tuple[Statement, ...]:
     return tuple(one._replace(marks=one.marks | {"corrects"}) if at > first else one for at, one in enumerate(found))
 
 
-def _beside(text: str, language: str) -> Iterator[str]:
+def beside(text: str, language: str) -> Iterator[str]:
     """What a question or request says beside what it asks for: "…, since we are back from Guiana it doesn't fit"."""
     parts = [part.strip() for part in _aside(language).split(text) if part.strip()]
     for part in parts if len(parts) > 1 else ():
@@ -163,15 +180,38 @@ def _context(before: Sequence[Said], language: str, speaker: str, listener: str)
         if line.own:
             said = [one for one in _stated(analysis, speaker, listener, context) if one.modality != "question"]
             context = _Context(said[-1] if said else None)
-        elif asked := questions(analysis, listener, speaker):
-            one = asked[-1]
-            # Asked by the assistant, "su hija" and "お子さん" are the user's.
-            theirs = rf"^(?:{re.escape(SOMEBODY)}|{ASSISTANT})(?=/)"
-            about = frozenset(re.sub(theirs, called(speaker), path) for path in one.subjects)
-            about = about or (context.said.subjects if context.said else frozenset[str]())
-            question = Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
-            context = context._replace(asked=question)
+        else:
+            context = context._replace(asked=_asked(analysis, speaker, listener, context.said))
     return context
+
+
+def _asked(analysis: Analysis, speaker: str, listener: str, said: Statement | None) -> Statement | None:
+    """The question with which a line ends, and which an answer of a few words leaves out; None where it ends otherwise.
+
+    It asks something of the other, and nothing of who asks.
+    """
+    last = analysis.sentences[-1:]
+    if not last or last[0].text.rstrip()[-1:] not in QUESTION_MARKS or len(last[0].text) > QUESTION_CHARS:
+        return None
+    asked = questions(Analysis(last[0].text, analysis.language, last), listener, speaker)
+    if not asked or asked[-1].ask.kind in _UNCOMPLETED:
+        return None
+    if listener == ASSISTANT and ASSISTANT in whose(last[0].text, analysis.language, listener, speaker).mentions:
+        return None  # "how can I help you?", "what am I?" in a riddle
+    one = asked[-1]
+    # Asked by the assistant, "su hija" and "お子さん" are the user's.
+    theirs = rf"^(?:{re.escape(SOMEBODY)}|{ASSISTANT})(?=/)"
+    about = frozenset(re.sub(theirs, called(speaker), path) for path in one.subjects)
+    about = about or (said.subjects if said else frozenset[str]())
+    return Statement(one.text, one.language, about, about, "question", frozenset(), one.terms)
+
+
+def answered(text: str, language: str, before: Sequence[Said]) -> str:
+    """The assistant's question that a few words of the user's answer; empty where they stand for themselves."""
+    if not before or before[-1].own or says("declines", text, language) or not _brief(text, language):
+        return ""
+    asked = _context(before[-1:], language, USER, ASSISTANT).asked
+    return asked.text if asked is not None and _is_bare(whose(text, language, USER, ASSISTANT)) else ""
 
 
 def _statement(
@@ -228,7 +268,8 @@ def _clauses(text: str, language: str, speaker: str, listener: str) -> Iterator[
         about = whose(head, language, speaker, listener)
         parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
         left = text[start : joint.start()].strip()
-        parted = parted and not _is_list(rest, language)
+        joined = not joint.group().strip() and len(left.split()) <= NAME_WORDS  # "Raj and I broke up"
+        parted = parted and not joined and not _is_list(rest, language)
         if parted and not _is_named(left, head, language) and sentence(left, language).terms:
             yield left
             start = joint.end()

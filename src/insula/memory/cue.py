@@ -9,8 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.encoding import called, named_in, persons
+from insula.memory.encoding import ASSISTANT, called, named_in, persons
 from insula.text.analysis import Analysis, stem
+from insula.text.grammar import UNSPACED
 from insula.text.questions import AskKind, asks
 
 PRIOR_SIZE = 100
@@ -92,6 +93,8 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
                     forms.setdefault(stem(word.text.lower(), language), word.term)
     owned = frozenset(called(owner) for owner in named or spoken)  # "my sister Ana": Ana is asked about, not I
     said = frozenset(called(speaker) for speaker in named | spoken)
+    if listener == ASSISTANT:  # "can you help me?" asks for nothing that it said
+        said = said - {ASSISTANT} | ({ASSISTANT} if asks_what_was_said(analysis) else set[str]())
     return Cue(
         analysis.text,
         analysis.language,
@@ -103,6 +106,21 @@ def cue(analysis: Analysis, speaker: str, listener: str, languages: frozenset[st
         frozenset(ask.kind for ask in asks(analysis)),
         named_time(analysis.text, analysis.language),
     )
+
+
+def asks_what_was_said(asked: Analysis) -> bool:
+    """Whether a message names what the assistant said, told or recommended before, in the words of `recounted.json`."""
+    words = _recounted().get(asked.language)
+    return words is not None and words.search(asked.text.lower().replace("’", "'")) is not None
+
+
+@cache
+def _recounted() -> dict[str, re.Pattern[str]]:
+    raw: dict[str, str] = json.loads((files("insula.memory") / "recounted.json").read_text("utf-8"))
+    return {
+        language: re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
+        for language, words in raw.items()
+    }
 
 
 def named_time(text: str, language: str) -> When:

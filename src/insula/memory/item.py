@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from insula.memory import telling
 from insula.memory.assertion import Statement
 from insula.memory.encoding import USER, Encoding
 from insula.memory.salience import emphasis, importance, novelty, personal, renews, salience
 from insula.memory.vectors import Vector
 from insula.screening import screen
-from insula.text.analysis import Analysis, analyse
-from insula.text.pasted import told_words
-from insula.text.questions import Ask, statements
+from insula.text.analysis import Analysis
+from insula.text.questions import Ask
 from insula.types import MemoryKind, Provenance, Recalled
 
 LINE_CHARS = 300
@@ -51,11 +51,31 @@ def new_item(
     recalled: Sequence[Recalled],
     replies_to: Sequence[Ask],
     stated: Sequence[Statement] = (),
+    told: str | None = None,
 ) -> NewItem:
-    """A text as it enters working memory, with its salience; `stated` is what it asserts."""
-    shown = screen(analysis.text[:SCREENED_CHARS], LINE_CHARS)
-    if provenance == "user" and speaker == USER:
-        shown = shown._replace(text=_told(analysis, shown.text))
+    """A text as it enters working memory, with its salience.
+
+    Args:
+        analysis: the text.
+        encoding: its claims.
+        provenance: whose word it is.
+        speaker: who said it.
+        recalled: what it brought up.
+        replies_to: the questions before it.
+        stated: what it asserts.
+        told: of a user's message what it tells of their life, in their own words (`telling`): it alone may be shown.
+            By default what can be told without a vector.
+    """
+    own = provenance == "user" and speaker == USER
+    if own and told is None:
+        told = telling.line(telling.facts_of(telling.units(analysis), {}), analysis.language)
+    shown = screen((told or "")[:SCREENED_CHARS] if own else analysis.text[:SCREENED_CHARS], LINE_CHARS)
+    if own and (why := screen(analysis.text[:SCREENED_CHARS], LINE_CHARS).reasons):
+        shown = shown._replace(reasons=why)
+    kind: MemoryKind = "semantic" if stated else encoding.kind
+    if own:
+        kind = "semantic" if told else "episodic"
+        encoding = encoding._replace(kind=kind)
     weight = importance(analysis, encoding, provenance, replies_to)
     said = provenance == "user"
     return NewItem(
@@ -66,7 +86,7 @@ def new_item(
         line=shown.text,
         withheld=shown.reasons,
         claims=encoding.dump(),
-        kind="semantic" if stated else encoding.kind,
+        kind=kind,
         importance=weight,
         salience=salience(
             weight,
@@ -76,11 +96,3 @@ def new_item(
         ),
         statements=tuple(stated),
     )
-
-
-def _told(analysis: Analysis, line: str) -> str:
-    """The line of a user's message: of one that holds something pasted, what they state in their own words."""
-    own = told_words(analysis.text)
-    if own == analysis.text.strip():
-        return line
-    return screen(own, LINE_CHARS).text if own and statements(analyse(own, default=analysis.language)) else ""

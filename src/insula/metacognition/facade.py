@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING, Self, Unpack
 from insula.calibration import shipped
 from insula.content import plain
 from insula.errors import InputError, InsulaError
-from insula.memory import assertion, statements
+from insula.memory import assertion, statements, telling
 from insula.memory.cue import cue
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.rows import Place, Said
+from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
@@ -29,7 +28,7 @@ from insula.metacognition.reading import analysed, memorable
 from insula.metacognition.turn import Turn
 from insula.redaction import redact
 from insula.screening import screen
-from insula.text.analysis import Analysis, analyse, clean
+from insula.text.analysis import analyse, clean
 from insula.text.questions import asks
 from insula.text.wishing import wishes
 from insula.turn import mending, monitor
@@ -329,8 +328,14 @@ class Metacognition(Mind):
         vector = await asyncio.to_thread(embedded, self.embed, meaning) if self.embed and meaning else None
         told = provenance in {"user", "tool"}
         teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
-        stated = await asyncio.to_thread(self._stated, analysis, teller, listener, found.said) if told else ()
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated)
+        lines = [assertion.Said(one.content, one.speaker == teller) for one in found.said]
+        own = provenance == "user" and speaker == USER
+        units = await asyncio.to_thread(stating.told, analysis, lines, self.embed) if own else ()
+        only = [one.text for one in units] if own else None
+        making = (analysis, teller, listener, lines, only, self.embed)
+        stated = await asyncio.to_thread(stating.stated, *making) if told else ()
+        line = telling.line(units, analysis.language)
+        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated, line)
         item = item._replace(content=content, vector=vector)
         stamp = at.timestamp() if at else None
         _, memory = await self.store.sessions.say(place, item, at=stamp)
@@ -338,10 +343,3 @@ class Metacognition(Mind):
         self.regulator.consolidated((place.user, place.session), 1, consolidated.ages, consolidated.saliences)
         self.saw(place, analysis.language, speaker)
         return memory
-
-    def _stated(
-        self, analysis: Analysis, speaker: str, listener: str, said: Sequence[Said]
-    ) -> tuple[assertion.Statement, ...]:
-        """What a text states, with the vectors of its statements."""
-        before = [assertion.Said(line.content, line.speaker == speaker) for line in said]
-        return stating.meant(assertion.statements(analysis, speaker, listener, before), self.embed)

@@ -10,7 +10,7 @@ from insula import telemetry
 from insula.content import plain
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
-from insula.memory import assertion
+from insula.memory import assertion, telling
 from insula.memory.cue import Cue, cue
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -262,11 +262,16 @@ class Opening:
             return
         kept = memorable(self._content, self._analysis)
         before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
-        stated = assertion.statements(kept, USER, ASSISTANT, before)
+        units = telling.units(kept, before)
+        await self._read(one.meant for one in units)
+        facts = telling.facts_of(units, self._vectors)
+        stated = assertion.statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
         encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
-        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated)
+        told = telling.line(facts, kept.language)
+        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content)
-        if is_all([one for one in self.heard if one.slots or not stated], self._content):
+        own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
+        if not own and is_all([one for one in self.heard if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self._owner.store.sessions.say(self._place, item)
         if embed := self._embed:  # its vectors are of use from the next turn on, and made while the model answers

@@ -2,17 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from insula.memory import facts
 from insula.memory.assertion import Said, Statement, statements
-from insula.memory.encoding import ASSISTANT
+from insula.memory.embedding import embedded_all
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.rows import Unstated
 from insula.memory.store import Store
+from insula.memory.telling import Unit, facts_of, units
 from insula.memory.vectors import Embed, embedded
 from insula.redaction import is_redacted
-from insula.text.analysis import analyse
+from insula.text.analysis import Analysis, analyse
 
 BATCH = 16
 """Memories whose statements are made and written at once: what a kill loses."""
@@ -41,7 +43,7 @@ async def state(store: Store, user_id: int, embed: Embed | None, rest: float = 0
 
 
 def _made(rows: Sequence[Unstated], embed: Embed | None) -> list[tuple[Unstated, Sequence[Statement]]]:
-    return [(row, meant(_stated(row), embed)) for row in rows]
+    return [(row, _stated(row, embed)) for row in rows]
 
 
 def meant(made: Sequence[Statement], embed: Embed | None) -> tuple[Statement, ...]:
@@ -49,7 +51,26 @@ def meant(made: Sequence[Statement], embed: Embed | None) -> tuple[Statement, ..
     return tuple(made) if embed is None else tuple(one._replace(vector=embedded(embed, one.text)) for one in made)
 
 
-def _stated(row: Unstated) -> tuple[Statement, ...]:
+def told(analysis: Analysis, before: Sequence[Said], embed: Embed | None) -> tuple[Unit, ...]:
+    """The sentences of a user's message that tell a fact of their life; see `telling`."""
+    found = units(analysis, before)
+    texts = [one.meant for one in found]
+    return facts_of(found, {} if embed is None else dict(zip(texts, embedded_all(embed, texts), strict=True)))
+
+
+def stated(
+    analysis: Analysis,
+    speaker: str,
+    listener: str,
+    before: Sequence[Said],
+    only: Collection[str] | None,
+    embed: Embed | None,
+) -> tuple[Statement, ...]:
+    """What a text states, with the vectors of its statements; see `assertion.statements`."""
+    return meant(statements(analysis, speaker, listener, before, only), embed)
+
+
+def _stated(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
     analysis = analyse(row.content[:REMEMBERED_CHARS])
     whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
     if not whole:
@@ -58,4 +79,5 @@ def _stated(row: Unstated) -> tuple[Statement, ...]:
         analysis = analyse("\n".join(whole), default=analysis.language)
     teller = row.speaker if row.provenance == "user" else ""
     before = [Said(row.before, row.before_speaker == row.speaker)] if row.before else []
-    return statements(analysis, teller, ASSISTANT, before)
+    only = [one.text for one in told(analysis, before, embed)] if teller == USER else None
+    return stated(analysis, teller, ASSISTANT, before, only, embed)

@@ -15,6 +15,8 @@ QUOTED_WORDS = 2
 QUOTED_CHARS = 8
 """The same of languages that write no spaces, in characters."""
 ELLIPSIS = "…"
+QUOTED = "\ue000"
+"""Stands for a quotation that was taken out, so that nothing in it is read as what its writer says."""
 
 _BLOCK = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<!--.*?(?:-->|\Z)|<(\w+)[^>\n]*>.*?(?:</\1>|\Z)", re.DOTALL)
 _CITED = re.compile(r"^[ \t]*>[^\n]*$", re.MULTILINE)
@@ -41,9 +43,15 @@ def own_words(message: str) -> str:
 def told_words(message: str) -> str:
     """What of a message may be told to be what the user said; nothing where nobody can tell.
 
-    As `own_words`, with an ellipsis where something was left out.
+    As `own_words`, with an ellipsis for code, and `QUOTED` for each quotation (`quotations`).
     """
-    return _plain(_before_pasted(_unquoted(message, ELLIPSIS)))
+    return _plain(_before_pasted(_unquoted(message, ELLIPSIS, QUOTED)))
+
+
+def quotations(message: str) -> tuple[str, ...]:
+    """The quotations that `told_words` takes out of a message, in order."""
+    left = _CITED.sub("", _BLOCK.sub(ELLIPSIS, message.replace("\r", "\n")))
+    return tuple(found[0] for found in _QUOTED.finditer(left) if _is_long(found[0]))
 
 
 def _before_pasted(left: str) -> str:
@@ -53,9 +61,9 @@ def _before_pasted(left: str) -> str:
     return left[: opened.start()] if opened and pasted else left
 
 
-def _unquoted(message: str, instead: str) -> str:
+def _unquoted(message: str, instead: str, quoted: str | None = None) -> str:
     left = _CITED.sub("", _BLOCK.sub(instead, message.replace("\r", "\n")))
-    return _QUOTED.sub(lambda found: instead if _is_long(found[0]) else found[0], left)
+    return _QUOTED.sub(lambda found: (quoted or instead) if _is_long(found[0]) else found[0], left)
 
 
 def _is_long(quotation: str) -> bool:
@@ -82,8 +90,9 @@ def spoken(message: str) -> str:
     """What of a message its writer says: quotations, code and what follows "Translate this:" are others' words.
 
     Unlike `told_words` it lets a long message or several lines pass: what they state is weighed clause by clause.
+    Where a quotation was, `QUOTED` stands.
     """
-    left = _unquoted(message, ELLIPSIS)
+    left = _unquoted(message, ELLIPSIS, QUOTED)
     opened = _OPENED.search(left)
     if opened and _pattern("errands").search(left, 0, opened.start()):
         return left[: opened.start()]

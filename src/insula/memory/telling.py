@@ -1,0 +1,156 @@
+"""Which sentences of a message tell a fact of the user's life: they alone are kept as facts, and shown as such.
+
+A sentence tells one where it stands in plain words of the user's own, asks nothing, and a small head on its meaning
+takes it for a fact, and not for something else: a request, a greeting, a part in a game, a word about the world or an
+answer. The head need hardly be sure where the sentence says "I" or "my", neither to "you" nor as a wish (`OWN`), is a
+few words that answer the question which the assistant asked just before (`ANSWER`), or sets right or goes on with what
+the user said last; any other must be likelier than not (`ANY`). Without vectors only the first tells a fact.
+
+`insula bench told` fits the head on sentences written for it in eight languages, and measures it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from insula.memory.assertion import Said, answered, beside
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.matter import DIMENSIONS, SCALE
+from insula.memory.modality import marks, modality
+from insula.memory.subject import SOMEBODY, whose
+from insula.memory.vectors import Array, Vector
+from insula.text.analysis import Analysis, analyse
+from insula.text.grammar import UNSPACED
+from insula.text.pasted import ELLIPSIS, QUOTED, quotations, told_words
+from insula.text.questions import asks_in, statements
+
+WEIGHTS = "told.npz"
+ANSWER, OWN, ANY = 0.02, 0.05, 0.5
+"""Chance from which a sentence tells a fact: an answer, what is the user's own (`is_own`), any other."""
+WORDS, SIGNS = 3, 5
+"""Words, or characters where words are not spaced, that a sentence without "I" or "my" has at least."""
+MOST = 24
+"""Sentences of one message that are weighed."""
+EXCHANGE = 2
+"""Lines of the exchange before."""
+
+
+class Unit(NamedTuple):
+    """A sentence, or what a request says beside what it asks for."""
+
+    text: str
+    """As the statements are made of it: with a mark for each quotation."""
+    shown: str
+    """In the user's own words, quotations and all."""
+    meant: str
+    """The text whose meaning is weighed."""
+    own: bool
+    """Whether it says "I" or "my"; see `is_own`."""
+    asked: str = ""
+    """The question that it answers."""
+    follows: bool = False
+    """Whether it sets right what the user said just before, or goes on about somebody of theirs in it."""
+
+
+def units(analysis: Analysis, before: Sequence[Said] = ()) -> tuple[Unit, ...]:
+    """The sentences of a user's message that may tell a fact.
+
+    Args:
+        analysis: the message.
+        before: what was said before it, the last line last.
+    """
+    told = told_words(analysis.text)
+    if not told:
+        return ()
+    own = analysis if told == analysis.text.strip() else analyse(told, default=analysis.language)
+    return tuple(_units(own, quotations(analysis.text), before))[:MOST]
+
+
+def _units(own: Analysis, quoted: Sequence[str], before: Sequence[Said]) -> Iterator[Unit]:
+    stating = {one.text for one in statements(own)}
+    for one in own.sentences:
+        if one.text in stating:
+            yield _unit(one.text, own, quoted, before)
+        elif any(asks_in(one, own.language)):
+            parts = (_unit(part, own, quoted, before) for part in beside(one.text, own.language))
+            yield from (part for part in parts if part.own or own.language in UNSPACED)
+
+
+def _unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Said]) -> Unit:
+    plain = text.replace(QUOTED, ELLIPSIS)
+    own = is_own(plain, whole.language)
+    asked = answered(plain, whole.language, before)
+    first = whole.text.count(QUOTED, 0, max(whole.text.find(text), 0))
+    shown, follows = _unmarked(text, quoted[first:]), _follows(plain, whole.language, before)
+    return Unit(text, shown, f"{asked} {plain}".strip(), own, asked, follows)
+
+
+def _follows(text: str, language: str, before: Sequence[Said]) -> bool:
+    said = next((one.text for one in reversed(before[-EXCHANGE:]) if one.own), "")
+    if not said:
+        return False
+    if "corrects" in marks(text, language):
+        return True
+    subjects = whose(text, language, USER, ASSISTANT).subjects
+    mentions = whose(said, analyse(said, default=language).language, USER, ASSISTANT).mentions
+    theirs = any(path.startswith(f"{USER}/") for path in mentions)
+    return theirs and bool(subjects) and all(path.startswith(SOMEBODY) for path in subjects)
+
+
+def is_own(text: str, language: str) -> bool:
+    """Whether a sentence says "I" or "my", neither to "you" ("I want you to act as a guide") nor as a wish."""
+    mentions = whose(text, language, USER, ASSISTANT).mentions
+    said = ASSISTANT not in mentions and any(path.split("/")[0] == USER for path in mentions)
+    return said and modality(text, language) != "wish"
+
+
+def _unmarked(text: str, quoted: Sequence[str]) -> str:
+    """A text with the quotations that were taken out of it."""
+    parts = text.split(QUOTED)
+    return "".join(chain.from_iterable(zip_longest(parts, quoted[: len(parts) - 1], fillvalue="")))
+
+
+def facts_of(found: Iterable[Unit], vectors: Mapping[str, Vector]) -> tuple[Unit, ...]:
+    """Those of some sentences that tell a fact, by the vectors of what they mean as far as there are any."""
+    return tuple(one for one in found if _is_fact(one, vectors.get(one.meant)))
+
+
+def _is_fact(one: Unit, vector: Vector | None) -> bool:
+    if vector is None or vector.size != DIMENSIONS:
+        return one.own
+    least = ANSWER if one.asked else OWN if one.own or one.follows else ANY
+    return (least < ANY or (QUOTED not in one.text and _is_clause(one.text))) and chance(vector, own=one.own) >= least
+
+
+def _is_clause(text: str) -> bool:
+    wide = any(char >= "\u3040" for char in text)
+    return len(text) >= SIGNS if wide else len(text.split()) >= WORDS
+
+
+def chance(vector: Vector, *, own: bool) -> float:
+    """The chance that a sentence tells a fact of the user's life."""
+    return float(1 / (1 + np.exp(-float(row(vector, own=own) @ weights()))))
+
+
+def row(vector: Vector, *, own: bool) -> Array:
+    """What the head weighs: the meaning, whether it says "I" or "my", and one for the intercept."""
+    return np.concatenate([SCALE * vector, np.array([own, 1.0], np.float32)]).astype(np.float32)
+
+
+def line(found: Sequence[Unit], language: str) -> str:
+    """What may be shown of some sentences: the user's words; an answer with the question that was asked, called so."""
+    between = "" if language in UNSPACED else " "
+    return between.join(
+        f'{one.shown} (asked by the assistant: "{one.asked}")' if one.asked else one.shown for one in found
+    )
+
+
+@cache
+def weights() -> Array:
+    """The shipped weights."""
+    with (files("insula.memory") / WEIGHTS).open("rb") as file:
+        return np.load(file)["told"].astype(np.float32)

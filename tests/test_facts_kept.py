@@ -1,0 +1,194 @@
+"""What of a user's messages is kept as a fact, and what stands before the model as one: never a request of theirs, a
+greeting or a question, nothing that the assistant said, in eight languages."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from insula.memory.embedding import use
+from insula.memory.vectors import Embed
+from insula.metacognition import Metacognition
+from insula.metacognition.turn import Turn
+from insula.testing import FrozenClock, memory_store
+
+pytestmark = pytest.mark.anyio
+DAY = 86_400.0
+Line = str | tuple[str, str]
+"""What the user says, or that with the reply."""
+
+
+@asynccontextmanager
+async def told(*lines: Line, ask: str, embed: Embed | None = use) -> AsyncGenerator[Turn]:
+    """A turn that asks in a new session, a day after some lines were told in another."""
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, holdout=0.0, embed=embed)
+        for line in lines:
+            message, reply = line if isinstance(line, tuple) else (line, "I see.")
+            async with mind.turn("me", "told", message) as turn:
+                turn.finish(reply)
+            clock.advance(60.0)
+        clock.advance(DAY)
+        async with mind.turn("me", "asked", ask) as turn:
+            yield turn
+
+
+def lines(turn: Turn) -> list[str]:
+    """The lines of memory that stand before the model."""
+    return [line[2:] for line in turn.instructions.splitlines() if line.startswith("- ")]
+
+
+FACT_AND_REST = [
+    ("I live in Bristol.", ("Good morning!", "I want you to act as a travel guide for Bristol.",
+     "What is there to see in Bristol?", "You are an experienced guide from Bristol."), "Where do I live?"),
+    ("Ich wohne in Leipzig.", ("Guten Morgen!", "Ich möchte, dass du als Reiseführer für Leipzig auftrittst.",
+     "Was gibt es in Leipzig zu sehen?", "Schreib mir einen Text über Leipzig."), "Wo wohne ich?"),
+    ("J'habite à Nantes.", ("Bonjour !", "Je veux que tu joues le guide à Nantes.",
+     "Que voir à Nantes ?", "Écris un texte sur Nantes."), "Où est-ce que j'habite ?"),
+    ("Vivo en Valencia.", ("¡Buenos días!", "Quiero que actúes como guía de Valencia.",
+     "¿Qué hay que ver en Valencia?", "Escribe un texto sobre Valencia."), "¿Dónde vivo?"),
+    ("Moro em Braga.", ("Bom dia!", "Quero que faças de guia de Braga.",
+     "O que há para ver em Braga?", "Escreve um texto sobre Braga."), "Onde moro?"),
+    ("Abito a Parma.", ("Buongiorno!", "Voglio che tu faccia la guida di Parma.",
+     "Cosa c'è da vedere a Parma?", "Scrivi un testo su Parma."), "Dove abito?"),
+    ("我住在南京。", ("早上好！", "我想让你扮演南京的导游。",
+     "南京有什么好玩的？", "写一篇关于南京的文章。"), "我住在哪里？"),
+    ("私は仙台に住んでいます。", ("おはようございます！", "仙台の旅行ガイドの役をしてください。",
+     "仙台の見どころはどこですか？", "仙台について文章を書いてください。"), "私はどこに住んでいますか？"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fact", "rest", "ask"), FACT_AND_REST)
+async def test_of_facts_requests_greetings_and_questions_only_the_fact_is_told(
+    fact: str, rest: tuple[str, ...], ask: str
+) -> None:
+    async with told(*rest, fact, *rest, ask=ask) as turn:
+        assert lines(turn) == [f"{fact} (5 January 2026)"]
+    async with told(*rest, ask=ask) as turn:
+        assert lines(turn) == [], "nothing was told of it"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "ask"),
+    [
+        ("Where do you live?", "Bristol.", "Where do I live?"),
+        ("Wo wohnst du?", "In Leipzig.", "Wo wohne ich?"),
+        ("Où habites-tu ?", "À Nantes.", "Où est-ce que j'habite ?"),
+        ("¿Dónde vives?", "En Valencia.", "¿Dónde vivo?"),
+        ("Onde moras?", "Em Braga.", "Onde moro?"),
+        ("Dove abiti?", "A Parma.", "Dove abito?"),
+        ("你住在哪里？", "南京。", "我住在哪里？"),
+        ("どこに住んでいますか？", "仙台です。", "私はどこに住んでいますか？"),
+    ],
+)
+async def test_a_short_answer_is_told_in_the_users_words_with_the_question_called_a_question(
+    question: str, answer: str, ask: str
+) -> None:
+    async with told(("Hello!", question), answer, ask=ask) as turn:
+        assert lines(turn) == [f'{answer} (asked by the assistant: "{question}") (5 January 2026)']
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "You live in Rome and you love pasta.",
+        "How can I help you with Rome?",
+        "You live in Rome. Tell me more about it!",
+        "Where do you live? I guess it is Rome.",
+    ],
+)
+async def test_what_the_assistant_says_becomes_no_part_of_a_fact(reply: str) -> None:
+    async with told(("Hello!", reply), "Porto, near the river.", ask="Where do I live?") as turn:
+        assert "Rome" not in turn.instructions
+        assert "asked by the assistant" not in turn.instructions
+
+
+@pytest.mark.parametrize(
+    ("ask", "is_told"),
+    [
+        ("Can you help me with dinner?", False),
+        ("What do you think of Rome?", False),
+        ("Do you know a carbonara for dinner?", False),
+        ("What did you recommend for dinner?", True),
+        ("¿Qué me recomendaste para la cena, carbonara?", True),
+        ("你上次推荐的carbonara是什么？", True),
+    ],
+)
+async def test_what_the_assistant_said_is_told_only_where_it_is_asked_for(ask: str, is_told: bool) -> None:
+    reply = "You live in Rome, so I recommend the carbonara for dinner."
+    async with memory_store() as store:
+        mind = Metacognition(store, holdout=0.0, embed=use)
+        async with mind.turn("me", "one", "What shall I cook?") as turn:
+            turn.finish(reply)
+        async with mind.turn("me", "one", ask) as turn:
+            assert any(line.startswith(f"You said: {reply}") for line in lines(turn)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("message", "shown", "ask"),
+    [
+        ("Hi there! I'm allergic to peanuts. What can I cook?", "I'm allergic to peanuts.", "What am I allergic to?"),
+        ("Hallo! Ich bin gegen Erdnüsse allergisch. Was kann ich kochen?", "Ich bin gegen Erdnüsse allergisch.",
+         "Wogegen bin ich allergisch?"),
+        ("Bonjour ! Je suis allergique aux noix. Que cuisiner ?", "Je suis allergique aux noix.",
+         "À quoi suis-je allergique ?"),
+        ("¡Hola! Soy alérgica a los cacahuetes. ¿Qué cocino?", "Soy alérgica a los cacahuetes.",
+         "¿A qué soy alérgica?"),
+        ("Olá! Sou alérgica a amendoim. O que cozinho?", "Sou alérgica a amendoim.", "A que sou alérgica?"),
+        ("Ciao! Sono allergica alle arachidi. Cosa cucino?", "Sono allergica alle arachidi.", "A cosa sono allergica?"),
+        ("你好！我对花生过敏。晚上做什么菜好？", "我对花生过敏。", "我对什么过敏？"),
+        ("こんにちは！私はピーナッツアレルギーです。何を作ればいいですか？", "私はピーナッツアレルギーです。",
+         "私は何のアレルギーですか？"),
+    ],
+)  # fmt: skip
+async def test_of_a_message_with_a_request_only_the_sentence_with_the_fact_is_told(
+    message: str, shown: str, ask: str
+) -> None:
+    async with told(message, ask=ask) as turn:
+        assert lines(turn) == [f"{shown} (5 January 2026)"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'My build at work fails with "TypeError: x is not iterable".',
+        'My boss always says "we are all one big family here".',
+        'My sister called her boat "The Old Man and the Sea".',
+    ],
+)
+async def test_a_quotation_is_told_as_it_was_said(line: str) -> None:
+    async with told(line, ask="What did I tell about my build, my boss and my sister's boat?") as turn:
+        assert lines(turn) == [f"{line} (5 January 2026)"]
+
+
+async def test_what_a_quotation_says_is_nobodys_fact() -> None:
+    async with told('The book begins with "I live in Rome and I have three cats".', ask="Where do I live?") as turn:
+        assert "Rome" not in turn.instructions
+
+
+async def test_a_correction_of_what_was_just_said_is_kept() -> None:
+    async with told("My flight is on the 20th.", "Oops, it's the 21st.", ask="When is my flight?") as turn:
+        assert "Oops, it's the 21st. (5 January 2026)" in lines(turn)
+
+
+async def test_a_part_in_a_game_that_was_announced_in_a_request_is_no_fact() -> None:
+    async with told("Let's play a game. I am a pirate and I live in Jamaica.", ask="Where do I live?") as turn:
+        assert lines(turn) == []
+
+
+async def test_without_vectors_only_what_says_i_or_my_is_kept() -> None:
+    facts = ("I live in Bristol.", "Turn off the light in Bristol.", "Weather in Bristol tomorrow.")
+    async with told(*facts, ask="Do I live in Bristol?", embed=None) as turn:
+        assert lines(turn) == ["I live in Bristol. (5 January 2026)"]
+
+
+async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
+    async with memory_store() as store:
+        mind = Metacognition(store, holdout=0.0, embed=use)
+        async with mind.turn("me", "one", "Write a poem about Bristol.") as turn:
+            turn.finish("No.")
+        kept = await store.memories.remembered("me", 10)
+        assert [(one.content, one.kind) for one, _ in kept if one.provenance == "user"] == [
+            ("Write a poem about Bristol.", "episodic")
+        ]
