@@ -324,14 +324,13 @@ def bench_help(  # noqa: PLR0913, PLR0917 one option each
 
 @app.command("wishes")
 def bench_wishes(
-    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
     model: Annotated[str | None, typer.Option(help="Ask it about the pairs in doubt, as a night does.")] = None,
     json: Json = False,
 ) -> None:
-    """How many wishes on the manner of answers are heard, and what a newer one makes of an older."""
+    """How many preferences are heard, how many invented, and what a newer one makes of an older."""
     from insula_bench.wishes import run
 
-    raise typer.Exit(run(fit, model, json))
+    raise typer.Exit(run(model, json))
 
 
 @app.command("session")

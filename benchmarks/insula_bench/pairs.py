@@ -1,4 +1,4 @@
-"""What a newer wish makes of one that stands, on pairs by hand in eight languages: by words, by meaning, with a model.
+"""What a newer wish makes of one that stands, on pairs by hand in eight languages: by their words, and with a model.
 
 The model is asked about the pairs that the night would ask about (`insula.sleep.pairs`), with the night's own words.
 """
@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from insula.errors import ModelMalformed
 from insula.llm.client import generate
 from insula.llm.models import resolve
-from insula.memory.manner import kinds
-from insula.memory.related import Heads, with_related
-from insula.memory.related import heads as shipped
 from insula.settings import load
 from insula.sleep import prompts
 from insula.sleep.phases.wishes import MAX_TOKENS, Verdict
 from insula.text.relations import doubt, relation
 from insula.text.wishing import Relation, unsettled, wishes
-from insula_bench.wish_heads import said, vector
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-TABLES = ("wish_pairs.jsonl", "wish_pairs_third.jsonl", "wish_pairs_fourth.jsonl", "wish_pairs_wide.jsonl")
+TABLES = (
+    "wish_pairs.jsonl",
+    "wish_pairs_third.jsonl",
+    "wish_pairs_fourth.jsonl",
+    "wish_pairs_wide.jsonl",
+    "wish_pairs_fifth.jsonl",
+)
 KINDS: tuple[Relation, ...] = ("same", "refines", "contradicts", "lifts", "unrelated")
 
 
@@ -52,20 +54,8 @@ def _pair(row: Mapping[str, str | list[str]]) -> Pair:
 
 
 def by_words(pair: Pair) -> Relation:
-    """What the day makes of a pair where there is no embedding."""
+    """What the day makes of a pair."""
     for wish in wishes(pair.new, pair.language):
-        if (found := relation(wish, pair.old)) != "unrelated":
-            return found
-    return "unrelated"
-
-
-def by_meaning(pair: Pair, known: Heads | None = None) -> Relation:
-    """The same where the embedding says what each part means, by the shipped heads or by others."""
-    parts = said(pair.new, pair.language)
-    heads = known or shipped()
-    meant = tuple((one.part.text, round(float(kinds(one.vector, one.part.marks, heads.kinds)[0]), 3)) for one in parts)
-    heard = wishes(pair.new, pair.language, meant=meant)
-    for wish in with_related(heard, parts, [(pair.old, vector(pair.old))], heads):
         if (found := relation(wish, pair.old)) != "unrelated":
             return found
     return "unrelated"
@@ -86,15 +76,6 @@ def measured(pairs: Sequence[Pair], told: Sequence[Relation]) -> dict[str, str]:
         of = [one in pair.relations for pair, one in zip(pairs, told, strict=True) if pair.relations[0] == kind]
         found[kind] = f"precision {sum(said)} of {len(said)}, recall {sum(of)} of {len(of)}"
     return found
-
-
-def told_apart(name: str, pairs: Sequence[Pair], heads: Heads) -> dict[str, dict[str, str]]:
-    """A table by words, and by meaning."""
-    words = measured(pairs, [by_words(pair) for pair in pairs])
-    return {
-        f"{name}, words": words,
-        f"{name}, with meaning": measured(pairs, [by_meaning(pair, heads) for pair in pairs]),
-    }
 
 
 def report(model: str) -> dict[str, dict[str, str]]:

@@ -1,45 +1,36 @@
-"""`insula bench wishes`: how many wishes are heard by words alone and with their meaning, and the heads that hear them.
+"""`insula bench wishes`: how many preferences are heard at once or once asked for again, and how many invented.
 
-Each table, and each table of pairs, is told by heads that were fitted on the others alone (`wish_heads`).
+Each line of the tables is a message, with whether its writer wants every answer to be otherwise; the pairs say what a
+newer message makes of a preference that stands.
 """
 
 import json as jsonlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from typing import Any
-
-import numpy as np
+from typing import Any, Literal
 
 from insula.memory.encoding import USER
-from insula.memory.manner import kinds
-from insula.memory.related import Heads
 from insula.text.wishing import wishes
 from insula_bench import pairs, talks
-from insula_bench.wish_heads import Pair as Told
-from insula_bench.wish_heads import fitted as fit
-from insula_bench.wish_heads import said
 
-TABLES = tuple(f"wishes_{half}.jsonl" for half in ("dev", "held", "fresh", "third", "own", "fourth", "wide"))
+TABLES = tuple(f"wishes_{half}.jsonl" for half in ("dev", "held", "fresh", "third", "own", "fourth", "wide", "fifth"))
 
 Row = Mapping[str, Any]
+Heard = Literal["standing", "asked", ""]
+"""What a message is taken for: a preference, a request that stands once it is made again, or neither."""
 
 
-def run(fitted: str | None, model: str | None, json: bool) -> int:
-    """Measure each table and the pairs, and write the heads that were fitted on all where a file is named."""
-    tables = {name: read(name) for name in TABLES}
-    known = {name: pairs.read(name) for name in pairs.TABLES}
-    told: list[Told] = [(one.language, one.old, one.new, one.relations[0]) for rows in known.values() for one in rows]
-    report: dict[str, dict[str, str]] = {}
-    for name, rows in tables.items():
-        report[name] = measured(rows, fit(tables.values(), told, [row["text"] for row in rows]))
-    for name, rows in known.items():
-        report |= pairs.told_apart(name, rows, fit(tables.values(), told, [one.new for one in rows]))
-    heads = fit(tables.values(), told)
-    report["talks"] = {"taken for a wish, with meaning": _in_talks(heads)}
+def run(model: str | None, json: bool) -> int:
+    """Measure each table, the pairs, and what people say in talks."""
+    report = {name: measured(read(name)) for name in TABLES}
+    for name in pairs.TABLES:
+        known = pairs.read(name)
+        report[name] = pairs.measured(known, [pairs.by_words(pair) for pair in known])
+    lines = [line.text for talk in talks.with_assistant() for line in talk.lines if line.speaker == USER]
+    heard = Counter(heard_in(line, "en") for line in lines)
+    report["talks"] = {"taken for a preference": f"{heard['standing']} of {len(lines)}"}
     report |= pairs.report(model) if model else {}
-    if fitted:
-        sentence, values, relations = (one.astype(np.float16) for one in (heads.kinds, heads.values, heads.relations))
-        np.savez_compressed(fitted, sentence=sentence, values=values, relations=relations, names=np.array(heads.names))
     for name, found in report.items() if not json else ():
         print(f"{name:<38} " + "; ".join(f"{how}: {value}" for how, value in found.items()))
     if json:
@@ -53,30 +44,19 @@ def read(name: str) -> list[Row]:
     return [jsonlib.loads(line) for line in text.splitlines()]
 
 
-def measured(rows: Sequence[Row], heads: Heads) -> dict[str, str]:
-    """How many of the wishes are heard, and of the others taken for one: by words, and with meaning."""
-    found: dict[str, str] = {}
-    for how in ("words", "with meaning"):
-        heard = [is_heard(row, heads if how != "words" else None) for row in rows]
-        for what, standing in (("heard", True), ("taken for a wish", False)):
-            mine = [one for one, row in zip(heard, rows, strict=True) if bool(row["standing"]) is standing]
-            found[f"{what}, {how}"] = f"{sum(mine)} of {len(mine)}"
-    return found
+def measured(rows: Sequence[Row]) -> dict[str, str]:
+    """How many preferences are heard, and how many of the other messages are taken for one."""
+    counts = Counter((bool(row["standing"]), heard_in(row["text"], row["lang"])) for row in rows)
+    told, others = (sum(counts[kind, heard] for heard in ("standing", "asked", "")) for kind in (True, False))
+    return {
+        "heard at once": f"{counts[True, 'standing']} of {told}",
+        "once asked for again": f"{counts[True, 'standing'] + counts[True, 'asked']} of {told}",
+        "invented": f"{counts[False, 'standing']} of {others}",
+        "invented where asked again": f"{counts[False, 'standing'] + counts[False, 'asked']} of {others}",
+    }
 
 
-def _in_talks(heads: Heads) -> str:
-    """How many lines of users who talk with an assistant are taken for a wish; few of them are one."""
-    lines = [line for talk in talks.with_assistant() for line in talk.lines if line.speaker == USER]
-    spoken = [{"text": line.text, "lang": "en"} for line in lines]
-    return f"{sum(is_heard(one, heads) for one in spoken)} of {len(spoken)}"
-
-
-def is_heard(row: Row, heads: Heads | None) -> bool:
-    """Whether a text is taken for a standing wish."""
-    parts = said(row["text"], row["lang"]) if heads is not None else ()
-    meant = tuple(
-        (one.part.text, round(float(kinds(one.vector, one.part.marks, heads.kinds)[0]), 3))
-        for one in parts
-        if heads is not None
-    )
-    return any(one.force == "standing" for one in wishes(row["text"], row["lang"], meant=meant))
+def heard_in(text: str, language: str) -> Heard:
+    """What a message is taken for."""
+    forces = {one.force for one in wishes(text, language)}
+    return "standing" if "standing" in forces else "asked" if "asked" in forces else ""

@@ -52,16 +52,27 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
     return [Cited(*row) for row in connection.execute(query)]
 
 
-def heard(connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float) -> None:
-    """Let what a message wishes count at once: what it says anew stands, and what it ends is retired."""
+def heard(
+    connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float
+) -> tuple[Wish, ...]:
+    """Let what a message wishes count at once, and end what it ends; returns what stands from now on."""
     index.begin(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
     message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
     if message is None:
-        return
+        return ()
     known = kept(connection, user_id)
     pointed = _pointed(connection, session_id, turn, known) if any(one.force == "pointing" for one in said) else ()
-    journal.write(connection, user_id, wishes.hear(known, said, message, at, pointed).changes, at)
+    made = wishes.hear(known, said, message, at, pointed, _of_session(connection, session_id, known))
+    journal.write(connection, user_id, made.changes, at)
+    return made.stood
+
+
+def _of_session(connection: sa.Connection, session_id: int, known: Sequence[Kept]) -> frozenset[int]:
+    """Which messages of a session requests of the moment cite."""
+    cited = {each for one in known if wishes.is_wish(one) and not wishes.stands(one) for each in one.citations}
+    mine = sa.and_(messages.c.session_id == session_id, messages.c.id.in_(sorted(cited)))
+    return frozenset(connection.execute(sa.select(messages.c.id).where(mine)).scalars()) if cited else frozenset()
 
 
 def _pointed(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:

@@ -66,9 +66,9 @@ class Sessions(_Repository):
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self._database.run(statements.write, place, None, item, self._database.now() if at is None else at)
 
-    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> None:
-        """Let what a message wishes count at once."""
-        await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
+    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> tuple[Wish, ...]:
+        """Let what a message wishes count at once; returns what of it stands from now on for every answer."""
+        return await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
 
     async def finish(
         self,

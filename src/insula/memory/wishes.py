@@ -1,11 +1,12 @@
-"""One ledger of wishes: what a new plain word of the user's makes of those that stand. The newest wins at once.
+"""One ledger of preferences: what a new plain word of the user's makes of those that stand. The newest wins at once.
 
-Pure: wishes that stand and the new one go in, what is written comes out. An old wish that was refined, contradicted or
-lifted is retired with the reason and what took its place, and can be brought back.
+Pure: preferences that stand and the new one go in, what is written comes out. One that was refined, contradicted or
+lifted is retired with the reason and what took its place, and can be brought back. A request of the moment is written
+down, too, and is told once it was made again in another session; until then it takes the place of no preference.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from insula.text.wishing import Relation, Wish, unsettled, wishes
 WISH = "wish"
 """The first part of a wish's key."""
 ASKED = "asked"
-"""The second one where it was a wish for now: it stands when it was said twice."""
+"""The second one where it was a request of the moment: it stands when it was made in two sessions."""
 TWICE = 2
 MOST = 200
 """Wishes that stand; of more the oldest is retired."""
@@ -42,10 +43,12 @@ WHY: dict[Relation, str] = {
 
 
 class Heard(NamedTuple):
-    """What a new wish changes, and the wishes that stand then."""
+    """What the wishes of a message change, and the ledger then."""
 
     changes: tuple[Change, ...]
     kept: tuple[Kept, ...]
+    stood: tuple[Wish, ...]
+    """Those of the message that stand from now on, and did not before."""
 
 
 def wished(
@@ -54,7 +57,6 @@ def wished(
     previous: str = "",
     response: str = "",
     tools: Iterable[str] = (),
-    meant: tuple[tuple[str, float], ...] = (),
 ) -> tuple[Wish, ...]:
     """The wishes in a message that may be learned from: none where any part of it reads like an attack, and none that
     holds a secret or repeats what a tool said.
@@ -65,9 +67,8 @@ def wished(
         previous: the user's message before it.
         response: what came back.
         tools: what tools said in the session.
-        meant: of its parts, by their meaning, the chance that each is a standing wish.
     """
-    return plain(wishes(message, language, previous[:SCREENED], response[:SCREENED], meant), message, tools)
+    return plain(wishes(message, language, previous[:SCREENED], response[:SCREENED]), message, tools)
 
 
 def unsure(message: str, language: str, tools: Iterable[str] = ()) -> tuple[Wish, ...]:
@@ -104,7 +105,7 @@ def is_wish(kept: Kept) -> bool:
 
 
 def stands(kept: Kept) -> bool:
-    """Whether a wish is told: one for now only where it was said twice, or a person accepted it."""
+    """Whether a wish is told: a request only where it was made in two sessions, or a person accepted it."""
     for_now = kept.key.split("/")[1:2] == [ASKED]
     return is_wish(kept) and (not for_now or len(kept.citations) >= TWICE or bool(kept.mode) or kept.author == "person")
 
@@ -115,7 +116,14 @@ def words(kept: Kept) -> str:
     return framed[1] if framed else kept.advice
 
 
-def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, pointed: Sequence[int] = ()) -> Heard:
+def hear(
+    kept: Iterable[Kept],
+    heard: Sequence[Wish],
+    message: int,
+    now: float,
+    pointed: Sequence[int] = (),
+    session: Collection[int] = (),
+) -> Heard:
     """What the wishes of one message change.
 
     Args:
@@ -124,43 +132,79 @@ def hear(kept: Iterable[Kept], heard: Sequence[Wish], message: int, now: float, 
         message: the id of the message.
         now: seconds since the epoch.
         pointed: ids of what was told, or said, just before: what "stop doing that" points at, where it is one.
+        session: ids of the messages of its session: a request that one of them made is not made again.
     """
     everything = list(kept)
     standing = [one for one in everything if is_wish(one)]
-    changes: list[Change] = []
+    changes, stood = list[Change](), list[Wish]()
     for wish in heard:
         if wish.force == "pointing":
             meant = [one for one in everything if one.id in pointed]
             changes += [Retired(one.key, USER, WHY["lifts"], "", message) for one in meant if len(meant) == 1]
         elif not any(message in one.citations and words(one) == wish.words for one in standing):
-            made, standing = _heard(standing, wish, message, now)
+            before = {one.key for one in standing if stands(one)}
+            made, standing = _heard(standing, wish, message, now, session)
             changes += made
-    return Heard(tuple(changes), tuple(standing))
+            stood += [wish] if any(stands(one) and one.key not in before for one in standing) else []
+    return Heard(tuple(changes), tuple(standing), tuple(stood))
 
 
-def _heard(standing: list[Kept], wish: Wish, message: int, now: float) -> tuple[list[Change], list[Kept]]:
+def _heard(
+    standing: list[Kept], wish: Wish, message: int, now: float, session: Collection[int]
+) -> tuple[list[Change], list[Kept]]:
     found = [(one, relation(wish, words(one))) for one in standing if is_of_one_matter(wish, one)]
-    out: dict[str, Relation] = {one.key: what for one, what in found if what in WHY}
+    same = next((one for one, what in found if what == "same"), None)
+    if wish.force == "asked" and same is not None and not stands(same):
+        if not session or set(session).isdisjoint(same.citations):
+            return _again(same, standing, wish, message)
+        return [], standing
+    out: dict[str, Relation] = {one.key: what for one, what in found if what in WHY and _may_end(wish, one)}
     if wish.force in ("once", "weak") and "refines" not in out.values():
         gone: dict[str, Relation] = {key: what for key, what in out.items() if what == "lifts"}
         return _retired(standing, gone, "", message), [one for one in standing if one.key not in gone]
-    same = next((one for one, what in found if what == "same"), None)
-    if same is not None and not out:
-        return _again(same, message), [_cited(one, message) if one is same else one for one in standing]
+    if same is not None and stands(same) and not out:
+        cited = _cited(same, message)
+        return [_lesson(cited), _said(cited, "said again", message)], [
+            cited if one is same else one for one in standing
+        ]
     if "lifts" in out.values():
         return _retired(standing, out, "", message), [one for one in standing if one.key not in out]
-    new = entry(wish, message, now)
+    if same is not None and not stands(same):
+        out[same.key] = "refines"  # what was asked for is wished for good
+    return _written(standing, out, entry(wish, message, now), message)
+
+
+def _may_end(wish: Wish, one: Kept) -> bool:
+    """Whether a wish may end another: a request of the moment only another request, or what it bids to stop."""
+    return wish.force != "asked" or wish.lifts or wish.stops or not stands(one)
+
+
+def _again(same: Kept, standing: list[Kept], wish: Wish, message: int) -> tuple[list[Change], list[Kept]]:
+    """A request that was made in another session, too: it stands from now on, in the place of what contradicts it."""
+    others = [one for one in standing if one is not same and is_of_one_matter(wish, one)]
+    out: dict[str, Relation] = {
+        one.key: what for one in others if (what := relation(wish, words(one))) == "contradicts"
+    }
+    return _written(standing, out, _cited(same, message), message, "said again")
+
+
+def _written(
+    standing: list[Kept], out: Mapping[str, Relation], new: Kept, message: int, why: str = "said"
+) -> tuple[list[Change], list[Kept]]:
+    """The ledger with a new entry in the place of some others, and without the oldest where there are too many."""
     left = [one for one in standing if one.key not in out and one.key != new.key]
-    crowd = {one.key: "crowded" for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
+    crowd = {one.key for one in sorted(left, key=lambda one: one.created_at)[: max(0, len(left) - MOST + 1)]}
     changes: list[Change] = [*_retired(standing, out, new.key, message), *_crowded(left, crowd)]
-    changes += [_lesson(new), _said(new, "said", message)]
+    changes += [_lesson(new), _said(new, why, message)]
     return changes, [*(one for one in left if one.key not in crowd), new]
 
 
 def is_of_one_matter(wish: Wish, one: Kept) -> bool:
     """Whether both hold for the same: what is wished for one topic leaves what is wished in general alone."""
     about = _terms(wish.about)
-    return (not about and not one.trigger) or triggers.overlap(about, one.trigger) >= triggers.SAME or wish.lifts
+    if not about or not one.trigger:
+        return (not about and not one.trigger) or (wish.lifts and not about)
+    return triggers.overlap(about, one.trigger) >= triggers.SAME
 
 
 def _terms(about: str) -> tuple[str, ...]:
@@ -188,10 +232,6 @@ def _cited(one: Kept, *said: int) -> Kept:
     return one._replace(citations=tuple(sorted({*one.citations, *said})))
 
 
-def _again(one: Kept, message: int) -> list[Change]:
-    return [_lesson(_cited(one, message)), _said(one, "said again", message)]
-
-
 def backed(one: Kept, *said: int) -> Lesson:
     """A wish as a change, with further messages that say it."""
     return _lesson(_cited(one, *said))
@@ -205,10 +245,10 @@ def _said(one: Kept, why: str, message: int) -> Revision:
     return Revision(f"lesson:{one.key}", USER, one.advice, {"why": why, "message": message})
 
 
-def _retired(standing: Iterable[Kept], out: dict[str, Relation], by: str, message: int) -> list[Change]:
+def _retired(standing: Iterable[Kept], out: Mapping[str, Relation], by: str, message: int) -> list[Change]:
     gone = (one for one in standing if one.key in out)
     return [Retired(one.key, USER, WHY[out[one.key]], by, message) for one in gone]
 
 
-def _crowded(standing: Iterable[Kept], crowd: dict[str, str]) -> list[Change]:
+def _crowded(standing: Iterable[Kept], crowd: Collection[str]) -> list[Change]:
     return [Retired(one.key, "night", "there were too many", "", 0) for one in standing if one.key in crowd]

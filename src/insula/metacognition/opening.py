@@ -21,7 +21,7 @@ from insula.memory.store import Recollection
 from insula.memory.vectors import Embed, Vector
 from insula.memory.wishes import is_all
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.hearing import heard, to_hear
+from insula.metacognition.hearing import requests_before, wishes_of
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
@@ -68,6 +68,7 @@ class Opening:
         self.mend: Mend | None = None
         self.wishes: tuple[wishes.Standing, ...] = ()
         self.heard: tuple[Wish, ...] = ()
+        """What this message made stand for every answer from now on; empty for a request of the moment."""
         self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
         self.words = compose(owner.identity, self.confidence, ())
@@ -89,6 +90,7 @@ class Opening:
         self._place: Place | None = None
         self._content = ""
         self._stuck = ""
+        self._wished: tuple[Wish, ...] = ()
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._speakers: frozenset[str] = frozenset()
@@ -166,7 +168,7 @@ class Opening:
         self._speakers = await owner.speakers(place)
         whole = question(self._analysis, self._speakers)
         questions = assertion.questions(self._analysis, USER, ASSISTANT)
-        await self._read([whole, *(one.text for one in questions), *to_hear(self._content, self._analysis.language)])
+        await self._read([whole, *(one.text for one in questions)])
         vector = self._vectors.get(whole)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
         limit = self.controls.max_context_items
@@ -182,11 +184,8 @@ class Opening:
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
         known = await self._known(place)
-        standing = sorted(known.wishes, key=lambda one: -one.latest) if known else ()
         with self.kept_from_host("wishes"):
-            self.heard = await heard(
-                self._content, self._analysis.language, self.history, self._meaning, [one.text for one in standing]
-            )
+            self._wished = wishes_of(self._content, self._analysis.language, self.history)
         self._prepare(self._analysis, asked, found, self._learned(known, place, self._analysis) if known else ())
 
     async def _limiting(
@@ -250,7 +249,8 @@ class Opening:
         """The lessons that the message brings up."""
         with self.kept_from_host("lessons"):
             self._guidelines, self._calibration = known.guidelines, known.calibration
-            self.wishes = wishes.told(known.wishes, asked.terms, self.heard, payload=is_payload(self._content))
+            said = (*requests_before(self.history, asked.language), *self._wished) if known.wishes else ()
+            self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
             held = self._owner.holdout
             self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
             return lessons.drawn(lessons.triggered(known.advice, asked.terms), place.session_id, self._owner.holdout)
@@ -271,14 +271,14 @@ class Opening:
         item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content)
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
-        if not own and is_all([one for one in self.heard if one.slots or not stated], self._content):
+        if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self._owner.store.sessions.say(self._place, item)
         if embed := self._embed:  # its vectors are of use from the next turn on, and made while the model answers
             self._completing = self._owner.backlog.complete(self._place, [memory], embed, self._vectors)
         self._owner.saw(self._place, self._analysis.language, USER)
-        if self.heard:
-            await self._owner.store.sessions.hear(self._place, self.number, self.heard)
+        if self._wished:
+            self.heard = await self._owner.store.sessions.hear(self._place, self.number, self._wished)
 
     def _prepare(self, message: Analysis, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
         identity = self._owner.identity

@@ -72,7 +72,7 @@ class Turn(Opening):
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
         wishes: the user's standing wishes that this turn is told, what matters most first.
         insights: what nights understood that the message brought up, each with whether it was told or withheld.
-        heard: what the message itself wishes of the manner of answers.
+        heard: what this message made stand for every answer from now on; empty for a request of the moment.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned; None where there was no answer yet.

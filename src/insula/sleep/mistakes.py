@@ -80,7 +80,7 @@ class Mistake(NamedTuple):
     refused: str = ""
     """Why nothing may be learned from it."""
     manner: bool = False
-    """Whether it is a wish on the manner of answers: those have a ledger of their own."""
+    """Whether it is a preference, or would be one if the day had heard it so: those have a ledger of their own."""
 
 
 def found(
@@ -196,7 +196,9 @@ def _mistake(one: Heard, flags: Mapping[int, tuple[str, ...]], rarity: Mapping[s
     if origin == "wish":
         topic = {term: text for term, text in topic.items() if text.lower() not in _generic(analysis.language)}
     cited = (one.line.id,) if origin in OWN or asked is None else (asked.id, one.line.id)
-    return Mistake(origin, category, tuple(topic), topic, wanted, cited, one.refused(wanted), bool(one.wishes))
+    return Mistake(
+        origin, category, tuple(topic), topic, wanted, cited, one.refused(wanted), bool(one.wishes) or origin == "wish"
+    )
 
 
 def _origin(judged: Correction) -> Origin:

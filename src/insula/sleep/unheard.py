@@ -22,16 +22,17 @@ def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[N
         now: seconds since the epoch.
     """
     turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
-    said = sorted(each for one in sessions for each in _said(one, turns))
+    said = sorted((each for one in sessions for each in _said(one, turns)), key=lambda each: each[0])
     standing, changes = tuple(kept), list[Change]()
-    for message, wishes in said:
-        made = hear(standing, wishes, message, now)
+    for message, wishes, talk in said:
+        made = hear(standing, wishes, message, now, session=talk)
         standing, changes = made.kept, changes + list(made.changes)
     return changes
 
 
-def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[Wish, ...]]]:
-    """The wishes of a session, each with the id of its message."""
+def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[Wish, ...], frozenset[int]]]:
+    """The wishes of a session, each with the id of its message and those of the session."""
+    talk = frozenset(line.id for line in one.lines)
     previous, response, tools = "", "", list[str]()
     for line in one.lines:
         if line.provenance == "tool":
@@ -42,5 +43,5 @@ def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[
             if (one.session.id, line.turn) not in turns:
                 language = detect(line.content, detect(previous, "en"))
                 if found := wished(line.content, language, previous, response, tools):
-                    yield line.id, found
+                    yield line.id, found, talk
             previous, response = line.content, ""

@@ -26,8 +26,7 @@ def relation(new: Wish, standing: str) -> Relation:
     old = slots(standing)
     found = _relation(new, old, standing)
     told = "unrelated" if new.force == "weak" and found in ("same", "contradicts") else found
-    known = bool(new.slots and old)  # their words tell what both are of
-    return told if known or told != "unrelated" else dict(new.meant).get(standing, told)
+    return told if new.plain or told not in ("contradicts", "lifts") else "unrelated"
 
 
 def _relation(new: Wish, old: Sequence[Slot], standing: str) -> Relation:

@@ -73,6 +73,14 @@ def slots(text: str, language: str = "") -> tuple[Slot, ...]:
     return max(read, key=_told, default=())
 
 
+def without_slots(text: str, language: str) -> str:
+    """A text without the words that speak of the manner of an answer."""
+    left = text.replace("’", "'")
+    for _, pattern in _patterns(language):
+        left = pattern.sub(" ", left)
+    return left
+
+
 def _told(found: tuple[Slot, ...]) -> tuple[int, int]:
     """How much a reading tells: its slots, and how many of them its own words turn ("Sin emojis")."""
     return len(found), sum(slot.value != slot.said or not slot.affirmed for slot in found)

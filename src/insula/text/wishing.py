@@ -1,12 +1,12 @@
-"""The wishes in a message on how the user wants to be answered: told from their own plain words, without a model.
+"""What a message asks of the manner of answers: told from its user's own plain words, without a model.
 
-Three things are asked of a sentence: what of the manner of an answer it speaks of (`slots`), how it wishes (bids,
-prefers, cannot read the other, is tired of it), and for how long. What is said of somebody else, quoted, supposed,
-asked or mocked is no wish; what belongs to the one task at hand is one for now. The phrases stand in `wishing.json`.
+A standing preference is a sentence that says so, by a word such as "always" on what it bids or likes, or by how its
+writer wants to be called or spoken to (`force.force_of`). A request without such a word is one of the moment, which
+stands if it is made again in another session. What is said of somebody else, quoted, supposed, asked or mocked is
+none, nor is anything in a message that gives the assistant a role to play. The phrases stand in `wishing.json`.
 """
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -23,22 +23,16 @@ from insula.text.force import (
     is_short,
     of_something_else,
     read,
+    speaks_plainly,
 )
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import own_words
+from insula.text.questions import asks
 from insula.text.slots import Slot, says, slots
 
 Relation = Literal["same", "refines", "contradicts", "lifts", "unrelated"]
 WORDS_CHARS = 160
 """Characters of a wish."""
-SURE, SURER = 0.65, 0.85
-"""Chances from which a sentence is a standing wish by its meaning: one that may be, and one in doubt; see `_needed`."""
-TALE = 2
-"""Sentences beside one that make of a message something that is told."""
-PLAIN, BARE = 0.4, 0.15
-"""The same of one that is nothing but what it wants, or says how to be called; of a bidding of few words alone."""
-UNLIKELY = 0.02
-"""Chance below which it wishes nothing."""
 _FEW = 4
 """Words of a message that tell no language: then it is read in all."""
 _BRIEF = 6
@@ -60,8 +54,10 @@ class Wish(NamedTuple):
     """Whether it takes back what was wished before."""
     about: str = ""
     """What it holds for; empty: for everything."""
-    meant: tuple[tuple[str, Relation], ...] = ()
-    """What it makes, by its meaning, of the words of wishes that stand."""
+    stops: bool = False
+    """Whether it bids to stop something: a preference for just that ends, even where nothing is wished for good."""
+    plain: bool = True
+    """Whether it speaks of the manner of answers alone; else it may hold for something only, and ends no other wish."""
 
 
 def told_apart(analysis: Analysis) -> tuple[str, ...]:
@@ -75,7 +71,6 @@ def wishes(
     default: str = "en",
     previous: str = "",
     response: str = "",
-    meant: tuple[tuple[str, float], ...] = (),
 ) -> tuple[Wish, ...]:
     """What a message wishes of the manner of answers; nothing where it may not be the user's own plain words.
 
@@ -84,10 +79,9 @@ def wishes(
         default: the language where the message is too short to tell.
         previous: the user's message before it; what it asked for may be what is wished otherwise.
         response: what came back.
-        meant: of its parts, by their meaning, the chance that each is a standing wish; empty without an embedding.
     """
     own = own_words(message)
-    if not own:
+    if not own or any(says("role", language).search(own.replace("’", "'")) for language in LANGUAGES):
         return ()
     if any(says("forget_told", language).fullmatch(own.strip(" .!。！")) for language in LANGUAGES):
         return (Wish(own, (), "pointing", True),)
@@ -96,7 +90,7 @@ def wishes(
     sure = (default, analysis.language) if words <= _BRIEF else (analysis.language, default)
     told = [language for language in sure if language in LANGUAGES] or ["en"]
     brief = LANGUAGES if words <= _FEW else ()
-    heard = (_heard(analysis, language, previous, response, dict(meant)) for language in dict.fromkeys((*told, *brief)))
+    heard = (_heard(analysis, language, previous, response) for language in dict.fromkeys((*told, *brief)))
     return next(filter(None, heard), ())
 
 
@@ -121,17 +115,15 @@ def _is_open(one: Sentence) -> bool:
 
 
 def _open(one: Sentence) -> Wish:
-    return Wish(_bounded(one), one.slots, "weak", one.says("lift"), _about(one))
+    return Wish(_bounded(one), one.slots, "weak", one.says("lift"), _about(one), one.says("stop"), speaks_plainly(one))
 
 
-def _heard(
-    analysis: Analysis, language: str, previous: str, response: str, meant: Mapping[str, float]
-) -> tuple[Wish, ...]:
+def _heard(analysis: Analysis, language: str, previous: str, response: str) -> tuple[Wish, ...]:
     """The wishes in a message, read in one language."""
-    said_as = told_apart(analysis)
-    said = [read(part, language) for part in said_as]
+    said = [read(part, language) for part in told_apart(analysis)]
     if any(one.says("sarcasm") for one in said):
         return ()
+    of_this_talk = any(one.says("talk") for one in said)
     found: list[Wish] = []
     for place, one in enumerate(said):
         before = said[place - 1] if place else None
@@ -140,56 +132,25 @@ def _heard(
                 words=f"{found[-1].words} {one.text.strip()}", slots=found[-1].slots + one.slots
             )
         else:
-            wish = _wish(one, analysis, previous) or _referring(one, before, response)
-            chance = meant.get(said_as[place])
-            wish = wish if chance is None else _by_meaning(one, wish, chance, previous, len(said_as) - 1)
+            alone = not _asks_beside(one, analysis)
+            wish = _referring(one, before, response) or _wish(one, before, previous, alone=alone)
+            if wish and of_this_talk:
+                wish = wish._replace(force="once")
             if wish := _under(before, one, wish):
                 found.append(wish)
     return tuple(found)
 
 
 def _under(head: Sentence | None, one: Sentence, wish: Wish | None) -> Wish | None:
-    """A wish as what stands before a colon limits it: to one text ("Only for the poster: …"), or to who is quoted."""
+    """A wish as what stands before a colon limits it: none of a text to work on ("Proofread: …") or of a quotation,
+    and for now where it is of one text ("Only for the poster: …")."""
     if wish is None or head is None or not head.text.endswith(_COLONS):
         return wish
-    if one.text.startswith(_QUOTES) and not (bids(head) or head.any("target", "name", "modal", "want")):
+    speaks = head.slots or bids(head) or head.any("general", "target", "name", "modal", "want", "prefer", "hate")
+    label = one.text.startswith(_QUOTES) or (len(head.text.split()) == 1 and head.language not in UNSPACED)
+    if creates(head.text, head.language) or (not speaks and (label or is_none(head))):
         return None
     return wish._replace(force="once") if is_once(head) else wish
-
-
-def _by_meaning(one: Sentence, wish: Wish | None, chance: float, previous: str, beside: int) -> Wish | None:
-    """What a sentence wishes by its words, with what its meaning says of it, beside so many others."""
-    if wish is not None and (wish.lifts or wish.force in ("pointing", "weak")):
-        return wish
-    if chance < _needed(one, wish, beside):
-        return _unsure(one, wish, chance)
-    if wish is not None and wish.force == "standing":
-        return wish
-    for_now = is_once(one) or bool(previous and creates(previous, one.language))
-    if for_now or is_none(one) or one.says("lift"):
-        return wish
-    return Wish(_bounded(one), one.slots, "standing", about=_about(one))
-
-
-def _unsure(one: Sentence, wish: Wish | None, chance: float) -> Wish | None:
-    """What is left of a wish whose meaning does not say that it stands: one for now, if any."""
-    if wish is None or wish.force == "once":
-        return wish
-    kept = one.slots and (wish.force == "standing" or chance >= UNLIKELY or is_short(one))
-    return wish._replace(force="asked") if kept else None
-
-
-def _needed(one: Sentence, wish: Wish | None, beside: int) -> float:
-    """How sure its meaning must be: less where it bids for good, says how to be called or is nothing but what it wants;
-    more where its words are for now, or name nothing of an answer amid what somebody tells."""
-    if wish is None:
-        return SURER if not one.slots and beside >= TALE else SURE
-    if wish.force != "standing":
-        return SURER if wish.force == "once" else SURE
-    bidding = bids(one)
-    if bidding and not beside and len(one.text.split()) <= _FEW and one.language not in UNSPACED:
-        return BARE
-    return PLAIN if is_short(one) or one.says("name") or (bidding and (one.says("general") or not beside)) else SURE
 
 
 def _goes_on(one: Sentence, before: Sentence, wish: Wish) -> bool:
@@ -200,14 +161,24 @@ def _goes_on(one: Sentence, before: Sentence, wish: Wish) -> bool:
     return more and fits and not (wish.lifts or one.any("once", "lift")) and not is_none(one)
 
 
-def _wish(one: Sentence, analysis: Analysis, previous: str) -> Wish | None:
+def _asks_beside(one: Sentence, analysis: Analysis) -> bool:
+    """Whether the message asks or orders something else, too."""
+    others = (ask.text.replace("’", "'") for ask in asks(analysis))
+    return any(other not in one.text and one.text not in other and not slots(other, one.language) for other in others)
+
+
+def _wish(one: Sentence, before: Sentence | None, previous: str, *, alone: bool) -> Wish | None:
     if is_none(one):
         return None
-    lifts = one.says("lift")
-    force = force_of(one, analysis, previous) if one.slots else of_something_else(one, previous)
-    if force is None and not (lifts or one.says("limits")):
+    lifts, plain = one.says("lift"), speaks_plainly(one)
+    force = force_of(one, previous, alone=alone) if one.slots else of_something_else(one)
+    if one.says("means") and one.slots and plain and force != "standing":
+        force = "weak"
+    if before and is_short(one) and creates(before.text, one.language):
+        force = "once"  # "Write a tweet. Never more than 20 words."
+    if force is None and not lifts:
         return None
-    return Wish(_bounded(one), one.slots, force or "weak", lifts, _about(one))
+    return Wish(_bounded(one), one.slots, force or "weak", lifts, _about(one), one.says("stop"), plain)
 
 
 # What a sentence wishes that speaks of no slot, or points at another one.
