@@ -168,7 +168,7 @@ def _asks_beside(one: Sentence, analysis: Analysis) -> bool:
 
 
 def _wish(one: Sentence, before: Sentence | None, previous: str, *, alone: bool) -> Wish | None:
-    if is_none(one):
+    if is_none(one) or one.text.endswith(_COLONS):
         return None
     lifts, plain = one.says("lift"), speaks_plainly(one)
     force = force_of(one, previous, alone=alone) if one.slots else of_something_else(one)
