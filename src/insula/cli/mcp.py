@@ -162,7 +162,8 @@ def _described(name: str, tool: Tool) -> Json:
 async def _called(mind: Metacognition, user: str, params: Json) -> Json:
     """What a tool answers; what cannot be done is said to the model as an error of the tool."""
     tool = TOOLS.get(str(params.get("name")))
-    given: Json = params.get("arguments") or {}
+    told: Any = params.get("arguments")
+    given: Json = told if is_object(told) else {}
     if tool is None:
         return _said(f"There is no tool {params.get('name')!r}; there are {', '.join(TOOLS)}.", failed=True)
     if missing := [name for name in tool.takes if not isinstance(given.get(name), str) or not given[name].strip()]:
