@@ -1,6 +1,7 @@
 """`insula proxy`: the proxy of chat completions, in the foreground."""
 
 import asyncio
+import socket
 
 import httpx2
 import uvicorn
@@ -8,6 +9,7 @@ import uvicorn
 from insula import settings as settings_module
 from insula.cli.address import HOST
 from insula.cli.common import DATABASE
+from insula.cli.serve import bind_socket
 from insula.errors import InputError
 from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
@@ -19,18 +21,19 @@ def run(to: str, user: str, port: int) -> int:
     """Pass requests on until a signal comes; returns the exit code.
 
     Raises:
-        InputError: the address is none.
+        InputError: the address is none, or the port cannot be had.
     """
     if not to.startswith(("http://", "https://")):
         raise InputError(f"{to!r} is no address of a provider; give one like https://api.openai.com/v1.")
-    return asyncio.run(_serve(to, user, port))
+    with bind_socket(HOST, port) as listening:
+        return asyncio.run(_serve(to, user, listening))
 
 
-async def _serve(to: str, user: str, port: int) -> int:
+async def _serve(to: str, user: str, listening: socket.socket) -> int:
     embed = embedding.named(settings_module.load().embed)
     mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed)
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)
-        print(f"insula · http://{HOST}:{port}/v1 → {to} · Ctrl-C stops it", flush=True)
-        await uvicorn.Server(uvicorn.Config(app, host=HOST, port=port, log_level="warning")).serve()
+        print(f"insula · http://{HOST}:{listening.getsockname()[1]}/v1 → {to} · Ctrl-C stops it", flush=True)
+        await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([listening])
     return 0

@@ -41,7 +41,7 @@ def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> i
     settings, home = settings_module.load(), settings_module.home()
     keys = _keys(settings, home)
     log_to(home / LOG_FILE, logging.INFO)
-    with _bound(host, port) as listening:
+    with bind_socket(host, port) as listening:
         address = listening.getsockname()
         if not (ip_address(address[0]).is_loopback or keys):
             raise SettingsError(
@@ -116,7 +116,7 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
 
 
 @contextmanager
-def _bound(host: str, port: int) -> Generator[socket.socket]:
+def bind_socket(host: str, port: int) -> Generator[socket.socket]:
     """A socket that listens, taken before a model is woken: an address in use is said at once.
 
     Raises:
