@@ -177,7 +177,7 @@ def _rewritten(source: str, modules: list[str], functions: list[str]) -> str:
     for name in modules:
         parent, _, leaf = name.rpartition(".")
         source = re.sub(rf"\b{re.escape(name)}\b", name + SUFFIX, source)
-        brought = re.compile(rf"^([ ]*from {re.escape(parent)} import )(.*)$", re.MULTILINE)
+        brought = re.compile(rf"^([ ]*from {re.escape(parent)} import )(\([^)]*\)|.*)$", re.MULTILINE)
         source = brought.sub(lambda line, leaf=leaf: line[1] + _aliased(line[2], leaf), source)
     lines = source.splitlines(keepends=True)
     tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))

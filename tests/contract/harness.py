@@ -203,11 +203,12 @@ class ClaudeCode:
         home: the folder of the hook's state.
         project: the working folder.
         session: its name.
+        days: how many days from now it begins.
     """
 
-    def __init__(self, home: Path, project: Path, session: str = "session-1") -> None:
+    def __init__(self, home: Path, project: Path, session: str = "session-1", days: float = 0.0) -> None:
         self.home, self.project, self.session = home, project, session
-        self._calls, self._now = 0, time.time()
+        self._calls, self._now = 0, time.time() + days * DAY
 
     def start(self, source: str = "startup") -> str:
         """The session starts, or goes on (`resume`, `compact`)."""
