@@ -11,7 +11,7 @@ import pytest
 from payloads import call, failing, recorded
 
 from insula.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
-from insula.hosts.hook import LARGEST, respond
+from insula.hosts.hook import respond
 
 HOSTS = {
     "claude-code": claude_code,
@@ -32,42 +32,11 @@ def failures(home: Path) -> list[dict[str, Any]]:
 
 
 PAYLOAD = failing(recorded("claude-code"))
-BROKEN = {
-    "empty": b"",
-    "truncated": json.dumps(PAYLOAD).encode()[:200],
-    "binary": bytes(range(256)) * 100,
-    "nul": b"\0" * 1000,
-    "nested": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-    "list": b"[1, 2]",
-    "text": b'"hello"',
-    "number": b"1e999999",
-    "surrogates": b'{"session_id": "\\ud800", "hook_event_name": "PostToolUse", "tool_input": {"command": "\\udfff"}}',
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_payload_is_passed_over(tmp_path: Path, name: str) -> None:
-    assert call(tmp_path, "claude-code", BROKEN[name]) is None
-    if name != "surrogates":
-        assert len(failures(tmp_path)) == 1
-
-
-def test_a_payload_of_20_megabytes_is_read_to_its_end_and_passed_over(tmp_path: Path) -> None:
-    huge = json.dumps(PAYLOAD | {"error": "x" * 20_000_000}).encode()
-    assert len(huge) > LARGEST
-    assert call(tmp_path, "claude-code", huge) is None
-    assert failures(tmp_path)[0]["kind"] == "ValueError"
 
 
 def test_a_large_payload_costs_little_on_disk(tmp_path: Path) -> None:
     assert call(tmp_path, "claude-code", PAYLOAD | {"error": "Exit code 1\n" + "x" * 7_000_000}) is None
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 4_000
-    assert not failures(tmp_path)
-
-
-@pytest.mark.parametrize("event", ["Unheard", "", None, 7, {"a": 1}])
-def test_an_event_that_nobody_knows_is_no_failure(tmp_path: Path, event: object) -> None:
-    assert call(tmp_path, "claude-code", PAYLOAD | {"hook_event_name": event}) is None
     assert not failures(tmp_path)
 
 

@@ -12,10 +12,8 @@ from typer.testing import CliRunner
 
 from insula.cli.main import app
 from insula.errors import InputError
-from insula.hosts import places, plugins, probe
-from insula.hosts.live import QUESTION
+from insula.hosts import places, plugins
 from insula.hosts.plugins import FORMS
-from insula.hosts.records import Installed
 
 Json = dict[str, Any]
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -66,21 +64,6 @@ def test_a_plugin_has_the_events_of_the_settings_and_no_path_of_this_machine(nam
         assert handler["command"].startswith(f'python3 -I -S "{form.root}/hook/run.py" {name} ')
     assert not any(str(tmp_path).encode() in file.read_bytes() for file in files)
     assert all(file.is_file() for file in files)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_the_folder_alone_notices_similar_errors_and_is_quiet_before(name: str, tmp_path: Path, user: Path) -> None:
-    host, form = places.host(name), FORMS[name]
-    plugins.build(host, tmp_path / "out")
-    hooks = read(tmp_path / "out", form.within + plugins.HOOKS)["hooks"]
-    line: str = hooks[host.events[0].event][0]["hooks"][0]["command"]
-    line = line.replace(form.root, str(tmp_path / "out" / form.within)).replace("python3", sys.executable, 1)
-    trial = probe.attempt(Installed(line), host, "s", str(tmp_path), {"HOME": str(user), "PATH": "/usr/bin:/bin"})
-    assert not any(answer.output for answer in trial.healthy)
-    assert any(QUESTION in answer.output.decode() for answer in trial.failing)
-    assert list(user.glob(".insula/sessions/*/trace.jsonl")), "what is observed is not kept in the plugin"
-    assert (user / ".insula").stat().st_mode & 0o077 == 0
-    assert not list(user.glob(".insula/failures.jsonl"))
 
 
 @pytest.mark.parametrize("named", ["x", "./x", "../project/x"])

@@ -1,11 +1,9 @@
 """What people type with a secret in it, from a host's payload to the disk and to the text that the model reads."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from payloads import Payload, again, call, failing, recorded, told
+from payloads import Payload, again, call, failing, recorded
 
 from insula.hosts.hook import respond
 from secrets_corpus import Case, cases
@@ -69,50 +67,6 @@ def test_a_failing_command_with_a_secret_is_still_told_of(tmp_path: Path) -> Non
     assert "api.example.org" in text
     assert "failed" in text
     assert "Bearer" not in text
-
-
-HOSTS = ("claude-code", "codex", "gemini", "copilot", "qwen", "opencode", "cline")
-SPOKEN = 'psql --password Kw83mdPq -c "select 1"; mysql -u root \\\n -pTr0ub4dor3 shop; curl -H "X: TOKEN" x.org'
-
-
-def with_command(payload: Payload, command: str) -> Payload:
-    """A recorded failure of `cat /nonexistent-dir`, of another command that its error repeats."""
-    written = json.dumps(payload)
-    assert "cat /nonexistent-dir" in written
-    shown = json.dumps(command)[1:-1]
-    return json.loads(
-        written.replace("cat /nonexistent-dir", shown).replace(
-            "No such file or directory", f"No such file or directory: {shown}"
-        )
-    ) | ({"postToolUse": {}} if "postToolUse" in payload else {})
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_each_host_s_payloads_leave_no_secret_behind(tmp_path: Path, host: str) -> None:
-    payload = with_command(failing(recorded(host)), SPOKEN.replace("TOKEN", TOKEN))
-    answers = [told(call(tmp_path, host, again(payload, number))) for number in range(RUNS)]
-    _assert_clean(tmp_path, answers)
-
-
-@pytest.mark.parametrize("host", ["cursor", "droid"])
-def test_hosts_known_by_their_documents_leave_none_either(tmp_path: Path, host: str) -> None:
-    command = SPOKEN.replace("TOKEN", TOKEN)
-    error = f"Exit code 1\nerror: {command}"
-    base: dict[str, Any] = {"session_id": "s", "conversation_id": "s", "cwd": "/p", "tool_input": {"command": command}}
-    if host == "cursor":
-        base |= {"hook_event_name": "postToolUseFailure", "tool_name": "Shell", "error_message": error}
-    else:
-        base |= {"hook_event_name": "PostToolUse", "tool_name": "Execute", "tool_response": error}
-        del base["conversation_id"]
-    answers = [told(call(tmp_path, host, base | {"tool_use_id": f"t{number}"})) for number in range(RUNS)]
-    _assert_clean(tmp_path, answers)
-
-
-def _assert_clean(home: Path, answers: list[str]) -> None:
-    assert any(answers) or "action" in disk(home)
-    kept = disk(home) + "".join(answers)
-    assert '"e":"action"' in kept
-    assert not [secret for secret in ("Kw83mdPq", "Tr0ub4dor3", TOKEN) if keeps(kept, secret)]
 
 
 PROMPTS = {

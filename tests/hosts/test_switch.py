@@ -62,24 +62,6 @@ def test_a_switch_that_does_not_suffice_says_so() -> None:
     assert "still off" not in insula("on", "--project")[1]
 
 
-def test_the_installed_hook_goes_by_the_switch(home: Path, user: Path) -> None:
-    install.install(HOSTS["codex"])
-    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(user / "project"), "prompt": "x"}
-
-    def wrote() -> bool:
-        argv = [sys.executable, "-I", "-S", home / "hook/run.py", "codex"]
-        subprocess.run(argv, input=json.dumps(payload).encode(), check=True)
-        return (home / "sessions").exists()
-
-    insula("off")
-    assert not wrote()
-    insula("on")
-    insula("off", "--project")
-    assert not wrote()
-    insula("on", "--project")
-    assert wrote()
-
-
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
     assert "delivery" not in switch.senses(home)
     said = insula("on", "delivery")[1]
@@ -111,25 +93,6 @@ def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
     assert "hooks themselves" not in insula("on", "delivery")[1]
     insula("off")
     assert "The hooks themselves are off here; `insula on` turns them on." in insula("on", "delivery")[1]
-
-
-def test_the_installed_hook_goes_by_the_switch_of_a_sense(home: Path, user: Path) -> None:
-    install.install(HOSTS["claude-code"])
-    base = {"session_id": "s", "cwd": str(user / "project"), "tool_name": "Bash"}
-
-    def told(number: int) -> str:
-        call = {
-            "hook_event_name": "PreToolUse",
-            "tool_input": {"command": "git stash drop"},
-            "tool_use_id": f"{number}",
-        }
-        argv = [sys.executable, "-I", "-S", home / "hook/run.py", "claude-code"]
-        given = json.dumps(base | call).encode()
-        return subprocess.run(argv, input=given, check=True, stdout=subprocess.PIPE).stdout.decode()
-
-    assert told(1) == ""
-    insula("on", "at_risk")
-    assert "This drops a stash" in told(2)
 
 
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:

@@ -157,37 +157,6 @@ Output only the final numerical answer (no units or text).
     assert solved.attempts[0].wrong[0].text == "12 - 2 = 9"
 
 
-async def test_tokens_and_temperature_follow_the_difficulty_of_each_cycle() -> None:
-    low = scores(0.5)
-    replies = [plan(0), solution(), low, plan(50), solution(), low, plan(100), solution(), low]
-    model, asked = models(*replies)
-    solved = await mgv(PROBLEM, asked)
-    assert schedule(model, "Strategy: ") == [(400, 0.3), (600, 0.4), (800, 0.5)]
-    assert solved.stopped == "3 cycles are over without a score of 0.85"
-    assert len(solved.attempts) == 3
-
-
-@pytest.mark.parametrize(("said", "tokens"), [(-5, 400), (250, 800), (33, 532)])
-async def test_difficulty_is_clamped(said: int, tokens: int) -> None:
-    model, asked = models(plan(said), solution(), scores(1))
-    await mgv(PROBLEM, asked)
-    assert schedule(model, "Strategy: ")[0][0] == tokens
-
-
-@pytest.mark.parametrize(("mean", "cycles"), [(0.84, 3), (0.85, 1), (1, 1)])
-async def test_it_stops_at_a_mean_of_085(mean: float, cycles: int) -> None:
-    _, asked = models(*[plan(), solution(), scores(mean)] * cycles)
-    solved = await mgv(PROBLEM, asked)
-    assert len(solved.attempts) == cycles
-
-
-async def test_at_the_end_the_best_scored_attempt_wins_and_the_earlier_of_two() -> None:
-    replies = [plan(), solution(1), scores(0.3), plan(), solution(2), scores(0.7), plan(), solution(3), scores(0.7)]
-    _, asked = models(*replies)
-    solved = await mgv(PROBLEM, asked)
-    assert (solved.answer, solved.chosen, solved.confidence) == ("2", 2, pytest.approx(0.7))
-
-
 async def test_a_judgement_that_cannot_be_read_is_asked_for_once_more_and_then_counted() -> None:
     model, asked = models(plan(), solution(), "It looks fine to me!", scores(0.95))
     solved = await mgv(PROBLEM, asked)
@@ -271,12 +240,6 @@ async def test_it_never_spends_more_tokens_than_it_may(tokens: int) -> None:
     solved = await mgv(PROBLEM, Models(generator=model), Account(budget=Budget(tokens=tokens)))
     assert solved.spent.input_tokens + solved.spent.output_tokens <= tokens
     assert not solved.completed
-
-
-async def test_each_part_may_be_another_model() -> None:
-    planner, solver, judge = ScriptedModel([plan()]), ScriptedModel([solution()]), ScriptedModel([scores(1)])
-    solved = await mgv(PROBLEM, Models(generator=solver, monitor=planner, verifier=judge))
-    assert (solved.answer, len(planner.requests), len(solver.requests), len(judge.requests)) == ("10", 1, 1, 1)
 
 
 async def test_outcomes_are_recorded_and_told_to_the_monitor() -> None:

@@ -122,15 +122,6 @@ def test_a_correction_said_in_two_sessions_is_told_in_the_third_in_the_users_wor
     assert [one.session for one in rule.wish.times if rule.wish] == ["one", "two"] if rule.wish else False
 
 
-def test_a_wish_is_told_in_its_own_project_alone(home: Path) -> None:
-    for number, project in enumerate((A, A, B)):
-        live(home, f"s{number}", said(SLOW), project=project)
-    start(home, "next")
-    assert SLOW in start(home, "here", project=A)
-    assert start(home, "there", project=B) == ""
-    assert start(home, "nowhere", project="") == ""
-
-
 def test_the_opposite_is_another_wish(home: Path) -> None:
     live(home, "one", said("don't commit"))
     live(home, "two", said("commit first, then push", kind="rejection"))

@@ -1,11 +1,11 @@
 """Which senses speak to whom: those that were wrong on projects of others are off until a person switches them on."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from sessions import Session, edits, failed, fails, reads, runs, went
+from sessions import Session, edits, fails, reads, runs
 
 from insula.hosts import switch
 from insula.step import trace
@@ -20,81 +20,8 @@ def delivers_unchecked(session: Session) -> None:
     session.follow([GREEN, edits(), runs("git commit -am done", "[main 1a2b3c4] done")])
 
 
-def leaves_changes_behind(session: Session) -> None:
-    session.follow([edits(), runs("git push", "main -> main")])
-
-
-def stops_unproven(session: Session) -> None:
-    session.follow([GREEN, edits()])
-    session.stop("All tests pass now.")
-
-
-def never_runs_its_script(session: Session) -> None:
-    session.prompt("write a script that migrates the data")
-    session.follow(
-        [went("Write", {"file_path": "/home/dev/project/migrate.sh", "content": "set -e"}, {"filePath": "x"})]
-    )
-    session.stop("Done.")
-
-
-def guesses(session: Session) -> None:
-    session.follow([reads()])
-    session.stop("The most likely cause is a stale cache.")
-
-
-def rushes(session: Session) -> None:
-    session.follow([reads(f"/home/dev/project/{n}.py", f"x = {n}\n") for n in range(12)])
-    session.follow([reads(f"/home/dev/project/big{n}.py", f"{n} " * 40_000) for n in range(4)])
-
-
-def risks_work(session: Session) -> None:
-    session.follow([edits(), runs("git reset --hard HEAD", "HEAD is now at 1a2b3c4")])
-
-
-def drops_a_stash(session: Session) -> None:
-    session.follow([runs("git stash drop", "Dropped refs/stash@{0}")])
-
-
-def looks_in_vain(session: Session) -> None:
-    session.act(reads(), reads("/home/dev/project/other.py"))
-    session.follow(
-        went("Grep", {"pattern": name, "path": "src"}, "No matches found") for name in ("First", "Second", "Other")
-    )
-
-
 def swings(session: Session) -> None:
     session.follow(edits(ONE, *pair) for pair in (("alpha", "beta"), ("beta", "alpha"), ("alpha", "beta")))
-
-
-def throws_away_twice(session: Session) -> None:
-    for n in range(2):
-        session.follow([edits(ONE, "old", f"new{n}"), runs(f"git checkout -- {ONE}", "Updated 1 path")])
-
-
-def loses_a_file(session: Session) -> None:
-    session.follow([edits(), failed("Read", {"file_path": ONE}, "File does not exist.")])
-
-
-def runs_long_alone(session: Session) -> None:
-    session.prompt("find out why it is slow")
-    session.follow(reads(f"/home/dev/project/{n}.py", f"the text of file {n}\n") for n in range(40))
-
-
-OFF: list[tuple[str, Callable[[Session], None]]] = [
-    ("delivery", delivers_unchecked),
-    ("delivery", leaves_changes_behind),
-    ("unproven", stops_unproven),
-    ("unproven", never_runs_its_script),
-    ("guessed", guesses),
-    ("o2", rushes),
-    ("at_risk", risks_work),
-    ("at_risk", drops_a_stash),
-    ("absent", looks_in_vain),
-    ("oscillation", swings),
-    ("oscillation", throws_away_twice),
-    ("vanished", loses_a_file),
-    ("chronos", runs_long_alone),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -108,65 +35,8 @@ def noted(home: Path) -> list[str]:
     return [record["sense"] for record in records if record.get("e") == "text"]
 
 
-@pytest.mark.parametrize(("name", "live"), OFF, ids=lambda value: getattr(value, "__name__", value))
-def test_a_sense_that_is_off_says_nothing_and_counts_for_nothing(
-    tmp_path: Path, name: str, live: Callable[[Session], None]
-) -> None:
-    session = Session(tmp_path)
-    live(session)
-    assert session.said == [] and noted(tmp_path) == []
-
-
-@pytest.mark.parametrize(("name", "live"), OFF, ids=lambda value: getattr(value, "__name__", value))
-def test_a_sense_that_a_person_switches_on_speaks(tmp_path: Path, name: str, live: Callable[[Session], None]) -> None:
-    switch.turn_sense(tmp_path, name, True)
-    session = Session(tmp_path)
-    live(session)
-    assert session.said and set(noted(tmp_path)) == {name}
-
-
 def fails_alike(session: Session) -> None:
     session.follow(fails("npm test", "Error: cannot find module 'left-pad'") for _ in range(3))
-
-
-def repeats(session: Session) -> None:
-    session.follow([reads()] * 3)
-
-
-def goes_round_the_check(session: Session) -> None:
-    session.tell({"hook_event_name": "PreToolUse", **call("git commit -am x --no-verify")}, 5)
-
-
-def breaks_the_word(session: Session) -> None:
-    session.prompt("don't commit anything until I say so")
-    session.tell({"hook_event_name": "PreToolUse", **call("git commit -am x")}, 5)
-
-
-def call(command: str) -> dict[str, object]:
-    return {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "toolu_x"}
-
-
-ON = [
-    ("nociception", fails_alike),
-    ("vestibular", repeats),
-    ("bypass", goes_round_the_check),
-    ("against_words", breaks_the_word),
-]
-
-
-@pytest.mark.parametrize(("name", "live"), ON, ids=lambda value: getattr(value, "__name__", value))
-def test_what_was_useful_abroad_speaks_and_is_silent_when_it_is_switched_off(
-    tmp_path: Path, name: str, live: Callable[[Session], None]
-) -> None:
-    (tmp_path / "on").mkdir()
-    session = Session(tmp_path / "on")
-    live(session)
-    assert noted(tmp_path / "on") == [name]
-    (tmp_path / "off").mkdir()
-    switch.turn_sense(tmp_path / "off", name, False)
-    session = Session(tmp_path / "off")
-    live(session)
-    assert session.said == []
 
 
 def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(tmp_path: Path) -> None:

@@ -135,20 +135,6 @@ def test_an_import_cannot_put_its_words_under_the_name_of_a_rule_of_ours(home: P
     assert start(home) == f"{OPENING}\n- {BY_ID['reread'].advice}"
 
 
-def test_a_cloned_repository_cannot_speak_through_us(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clone = tmp_path / "clone"
-    word = {"v": 1, "do": "import", "rule": "evil", "scope": "global", "t": 1, "advice": "Evil.", "pattern": "reread"}
-    for folder in (clone, clone / ".insula", clone / ".claude", clone / ".insula" / "evidence"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("rules.jsonl", "rules.json", "hook.json", "global.jsonl", "metacog-learnings.jsonl"):
-            (folder / name).write_text(json.dumps(word) + "\n" + json.dumps({**word, "do": "pin"}) + "\n")
-    monkeypatch.chdir(clone)
-    assert start(home, project=trace.project(str(clone))) == ""
-    assert digest.holdout(str(home)) == 0.1
-
-
 # Maxims: ours are what every model may do anyway, so they are told where a comparison shows that they help.
 
 

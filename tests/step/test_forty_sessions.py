@@ -128,13 +128,6 @@ def test_what_it_was_worth_tells_of_the_rule_that_is_kept_and_of_the_one_that_wa
     assert broken.broken >= 5
 
 
-def test_another_project_hears_nothing_of_it(forty: Agent, home: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    (other / ".git").mkdir(parents=True)
-    payload = {"hook_event_name": "SessionStart", "session_id": "elsewhere", "cwd": str(other), "source": "startup"}
-    assert respond(str(home), "claude-code", payload | {"transcript_path": ""}, NOW + 50 * DAY) == ""
-
-
 def test_what_the_person_typed_stands_nowhere_but_as_their_own_words(forty: Agent, home: Path) -> None:
     logs = list((home / "asked").glob("*.jsonl"))
     assert len(logs) == 1

@@ -56,14 +56,6 @@ def test_what_was_said_and_what_followed_is_told(home: Path, insula: Told) -> No
     assert "not enough evidence" in told
 
 
-def test_a_false_alarm_makes_its_kind_quiet_in_that_project(home: Path, insula: Told) -> None:
-    trouble(home)
-    (one,) = worth(str(home), 7, time.time()).troubles
-    assert "Noted as a false alarm" in insula("worth", "wrong", one.id)
-    assert trouble(home, "t").said == []
-    assert "false alarm" in insula("worth").split("What was said")[1].splitlines()[2]
-
-
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trouble(home)
     sys.argv = ["insula", "worth", "wrong", "nothing"]
