@@ -88,6 +88,7 @@ class Opening:
         self._calibration = owner.calibration
         self._usage = Usage()
         self._place: Place | None = None
+        self.is_read = False
         self._content = ""
         self._stuck = ""
         self._wished: tuple[Wish, ...] = ()
@@ -175,6 +176,7 @@ class Opening:
         found = await owner.store.memories.recall(
             place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
         )
+        self.is_read = True
         self._limits = await self._limiting(place, self._analysis, vector, found.recalled)
         found = found._replace(recalled=chosen(found.recalled, limit))
         named = {one.memory.id for one in found.recalled}

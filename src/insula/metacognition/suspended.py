@@ -26,6 +26,8 @@ class Suspended:
     message: str
     model: str
     number: int
+    is_read: bool = True
+    """Whether memory could be read when it was begun."""
     words: Words
     confidence: Confidence
     recalled: tuple[Recalled, ...]
@@ -52,6 +54,7 @@ def dumped(turn: Opening, adaptations: tuple[Adaptation, ...]) -> str:
         message=turn.message,
         model=turn.model,
         number=turn.number,
+        is_read=turn.is_read,
         words=turn.words,
         confidence=turn.confidence,
         recalled=turn.recalled,

@@ -67,6 +67,7 @@ class Turn(Opening):
         personal: whether the message asks for what only its user can have told.
         history: the session so far, oldest first, without this message.
         confidence: how likely memory holds what the message needs.
+        is_read: whether memory could be read.
         recalled: what was recalled, best first.
         lessons: those that the message brought up, each with whether it was told or withheld.
         mend: what fell short in the turn before, with the sentence for the model, or that it is withheld.
@@ -180,7 +181,7 @@ class Turn(Opening):
             analysis=self._analysis,
             saved=[wish.words for wish in self.heard if not wish.lifts],
             history=self.history,
-            is_read=self._place is not None,
+            is_read=self.is_read,
             confidence=self.confidence,
             recalled=self.recalled,
             shown=self.shown,
@@ -337,7 +338,7 @@ class Turn(Opening):
         if held is None:
             self.troubles.append(GONE.format(number=was.number, session=self.session))
             return
-        self._place, self.number = place, was.number
+        self._place, self.number, self.is_read = place, was.number, was.is_read
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(ERASED,))
