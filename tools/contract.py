@@ -180,13 +180,20 @@ def _rewritten(source: str, modules: list[str], functions: list[str]) -> str:
         brought = re.compile(rf"^([ ]*from {re.escape(parent)} import )(\([^)]*\)|.*)$", re.MULTILINE)
         source = brought.sub(lambda line, leaf=leaf: line[1] + _aliased(line[2], leaf), source)
     lines = source.splitlines(keepends=True)
+    called = re.compile(rf"(?<![\w.])({'|'.join(functions)})(?=\()")
     tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     for token in reversed(tokens):
         if token.type == tokenize.NAME and token.string in functions:
-            row, column = token.start
-            line = lines[row - 1]
-            lines[row - 1] = line[:column] + token.string + SUFFIX + line[column + len(token.string) :]
+            _put(lines, token, token.string + SUFFIX)
+        elif token.type == tokenize.STRING and re.match(r"\w*[fF]", token.string):  # before Python 3.12 it is one token
+            _put(lines, token, called.sub(rf"\1{SUFFIX}", token.string))
     return "".join(lines)
+
+
+def _put(lines: list[str], token: tokenize.TokenInfo, text: str) -> None:
+    """Put a text in the place of a token."""
+    (first, column), (last, end) = token.start, token.end
+    lines[first - 1 : last] = [lines[first - 1][:column] + text + lines[last - 1][end:]]
 
 
 def _aliased(names: str, leaf: str) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -17,7 +18,7 @@ import httpx2
 
 from insula import Chat, Metacognition, Store
 from insula.hosts.hook import respond
-from insula.testing import FakeServer, FrozenClock, Reply, Request, ScriptedModel
+from insula.testing import Behaviour, FakeServer, FrozenClock, Reply, Request, ScriptedModel
 
 Json = dict[str, Any]
 DAY = 86_400.0
@@ -44,13 +45,21 @@ class Agent:
 
     async def say(self, message: str, user: str = "ana", session: str = "") -> str:
         """Say something; returns the text that the user gets, a minute later."""
+        return (await self.reply(message, user, session)).response
+
+    async def reply(self, message: str, user: str = "ana", session: str = "", **options: Any) -> Any:
+        """Say something; returns all that came of it, a minute later."""
         self.clock.advance(60.0)
-        return (await self._chat.reply(user, session or f"day {self._days}", message)).response
+        return await self._chat.reply(user, session or f"day {self._days}", message, **options)
 
     async def ask(self, message: str, user: str = "ana", session: str = "") -> Request:
         """Say something; returns the request that reached the model."""
         await self.say(message, user, session)
         return self.model.requests[-1]
+
+    def use(self, model: ScriptedModel) -> None:
+        """Let another model answer from now on."""
+        self.model, self._chat = model, Chat(self.mind, model)
 
     def next_day(self) -> None:
         """Let a day pass; what is said then is said in another session."""
@@ -78,9 +87,9 @@ async def agent(
         options: the arguments of `Metacognition`.
     """
     clock = FrozenClock()
-    async with await Store.open(place, lambda: clock().timestamp()) as store:
-        given: Json = {"holdout": 0.0} | options
-        mind = Metacognition(store, **given)
+    store = await Store.open(place, lambda: clock().timestamp())
+    given: Json = {"holdout": 0.0} | options
+    async with Metacognition(store, **given) as mind:
         yield Agent(mind, ScriptedModel(replies), clock)
 
 
@@ -150,12 +159,46 @@ def spawn_insula(*words: str | Path, **variables: str) -> Generator[subprocess.P
 # The server
 
 
+class SteeredModel(FakeServer):
+    """A model server whose answer, misbehaviour and pace a test may change at any time.
+
+    Args:
+        answer: what it says.
+
+    Attributes:
+        behaviour: what it does with each request.
+        may_answer: while it is not set, requests wait.
+    """
+
+    def __init__(self, answer: str) -> None:
+        super().__init__(answer=answer)
+        self.behaviour: Behaviour = "ok"
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+
+    def keep(self, body: Json, key: str) -> Behaviour:
+        """Keep a request; what is to be done with it, once it may be answered."""
+        super().keep(body, key)
+        self.may_answer.wait(GUARD_SECONDS)
+        return self.behaviour
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Within the block, whoever asks waits for the answer until its end."""
+        self.received.clear()
+        self.may_answer.clear()
+        try:
+            yield
+        finally:
+            self.may_answer.set()
+
+
 class Served(NamedTuple):
     """A server of Insula's in a process of its own, over a model that keeps what reached it."""
 
     process: subprocess.Popen[str]
     client: httpx2.Client
-    model: FakeServer
+    model: SteeredModel
     home: Path
 
     def say(self, message: str, user: str, session: str = "monday") -> Json:
@@ -176,7 +219,7 @@ def serving(home: Path, *words: str, answer: str = "I see.", **settings: str) ->
         settings: settings as variables, without `INSULA_`.
     """
     variables = {f"INSULA_{name.upper()}": value for name, value in settings.items()}
-    with FakeServer(answer=answer) as model:
+    with SteeredModel(answer) as model:
         asked = ["serve", "--port", "0", "--model", f"{model.url}#fake", *words]
         with (
             spawn_insula(*asked, INSULA_HOME=str(home), **variables) as process,
