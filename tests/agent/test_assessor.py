@@ -45,13 +45,6 @@ It rains.
 """)
 
 
-async def test_without_an_assessor_a_turn_costs_one_call(store: Store) -> None:
-    model = ScriptedModel(["Use git revert."])
-    chat = Chat(Metacognition(store), model)
-    reply = await chat.reply("me", "s", "How do I undo a commit?")
-    assert reply.usage.calls == len(model.requests) == 1
-
-
 async def test_a_judge_that_fails_leaves_the_response_with_the_builtin_assessment(store: Store) -> None:
     judge = ScriptedModel([RuntimeError("gone"), RuntimeError("gone")])
     chat = Chat(Metacognition(store), ScriptedModel(["Use git revert."]), assessor=llm_assessor(judge))

@@ -41,19 +41,6 @@ def encoded(_: str) -> list[float]:
     return [1.0, 0.0]
 
 
-async def test_a_message_is_answered_with_what_metacognition_made_of_it(
-    make_service: MakeService, client: Client
-) -> None:
-    found = await say(client(make_service(lambda _: "Noted: you live in Lisbon.")), "I live in Lisbon.")
-    assert found.status_code == 200
-    answer = found.json()
-    assert (answer["turn"], answer["session"], answer["response"]) == (1, "monday", "Noted: you live in Lisbon.")
-    assert answer["confidence"]["level"] == "low"
-    assert answer["assessment"]["passed"]
-    assert answer["troubles"] == []
-    assert "metacog" not in answer
-
-
 async def test_the_answer_is_the_record_that_the_terminal_prints(make_service: MakeService, client: Client) -> None:
     service = make_service()
     answer = (await say(client(service), "I live in Lisbon.")).json()
@@ -67,22 +54,6 @@ async def test_the_snapshot_comes_with_the_turn_in_which_it_is_due(make_service:
     assert ["metacog" in one for one in answers] == [False, False, False, False, True, False]
     assert answers[4]["metacog"]["turn_counter"] == 5
     assert "latency_p95_ms" not in answers[4]["metacog"]["performance"]  # unknown is absent, not null
-
-
-async def test_a_stream_ends_with_the_answer_that_is_stored(make_service: MakeService, client: Client) -> None:
-    half = "The capital of Mongolia is Ulaanbaatar."
-    here = client(make_service(lambda _: half))
-    asked = SAID | {"message": "What is the capital of Mongolia, and how many people live there?"}
-    found = await here.post("/agent/chat", json=asked, headers={"Accept": "text/event-stream"})
-    told = events(found.text)
-    assert found.headers["content-type"].startswith("text/event-stream")
-    assert {kind for kind, _ in told[:-1]} == {"delta"}
-    assert "".join(data["text"] for _, data in told[:-1]).strip() == half
-    kind, answer = told[-1]
-    assert kind == "reply"
-    assert answer["hedged"], "the assessed text differs from the deltas"
-    stored = (await here.get("/agent/sessions/monday", params={"user": "ana"})).json()["turns"][0]["lines"][1]
-    assert stored["content"] == answer["response"] != half
 
 
 @pytest.mark.parametrize(
@@ -105,48 +76,6 @@ async def test_where_the_model_fails_the_answer_says_so_and_the_message_is_kept(
     assert "is kept" in found.json()["detail"]
     turns = (await here.get("/agent/sessions/monday?user=ana")).json()["turns"]
     assert [line["content"] for line in turns[0]["lines"]] == ["I live in Lisbon."]
-
-
-async def test_where_the_model_fails_a_stream_ends_with_a_problem(make_service: MakeService, client: Client) -> None:
-    here = client(make_service(lambda _: ModelRefused("It declined; ask differently.")))
-    found = await here.post("/agent/chat", json=SAID, headers={"Accept": "text/event-stream"})
-    ((kind, problem),) = events(found.text)
-    assert (kind, problem["status"]) == ("error", 502)
-    assert "It declined" in problem["detail"]
-
-
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
-        (b"", "body"),
-        (b"{", "body.1"),
-        (b"[]", "body"),
-        (b'"text"', "body"),
-        (b'{"session": "s", "message": "m"}', "user"),
-        (b'{"user": "u", "message": "m"}', "body.session"),
-        (b'{"user": "u", "session": "s"}', "body.message"),
-        (b'{"user": "u", "session": "s", "message": ""}', "body.message"),
-        (b'{"user": "u", "session": "s", "message": " \\n\\t\\u0000 "}', "body.message"),
-        (b'{"user": "u", "session": "s", "message": ["m"]}', "body.message"),
-        (b'{"user": "u", "session": "s", "message": {"role": "system", "content": "m"}}', "body.message"),
-        (b'{"user": "u", "session": "s", "message": 7}', "body.message"),
-        (b'{"user": 7, "session": "s", "message": "m"}', "body.user"),
-        (b'{"user": "a\\u0000b", "session": "s", "message": "m"}', "user"),
-        (b'{"user": "u", "session": "a\\u0007b", "message": "m"}', "session"),
-        (b'{"user": "u", "session": "\\ud800", "message": "m"}', "session"),
-        (b'{"user": "u", "session": "s", "message": "m", "history": []}', "body.history"),
-        (b'{"user": "u", "session": "s", "message": "m", "messages": [{"role": "system"}]}', "body.messages"),
-        (b"\xff\xfe", "body"),
-        (b"[" * 50_000, "body"),
-    ],
-)
-async def test_only_a_text_is_taken(body: bytes, where: str, make_service: MakeService, client: Client) -> None:
-    service = make_service()
-    found = await client(service).post("/agent/chat", content=body, headers={"Content-Type": "application/json"})
-    assert found.status_code in {400, 422}, found.text
-    assert found.headers["content-type"] == "application/problem+json"
-    assert where in found.json()["detail"]
-    assert await service.chat.metacognition.store.nights.users() == []
 
 
 async def test_a_message_of_the_longest_kind_is_answered_and_a_longer_one_is_not(

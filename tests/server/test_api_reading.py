@@ -45,22 +45,6 @@ async def test_who_has_said_nothing_yet_sees_that_there_is_nothing(here: httpx2.
     assert await _get(here, "/agent/soul/diff") == {"before": None, "after": None, "diff": ""}
 
 
-async def test_sessions_come_a_page_at_a_time_and_each_once(here: httpx2.AsyncClient) -> None:
-    for number in range(5):
-        await say(here, "I live in Lisbon.", session=f"s{number}")
-    await say(here, "I like trains.", session="s0")
-    seen: list[str] = []
-    before: dict[str, int] = {}
-    while True:
-        page = await _get(here, "/agent/sessions", limit=2, **before)
-        seen += [one["session"] for one in page["sessions"]]
-        if page["next"] is None:
-            break
-        before = {"before": page["next"]}
-    assert seen == ["s4", "s3", "s2", "s1", "s0"]
-    assert (await _get(here, "/agent/sessions"))["sessions"][-1]["turns"] == 2
-
-
 async def test_a_transcript_says_of_each_turn_what_was_made_of_it(here: httpx2.AsyncClient) -> None:
     answers = [(await say(here, text)).json() for text in ("I live in Lisbon.", "Where do I live?", "And my dog?")]
     found = await _get(here, "/agent/sessions/monday")
@@ -147,30 +131,6 @@ async def test_what_is_not_there_is_said_to_be_missing(here: httpx2.AsyncClient)
     assert (await here.get("/agent/soul/revisions/1", params=ANA)).status_code == 404
     assert (await here.get("/agent/soul/diff", params={**ANA, "from": 1})).status_code == 404
     assert (await here.get(f"/agent/memories/{2**63}", params=ANA)).status_code == 422
-
-
-async def test_a_memory_is_shown_and_erased_for_good(here: httpx2.AsyncClient) -> None:
-    await say(here, "Ana had an operation in May.")
-    (told,) = [one for one in (await _get(here, "/agent/memories"))["memories"] if one["provenance"] == "user"]
-    assert (told["content"], told["session"]) == ("Ana had an operation in May.", "monday")
-    erased = await here.delete(f"/agent/memories/{told['id']}", params=ANA)
-    assert erased.json() == {"erased": told["id"], "left": None}
-    found = await _get(here, f"/agent/memories/{told['id']}")
-    assert (found["content"], found["stands"]) == ("", "retired")
-    assert {"author": "person", "why": "erased"} in found["history"]
-    for path in ("/agent/memories", "/agent/sessions/monday", "/agent/rules", "/agent/sleep"):
-        assert "operation" not in (await here.get(path, params=ANA)).text
-    assert told["id"] not in [one["id"] for one in (await _get(here, "/agent/memories"))["memories"]]
-
-
-async def test_memories_come_a_page_at_a_time_and_each_once(here: httpx2.AsyncClient) -> None:
-    for number in range(4):
-        await say(here, f"I like the number {number}.")
-    first = await _get(here, "/agent/memories", limit=3)
-    second = await _get(here, "/agent/memories", limit=5, before=first["next"])
-    ids = [one["id"] for one in first["memories"] + second["memories"]]
-    assert ids == list(range(8, 0, -1))
-    assert second["next"] is None
 
 
 async def _soul(metacognition: Metacognition, *texts: str, waiting: str = "") -> None:
@@ -308,23 +268,3 @@ async def test_rules_come_with_evidence_effect_state_and_sources(
     assert [(one["message"], one["session"]) for one in told["citations"]] == [(1, "s1"), (3, "s2")]
     (line,) = rules["guidelines"]
     assert (line["state"], line["told"], line["section"]) == ("proposed", False, "Interaction principles")
-
-
-async def test_a_night_is_run_and_its_report_stays(here: httpx2.AsyncClient) -> None:
-    for text in ("I live in Lisbon.", "I like trains."):
-        await say(here, text)
-    report = (await here.post("/agent/sleep", params=ANA)).json()
-    assert report["skipped"] == ""
-    assert [one["state"] for one in report["phases"] if one["name"] == "summaries"] == ["done"]
-    again = (await here.post("/agent/sleep", params=ANA)).json()
-    assert (again["gated"], again["phases"]) == (True, [])
-    forced = (await here.post("/agent/sleep", params={**ANA, "force": True})).json()
-    assert forced["phases"]
-    nights = await _get(here, "/agent/sleep")
-    assert [one["night"] for one in nights["nights"]] == [forced["night"], report["night"]]
-    assert all(one["ended"] for one in nights["nights"])
-    first = await _get(here, "/agent/sleep", limit=1)
-    second = await _get(here, "/agent/sleep", limit=1, before=first["next"])
-    assert [first["nights"][0]["night"], second["nights"][0]["night"]] == [forced["night"], report["night"]]
-    nobody = (await here.post("/agent/sleep", params={"user": "nobody"})).json()
-    assert "Nothing is stored" in nobody["skipped"]

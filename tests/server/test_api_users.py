@@ -8,7 +8,6 @@ from insula.server.users import COOKIE
 pytestmark = pytest.mark.anyio
 
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
-BEN = {"Authorization": f"Bearer {TOKENS['ben']}"}
 SAID = {"session": "monday", "message": "I live in Lisbon."}
 
 
@@ -57,28 +56,6 @@ async def test_a_failed_sign_in_is_logged(
     assert "A sign-in failed" in caplog.text and "wrong-token" not in caplog.text
 
 
-async def test_the_token_says_who_the_user_is(make_service: MakeService, client: Client) -> None:
-    service = make_service(tokens=TOKENS)
-    here = client(service)
-    assert (await here.post("/agent/chat", json=SAID, headers=ANA)).status_code == 200
-    assert (await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=ANA)).status_code == 200
-    assert await service.chat.metacognition.store.nights.users() == ["ana"]
-    assert len((await here.get("/agent/memories", headers=ANA)).json()["memories"]) == 4
-    assert (await here.get("/agent/memories", headers=BEN)).json()["memories"] == []
-
-
-async def test_a_token_opens_nobody_elses_door(make_service: MakeService, client: Client) -> None:
-    here = client(make_service(tokens=TOKENS))
-    for found in (
-        await here.get("/agent/memories?user=ana", headers=BEN),
-        await here.delete("/agent/memories/1?user=ana", headers=BEN),
-        await here.post("/agent/chat", json=SAID | {"user": "ana"}, headers=BEN),
-        await here.get("/signals?user=ana", headers=BEN),
-    ):
-        assert found.status_code == 403
-        assert "another user" in found.json()["detail"]
-
-
 async def test_signing_in_makes_a_cookie_that_no_script_reads(make_service: MakeService, client: Client) -> None:
     here = client(make_service(tokens=TOKENS))
     found = await here.post("/sign-in", data={"token": f" {TOKENS['ana']}\n"})
@@ -97,26 +74,6 @@ async def test_behind_a_proxy_that_ends_tls_the_cookie_goes_over_tls_alone(
     secure = await here.post("/sign-in", data=form, headers={"Origin": "https://127.0.0.1"})
     plain = await here.post("/sign-in", data=form, headers={"Origin": "http://127.0.0.1"})
     assert ["Secure" in found.headers["set-cookie"] for found in (secure, plain)] == [True, False]
-
-
-async def test_signing_out_takes_the_cookie_away_and_the_token_stays_in_force(
-    make_service: MakeService, client: Client
-) -> None:
-    here = client(make_service(tokens=TOKENS))
-    await here.post("/sign-in", data={"token": TOKENS["ana"]})
-    assert 'action="/sign-out"' in (await here.get("/", headers={"Accept": "text/html"})).text
-    assert (await here.post("/sign-out", headers={"Origin": "http://evil.example"})).status_code == 403
-    assert (await here.get("/agent/memories")).status_code == 200
-    found = await here.post("/sign-out")
-    assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
-    assert (await here.get("/agent/memories")).status_code == 401
-    assert (await here.get("/agent/memories", headers=ANA)).status_code == 200
-
-
-async def test_where_nobody_has_a_token_there_is_nothing_to_sign_out_of(
-    make_service: MakeService, client: Client
-) -> None:
-    assert "/sign-out" not in (await client(make_service()).get("/", headers={"Accept": "text/html"})).text
 
 
 @pytest.mark.parametrize(
@@ -139,12 +96,6 @@ async def test_a_token_of_any_characters_that_are_allowed_comes_back_in_its_cook
     here.cookies.clear()
     found = await here.get("/agent/memories", headers={"Cookie": f"{COOKIE}={value}"})
     assert found.status_code == 200
-
-
-async def test_a_person_without_a_token_is_led_to_the_form(make_service: MakeService, client: Client) -> None:
-    here = client(make_service(tokens=TOKENS))
-    found = await here.get("/", headers={"Accept": "text/html,*/*"})
-    assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\x00b", "a\nb", "x" * 201, "\ud800", "sk-ant-api03-" + "a1B2" * 20])

@@ -56,18 +56,6 @@ async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
     assert not [word for word in (b"uillon", b"uagadougou", b"zebrafish", b'"ana"') if word in raw]
 
 
-async def test_a_user_who_is_being_answered_is_not_erased(make_service: MakeService, client: Client) -> None:
-    model = HeldModel(answer)
-    here = client(make_service(model=model))
-    talking = asyncio.create_task(say(here, "I like trains."))
-    await model.gate.reached()
-    refused = await here.post("/agent/data/erase?user=ana", json={"name": "ana"})
-    assert (refused.status_code, "wait for the answer" in refused.json()["detail"]) == (409, True)
-    model.gate.open()
-    assert (await talking).status_code == 200
-    assert (await here.post("/agent/data/erase?user=ana", json={"name": "ana"})).status_code == 200
-
-
 async def test_of_two_erasures_at_once_each_is_whole(
     make_service: MakeService, client: Client, metacognition: Metacognition
 ) -> None:

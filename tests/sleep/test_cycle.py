@@ -14,7 +14,6 @@ from insula.metacognition import Metacognition
 from insula.sleep.cycle import Night, Phase, PhaseReport, Result, sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.phases import PHASES
-from insula.sleep.phases.consolidation import consolidate
 from insula.testing import memory_store
 from insula.types import Controls
 
@@ -68,18 +67,6 @@ async def test_a_failing_phase_leaves_the_others_standing_and_is_tried_again() -
         report = await sleep_cycle(store, "ana", mended, date="d")
         assert [one.state for one in report.phases] == ["before", "done", "before"]
         assert calls == ["summaries", "mistakes", "soul", "mistakes"]
-
-
-async def test_there_is_no_night_without_a_day() -> None:
-    async with memory_store() as store:
-        assert (await sleep_cycle(store, "nobody", [])).skipped == "Nothing is stored of 'nobody'."
-        metacognition = Metacognition(store)
-        async with metacognition.turn("ana", "s", "Hi."):
-            pass
-        assert "No session with 3 messages" in (await sleep_cycle(store, "ana", [])).skipped
-        await talk(store)
-        assert not (await sleep_cycle(store, "ana", [])).skipped
-        assert "less than 20 hours ago" in (await sleep_cycle(store, "ana", [])).skipped
 
 
 async def test_what_costs_is_done_once() -> None:
@@ -136,32 +123,6 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
         ]
         assert raw.execute("SELECT count(*) FROM revisions WHERE subject LIKE 'memory:%'").fetchone() == (3,)
     raw.close()
-
-
-async def test_what_was_derived_is_never_recalled() -> None:
-    async with memory_store() as store:
-        await talk(store)
-        user = await store.nights.sleeper("ana")
-        assert user is not None
-        (session,) = await store.nights.sessions_to_sleep_on(user)
-        summary = Summary(session.id, "Ana lives in Lisbon, says the summary.", ("Lisbon",), 6, session.last)
-        await store.nights.record(
-            user, "d", "s", {}, [summary, Insight("Lisbon matters.", (), (session.id,), 1.0, 1.0)]
-        )
-        async with Metacognition(store).turn("ana", "tuesday", "What about Lisbon?") as turn:
-            assert "Ana lives in Lisbon" in turn.instructions
-            assert "says the summary" not in turn.instructions
-            assert "Lisbon matters" not in turn.instructions
-
-
-async def test_a_merged_memory_is_recalled_once() -> None:
-    async with memory_store() as store:
-        await talk(store, "monday", threshold=0)
-        await talk(store, "tuesday", threshold=0)
-        report = await sleep_cycle(store, "ana", [(PhaseName.CONSOLIDATION, consolidate)])
-        assert len(report.phases[0].found["merged"]) >= 2
-        async with Metacognition(store).turn("ana", "today", "Where does Ana live?") as turn:
-            assert turn.instructions.count("My sister Ana lives in Lisbon.") == 1
 
 
 async def test_two_nights_at_once_do_each_phase_once(tmp_path: Path) -> None:

@@ -207,14 +207,6 @@ async def test_a_standing_wish_needs_one_session_and_is_one_lesson_when_it_is_sa
     assert lesson.key.startswith("wish/")
 
 
-async def test_of_two_opposite_wishes_the_newest_alone_stands(store: Store) -> None:
-    await talk(store, "monday", "From now on, always use emojis.", "Fine.")
-    await talk(store, "tuesday", "From now on, never use emojis.", "Fine.")
-    assert [one.advice for one in await kept(store)] == ["From now on, never use emojis."]
-    await sleep(store, "1")
-    assert [one.advice for one in await kept(store)] == ["From now on, never use emojis."]
-
-
 async def test_the_night_hears_wishes_that_no_turn_heard_in_their_order(store: Store) -> None:
     metacognition = Metacognition(store)
     for wish in ("Always answer in Celsius.", "From now on use Fahrenheit.", "Nenn mich Kapitän, wenn du antwortest."):

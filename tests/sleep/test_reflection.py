@@ -187,14 +187,6 @@ async def test_the_next_night_sees_earlier_summaries_and_no_insight(store: Store
     assert "Long answers on Postgres" not in asked.requests[-1].text
 
 
-async def test_insights_are_told_with_their_topic_and_never_recalled_as_what_was_said(store: Store) -> None:
-    await talk(store)
-    await night(store, model(REFLECTION))
-    async with Metacognition(store).turn("ana", "friday", "Long answers on Postgres, one short command?") as turn:
-        assert all(one.memory.provenance != "derived" for one in turn.recalled)
-        assert "- Learned from past sessions: Long answers on Postgres" in turn.instructions
-
-
 # What of an answer is kept
 
 

@@ -32,19 +32,6 @@ async def said(facts: str | tuple[str, ...], question: str, answer: str) -> str:
 
 
 TWO = "My sister lives in Lisbon. I live in Porto."
-SOURCES = (
-    ("I live in Porto.", "Where do I live?", "You live in Porto."),
-    ("My sister Ana lives in Lisbon.", "Where does my sister live?", "Your sister lives in Lisbon."),
-    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,250 a month."),
-    ("My birthday is on 4 March.", "When is my birthday?", "Your birthday is on 4 March."),
-    ("Ich wohne in Graz.", "Wo wohne ich?", "Du wohnst in Graz."),
-    ("Vivo en Sevilla.", "¿Dónde vivo?", "Vives en Sevilla."),
-    ("J'habite à Lyon.", "Où est-ce que j'habite ?", "Tu habites à Lyon."),
-    ("Moro no Porto.", "Onde moro?", "Moras no Porto."),
-    ("Vivo a Torino.", "Dove vivo?", "Vivi a Torino."),
-    ("我住在杭州。", "我住在哪里？", "你住在杭州。"),
-    ("私は京都に住んでいます。", "私はどこに住んでいますか？", "あなたは京都に住んでいます。"),
-)
 NOT_SURE = (
     (TWO, "Where do I live?", "You live in Lisbon."),
     ("I live in Porto.", "Where do I live?", "You live in Porto Alegre."),
@@ -72,17 +59,6 @@ NOT_SURE = (
     ("私は京都に住んでいます。", "私はどこに住んでいますか？", "大阪です。"),
     ("Vivo en Sevilla.", "¿Dónde vivo?", "No vives en Sevilla."),
 )
-OTHERWISE = (
-    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,520 a month."),
-    (("My sister lives in Lisbon.", "I live in Porto."), "Where do I live?", "You live in Lisbon."),
-    ("Meine Katze heißt Miso.", "Wie heißt meine Katze?", "Deine Katze heißt Luna."),
-    ("Mi gato se llama Miso.", "¿Cómo se llama mi gato?", "Tu gato se llama Luna."),
-)
-
-
-@pytest.mark.parametrize(("fact", "question", "answer"), SOURCES)
-async def test_the_line_is_named_whose_value_the_answer_says(fact: str, question: str, answer: str) -> None:
-    assert await said(fact, question, answer) == f"From what you told me on 5 January 2026: “{fact}”"
 
 
 @pytest.mark.parametrize(("fact", "question", "answer"), NOT_SURE)
@@ -90,21 +66,9 @@ async def test_where_the_value_itself_is_not_surely_said_nothing_is(fact: str, q
     assert not (await said(fact, question, answer)).startswith("From")
 
 
-@pytest.mark.parametrize(("facts", "question", "answer"), OTHERWISE)
-async def test_another_value_than_the_one_told_is_said_to_be_so(
-    facts: str | tuple[str, ...], question: str, answer: str
-) -> None:
-    line = facts if isinstance(facts, str) else facts[-1]
-    assert await said(facts, question, answer) == f"You told me otherwise on 5 January 2026: “{line}”"
-
-
 @pytest.mark.parametrize("answer", ["You live in Portugal.", "I don't know.", "You live by the sea."])
 async def test_what_may_be_so_beside_the_line_contradicts_nothing(answer: str) -> None:
     assert not await said("I live in Porto.", "Where do I live?", answer)
-
-
-async def test_a_wish_for_all_answers_is_said_to_be_saved() -> None:
-    assert (await said((), "From now on, please answer in one sentence.", "I will.")).startswith("Saved: “")
 
 
 async def test_under_an_everyday_exchange_stands_nothing_and_why_says_what_memory_had_to_do_with_it() -> None:
