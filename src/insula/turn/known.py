@@ -25,7 +25,7 @@ from insula.text.manner import (
     untold,
 )
 from insula.text.questions import Ask, is_casual
-from insula.turn.aim import wants_advice
+from insula.turn.aim import asks_only_user, wants_advice
 from insula.turn.held import Question, about_user
 from insula.turn.lines import TERSE, Line, beside_quotations, capitals, line, names, numbers, people_of, shared
 from insula.turn.measures import may_follow
@@ -374,7 +374,7 @@ class _Judged(Question):
     def _unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""
         theirs = any(self.owners & one.subjects and any("/" in path for path in one.subjects) for one in self.own)
-        if self.given() or not (about_user(self.ask, self.language) or self.turned or theirs):
+        if self.given() or not (asks_only_user(self.ask, self.language) or self.turned or theirs):
             return None
         if any(mark in self.reply.text for mark in "?？"):  # who asks back does not claim to know
             return None
