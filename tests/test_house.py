@@ -8,23 +8,24 @@ from typing import Any
 
 import house
 import pytest
+import walks
 
 ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Any]:
-    command = [sys.executable, str(ROOT / "tools" / "house.py"), "--json", "--walks"]
+    command = [sys.executable, str(ROOT / "tools" / "house.py"), "--json"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def test_every_walk_arrives_and_meets_files_functions_and_types(figures: dict[str, Any]) -> None:
-    assert len(figures["walks"]) == 5
-    for walk in figures["walks"]:
-        assert walk["arrived"], walk["name"]
-        assert 5 < walk["files"] <= walk["functions"]
-        assert 5 < walk["edges"] <= walk["functions"]
-        assert walk["types"]
+@pytest.mark.parametrize("name", ["a tool call", "a told fact"])
+def test_a_walk_arrives_and_meets_files_functions_and_types(name: str) -> None:
+    walk = walks.play_walk(name, *walks.WALKS[name])
+    assert walk.arrived
+    assert 5 < walk.files <= walk.functions
+    assert 5 < walk.edges <= walk.functions
+    assert walk.types
 
 
 def test_the_parts_are_no_more_than_the_whole(figures: dict[str, Any]) -> None:

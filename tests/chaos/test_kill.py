@@ -16,7 +16,7 @@ import mortal
 from insula import Metacognition
 from insula.memory.store import Store
 
-KILLS = 6
+KILLS = 2
 
 
 def write(path: str, told: Connection) -> None:

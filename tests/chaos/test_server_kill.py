@@ -158,17 +158,3 @@ async def _check_next(sessions: list[Session]) -> None:
     one = sessions[0]
     last = max(await one.transcript())
     assert (await one.say("Where were we?")).number == last + 1
-
-
-async def test_a_server_that_is_told_to_stop_answers_what_is_under_way(tmp_path: Path, sessions: list[Session]) -> None:
-    with FakeServer("slow") as model, serving(tmp_path, port_of(model)) as server:
-        for one in sessions:
-            one.move(server.port)
-        saying = [asyncio.create_task(one.say("I live in Lisbon.")) for one in sessions]
-        while len(model.requests) < len(sessions):
-            await asyncio.sleep(0.01)
-        os.kill(server.pid, signal.SIGTERM)
-        turns = await asyncio.gather(*saying)
-    assert [turn.failure for turn in turns] == [""] * SESSIONS
-    kept = stored(tmp_path, "SELECT content FROM messages WHERE turn = 1 AND provenance = 'assistant'")
-    assert [content for (content,) in kept] == [turn.response for turn in turns]

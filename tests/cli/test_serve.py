@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,7 +19,6 @@ import pytest
 from insula.cli import common, serve
 from insula.cli.main import main
 from insula.settings import load
-from insula.testing import FakeServer
 
 INSULA = [sys.executable, "-m", "insula.cli"]
 MESSAGE = {"user": "ana", "session": "monday", "message": "I live in Lisbon."}
@@ -82,30 +80,6 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return run
 
 
-def test_it_talks_remembers_and_stops_cleanly(home: Path) -> None:
-    with serving("--model", "test") as server:
-        status, headers, said = server.ask("/agent/chat", MESSAGE)
-        assert (status, said["turn"], said["error"]) == (200, 1, None)
-        assert "server" not in headers
-        assert server.ask("/health")[0] == 200
-        assert server.stop() == (0, "")
-    with serving("--model", "test") as again:
-        assert again.ask("/agent/chat", MESSAGE)[2]["turn"] == 2
-        assert again.stop(signal.SIGINT) == (0, "")  # as Ctrl-C does
-    assert not (home / common.LOG_FILE).exists()
-
-
-def test_a_turn_under_way_is_finished_when_it_is_told_to_stop() -> None:
-    with FakeServer("slow") as model, serving("--model", f"{model.url}#fake") as server:
-        got: list[Any] = []
-        asking = threading.Thread(target=lambda: got.append(server.ask("/agent/chat", MESSAGE)))
-        asking.start()
-        assert model.received.wait(30)
-        code, _ = server.stop()
-        asking.join()
-    assert (code, got[0][0], got[0][2]["error"]) == (0, 200, None)
-
-
 def test_a_stream_that_is_listened_to_does_not_hold_it_up() -> None:
     with serving("--model", "test") as server:
         server.ask("/agent/chat", MESSAGE)
@@ -147,41 +121,6 @@ def test_an_address_that_cannot_be_had_is_named(refused: Callable[..., str], wor
 
 def test_a_model_that_is_not_there_is_one_sentence(refused: Callable[..., str]) -> None:
     assert refused("--model", "nonsense", "--port", "0").startswith("insula: There is no model called 'nonsense'")
-
-
-def test_a_new_token_is_in_force_at_once_until_it_is_revoked(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    token = command("token", "new", "ana", monkeypatch=monkeypatch, capsys=capsys)
-    assert token not in (home / "tokens.json").read_text()
-    assert (home / "tokens.json").stat().st_mode & 0o777 == 0o600
-    with serving("--model", "test", "--host", "0.0.0.0", "--allow-host", "box.example") as server:
-        server.netloc = server.netloc.replace("0.0.0.0", "127.0.0.1")
-        bearer = {"Authorization": f"Bearer {token}"}
-        assert server.ask("/agent/sessions")[0] == 401
-        assert server.ask("/agent/sessions", headers={"Authorization": "Bearer " + "x" * 32})[0] == 401
-        assert server.ask("/agent/sessions", headers=bearer)[0] == 200
-        assert server.ask("/agent/sessions", headers=bearer | {"Host": "box.example"})[0] == 200
-        assert server.ask("/health", headers={"Host": "evil.example"})[0] == 400
-        other = command("token", "new", "ben", "--name", "phone", monkeypatch=monkeypatch, capsys=capsys)
-        theirs = {"Authorization": f"Bearer {other}"}
-        assert server.ask("/agent/sessions", headers=theirs)[0] == 200
-        command("token", "revoke", "phone", monkeypatch=monkeypatch, capsys=capsys)
-        assert server.ask("/agent/sessions", headers=theirs)[0] == 401
-        assert server.ask("/agent/sessions", headers=bearer)[0] == 200
-        command("token", "revoke", "ana-1", monkeypatch=monkeypatch, capsys=capsys)
-        assert server.ask("/agent/sessions", headers=bearer)[0] == 401
-        assert server.ask("/agent/sessions")[0] == 401, "none is left, and that opens no door"
-        assert server.stop() == (0, "")
-
-
-def command(*words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints."""
-    monkeypatch.setattr("sys.argv", ["insula", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code, capsys.readouterr().err
-    return capsys.readouterr().out.strip()
 
 
 @pytest.mark.parametrize("name", ["tokens.json", "insula.toml"])

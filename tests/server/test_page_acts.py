@@ -14,7 +14,7 @@ from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
 from insula.step import evidence
 
-USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito"), "cleo": ("Oslo", "Bergen")}
+USERS = {"ana": ("Porto", "Lisbon"), "ben": ("Lima", "Quito")}
 WISH = "From now on, answer in one sentence."
 
 
@@ -29,7 +29,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 
 @pytest.mark.parametrize("user", USERS)
 def test_a_user_does_all_that_the_page_offers(browser: Browser, shared: Site, user: str) -> None:
-    before, width = shared.run(shared.store.nights.users()), 390 if user == "cleo" else 1280
+    before, width = shared.run(shared.store.nights.users()), 390 if user == "ben" else 1280
     with tab(browser, shared, width=width, dark=user == "ben") as page:
         _talk(page, user)
         _memories(page, user, *USERS[user])
