@@ -24,16 +24,6 @@ ASK = {
     "zh": "发动机是怎么工作的？",
     "ja": "エンジンはどう動きますか？",
 }
-ALWAYS = [
-    ("en", "From now on, keep your answers short."),
-    ("es", "A partir de ahora, respuestas cortas."),
-    ("fr", "Désormais, réponds brièvement."),
-    ("de", "Antworte ab jetzt immer kurz."),
-    ("pt", "De agora em diante, respostas curtas."),
-    ("it", "D'ora in poi rispondi in breve."),
-    ("zh", "以后请用摄氏度。"),
-    ("ja", "これからは摂氏でお願いします。"),
-]
 LASTING = [
     ("en", "I only understand Celsius."),
     ("es", "Prefiero las respuestas cortas."),
@@ -43,16 +33,6 @@ LASTING = [
     ("it", "Preferisco risposte brevi."),
     ("zh", "我只看得懂摄氏度。"),
     ("ja", "摂氏しか分かりません。"),
-]
-NAMED = [
-    ("en", "Call me Nina."),
-    ("es", "Llámame Nina."),
-    ("fr", "Appelle-moi Nina."),
-    ("de", "Nenn mich Nina."),
-    ("pt", "Me chame de Nina."),
-    ("it", "Chiamami Nina."),
-    ("zh", "叫我妮娜吧。"),
-    ("ja", "ニナと呼んでください。"),
 ]
 SPOKEN = [
     ("en", "Please answer in French."),
@@ -138,7 +118,7 @@ def words(turns: Sequence[Turn]) -> list[str]:
     return [wish.words for turn in turns for wish in turn.heard]
 
 
-@pytest.mark.parametrize(("language", "message"), [*ALWAYS, *LASTING, *NAMED, *SPOKEN])
+@pytest.mark.parametrize(("language", "message"), [*LASTING, *SPOKEN])
 async def test_a_word_that_says_so_makes_a_preference_stand_from_the_next_day_on(
     talk: Talk, language: str, message: str
 ) -> None:

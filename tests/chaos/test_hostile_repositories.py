@@ -187,16 +187,13 @@ def _trouble(command: str, folder: Path, usual: int) -> str:
 
 @needs_fork
 def test_no_repository_can_hang_fill_or_stop_a_command(tmp_path: Path) -> None:
-    """Each repository meets a command that reads the settings, one that reads a host's, and one of the others."""
+    """Each repository meets one of the commands in turn."""
     (tmp_path / "empty").mkdir()
     usual = {command: _run(command, tmp_path / "empty")[1] for command in COMMANDS}
     repositories = _made(tmp_path / "cloned")
     assert len(repositories) >= 100
-    met = (
-        (folder, (COMMANDS[0], COMMANDS[1 + number % (len(COMMANDS) - 1)]))
-        for number, folder in enumerate(repositories)
-    )
-    troubles = [_trouble(command, folder, usual[command]) for folder, commands in met for command in commands]
+    met = ((folder, COMMANDS[number % len(COMMANDS)]) for number, folder in enumerate(repositories))
+    troubles = [_trouble(command, folder, usual[command]) for folder, command in met]
     assert not (bad := [trouble for trouble in troubles if trouble]), "\n".join(bad)
 
 

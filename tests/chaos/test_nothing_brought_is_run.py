@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from clones import all_at_once, hostile, lines_of, made
 
+from insula import settings
 from insula.hosts import doctor, install, present, probe, records, runtime, scripts
 from insula.hosts.places import HOSTS, Command, Host
 from insula.settings import FILE
@@ -254,7 +255,7 @@ def test_no_command_runs_imports_or_sends_to_what_a_clone_names(
 ) -> None:
     url, came = listening
     all_at_once(clone, canary, url)
-    own = Path(typed("config path", user).stdout.strip())
+    own = settings.home() / FILE
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text('model = "test"\n')  # the person's own; the clone's must not take its place
     offline = {"PIP_INDEX_URL": "http://127.0.0.1:9", "PIP_RETRIES": "0", "UV_OFFLINE": "1"}

@@ -23,7 +23,7 @@ HOSTS = {
     "cline": cline,
 }
 UNRECORDED = {"cursor": cursor, "droid": droid}
-FUZZED = 100_000
+FUZZED = 30_000
 
 
 def failures(home: Path) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def fuzzed(seed: int, count: int) -> Iterator[tuple[str, Any]]:
         yield host, payload
 
 
-def test_a_hundred_thousand_generated_payloads_break_nothing() -> None:
+def test_generated_payloads_break_no_dialect() -> None:
     events = 0
     for host, payload in fuzzed(1, FUZZED):
         event = HOSTS[host].event(payload, 1.0)
@@ -126,6 +126,6 @@ def test_generated_payloads_break_no_state(tmp_path: Path) -> None:
         respond(str(tmp_path), host, payload, 1.0)
 
 
-def test_two_hundred_generated_payloads_as_processes(tmp_path: Path) -> None:
-    for host, payload in fuzzed(3, 200):
+def test_generated_payloads_break_no_process(tmp_path: Path) -> None:
+    for host, payload in fuzzed(3, 60):
         call(tmp_path, host, json.dumps(payload).encode())
