@@ -71,4 +71,3 @@ def test_a_day_ends_in_a_request_that_holds_what_the_night_learned() -> None:
         "▌ - Please don't give sizes in feet, use metres.)",
     ]
     assert "monday evening, memory 8: “Please don't give sizes in feet, use metres.”" in shown
-    assert shown == example("day.py", "--no-model")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 FIRST_TURNS, TURNS = 6, 24
-HOOKS = 20
+HOOKS = 10
 STARTS = 3
 LOOPS = 60_000
 """Rounds of the plain loop: a third of a turn's time."""

@@ -236,7 +236,7 @@ def test_a_small_load_is_held_and_nothing_is_lost(figures: Json, capsys: pytest.
     assert talk["server_ms"]["median"] > 0
     assert talk["server_ms"]["median"] >= talk["model_client_ms"]["median"]
     assert talk["cpu_ms_a_turn"]["server"] > 0
-    assert (figures["common"]["failed"], figures["common"]["ratio"] > 0) == (0, True)
+    assert figures["common"]["failed"] == 0
     assert heard["listeners"] == 15
     assert heard["told"] >= heard["turns"]
     assert heard["rss_mb"]["end"] > 20

@@ -267,7 +267,7 @@ def killed(place: int, home: str, words: list[str], said: str) -> None:
             output.write(f"CALLS {calls[0]}")
 
 
-PLACES = 9
+PLACES = 4
 
 
 @pytest.mark.parametrize("command", ["erase ana --yes", "restore ana --yes", "backup ana"])

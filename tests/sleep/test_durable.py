@@ -135,6 +135,7 @@ async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_se
     assert sorted(calls) == ["ana", "eva"]
 
 
+@pytest.mark.at_length
 async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) -> None:
     await talk(on_server.store, *"abcde")
     calls: list[str] = []
@@ -164,6 +165,7 @@ async def test_what_is_not_spent_of_a_grant_goes_to_others_and_a_stopped_night_k
     assert (await store.run(spending.spent, "d")).calls == 10.0
 
 
+@pytest.mark.at_length
 async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) -> None:
     await talk(on_server.store, "ana")
     begun = asyncio.Event()
@@ -187,6 +189,7 @@ async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) 
     assert calls == ["ana"]
 
 
+@pytest.mark.at_length
 async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
     await talk(on_server.store, "acme/ana", "acme/ben", "other/eva")
     calls: list[str] = []
