@@ -43,7 +43,7 @@ test: $(VENV)/test.stamp browser postgres ## lint, types, import contracts and t
 
 suite: $(VENV)/test.stamp
 	@$(BIN)/python -m compileall -q src benchmarks
-	@$(BIN)/python -m pytest -n 3 --dist worksteal
+	@$(BIN)/python -m pytest -n 4 --dist worksteal
 
 test-postgres: postgres ## the suites of the store, the night and the servers on PostgreSQL, and behind PgBouncer
 	@$(BIN)/python -m pytest -n 2 -m "at_length or not at_length" $(ON_POSTGRES) -k "$(IN_POSTGRES)"
