@@ -23,21 +23,23 @@ JOINERS = "joiners"
 
 # How a template comes with others, and the share of the messages made so, where the template's kind allows it.
 JOINED = {
-    "alone": 0.50,
+    "alone": 0.40,
     "greeting": 0.09,
     "thanks": 0.07,
-    "world before": 0.07,
-    "world after": 0.09,
+    "other before": 0.07,
+    "other after": 0.09,
     "list": 0.05,
     "pasted below": 0.06,
-    "own statement": 0.04,
-    "quoted": 0.03,
+    "own statement": 0.09,
+    "quoted": 0.08,
 }
 # How the message is written down, and the share of the messages written so.
-MANNERS = {"plain": 0.62, "lower": 0.11, "dictated": 0.08, "typos": 0.10, "emoji": 0.04, "short": 0.05}
+MANNERS = {"plain": 0.59, "lower": 0.11, "dictated": 0.08, "typos": 0.10, "emoji": 0.04, "short": 0.08}
 
 # What no other part goes with.
 BRIEF = {"thanks", "follow_up", "correction", "general"}
+# What changes no label beside another part.
+COMPANY = {"world", "request"}
 # What stays what it is where the user states a fact beside it.
 WITH_STATEMENT = {"personal", "preference"}
 # What is not the user's own in a mail of somebody else.
@@ -388,9 +390,9 @@ def _list_fitting(template: Template, *, quoting: bool) -> set[str]:
     kind = template["kind"]
     if kind in BRIEF or "\n" in template["text"]:
         return {"greeting"} if kind == "request" else set()
-    fitting = {"greeting", "thanks", "world before", "world after", "list", "pasted below"}
+    fitting = {"greeting", "thanks", "other before", "other after", "list", "pasted below"}
     if kind == "for_now":
-        fitting -= {"world after", "list"}
+        fitting -= {"other after", "list"}
     if kind in WITH_STATEMENT:
         fitting.add("own statement")
     if quoting and kind in QUOTED:
@@ -405,8 +407,8 @@ def _join(draft: Draft, joined: str, writer: Writer) -> Draft:
             return replace(draft, text=text)
         case "thanks":
             return replace(draft, text=writer.join_after(draft.text, writer.dice.choice(writer.joiners["thanks"])))
-        case "world before" | "world after":
-            return _join_world(draft, writer, before=joined == "world before")
+        case "other before" | "other after":
+            return _join_other(draft, writer, before=joined == "other before")
         case "list":
             return _join_list(draft, writer)
         case "pasted below":
@@ -420,14 +422,14 @@ def _join(draft: Draft, joined: str, writer: Writer) -> Draft:
             return draft
 
 
-def _join_world(draft: Draft, writer: Writer, *, before: bool) -> Draft:
-    group, world = writer.fill_other({"world"})
-    text = writer.link(world.text, draft.text) if before else writer.link(draft.text, world.text)
+def _join_other(draft: Draft, writer: Writer, *, before: bool) -> Draft:
+    group, other = writer.fill_other(COMPANY)
+    text = writer.link(other.text, draft.text) if before else writer.link(draft.text, other.text)
     return replace(draft, text=text, beside=(group,))
 
 
 def _join_list(draft: Draft, writer: Writer) -> Draft:
-    others = [writer.fill_other({"world"}) for _ in range(writer.dice.choice((1, 2)))]
+    others = [writer.fill_other(COMPANY) for _ in range(writer.dice.choice((1, 2)))]
     items = [draft.text, *(other.text for _, other in others)]
     writer.dice.shuffle(items)
     bullet = writer.dice.choice(("- ", "* ", "{}. ", "{}) "))
