@@ -11,9 +11,9 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TypedDict
@@ -373,9 +373,10 @@ def _compose_new(template: Template, writer: Writer, seen: set[str], *, quoting:
 def _compose_one(template: Template, writer: Writer, *, quoting: bool) -> Composed:
     draft = writer.fill_template(template)
     joined = _choose_share(JOINED, writer.dice)
-    if joined not in _list_fitting(template, quoting=quoting):
+    if joined in _list_fitting(template, quoting=quoting):
+        draft = _JOINS[joined](draft, writer)
+    else:
         joined = "alone"
-    draft = _join(draft, joined, writer)
     manner = _choose_share(MANNERS, writer.dice)
     written = _write_down(draft, manner, writer)
     ways = tuple(way for way in (joined, manner if written != draft.text else "plain") if way not in {"alone", "plain"})
@@ -400,26 +401,13 @@ def _list_fitting(template: Template, *, quoting: bool) -> set[str]:
     return fitting
 
 
-def _join(draft: Draft, joined: str, writer: Writer) -> Draft:
-    match joined:
-        case "greeting":
-            text = f"{writer.dice.choice(writer.joiners['greetings'])}{writer.joiners['space']}{draft.text}"
-            return replace(draft, text=text)
-        case "thanks":
-            return replace(draft, text=writer.join_after(draft.text, writer.dice.choice(writer.joiners["thanks"])))
-        case "other before" | "other after":
-            return _join_other(draft, writer, before=joined == "other before")
-        case "list":
-            return _join_list(draft, writer)
-        case "pasted below":
-            return _join_mail(draft, writer)
-        case "own statement":
-            return _join_statement(draft, writer)
-        case "quoted":
-            text = f"{writer.dice.choice(writer.joiners['asks'])}\n\n{writer.write_mail(draft.text)}"
-            return Draft(text, "request")
-        case _:
-            return draft
+def _join_greeting(draft: Draft, writer: Writer) -> Draft:
+    greeting = writer.dice.choice(writer.joiners["greetings"])
+    return replace(draft, text=f"{greeting}{writer.joiners['space']}{draft.text}")
+
+
+def _join_thanks(draft: Draft, writer: Writer) -> Draft:
+    return replace(draft, text=writer.join_after(draft.text, writer.dice.choice(writer.joiners["thanks"])))
 
 
 def _join_other(draft: Draft, writer: Writer, *, before: bool) -> Draft:
@@ -450,6 +438,23 @@ def _join_statement(draft: Draft, writer: Writer) -> Draft:
     else:
         text, states = writer.link(statement.text, draft.text), statement.states + draft.states
     return replace(draft, text=text, states=states, beside=(group,))
+
+
+def _quote(draft: Draft, writer: Writer) -> Draft:
+    asked = writer.dice.choice(writer.joiners["asks"])
+    return Draft(f"{asked}\n\n{writer.write_mail(draft.text)}", "request")
+
+
+_JOINS: dict[str, Callable[[Draft, Writer], Draft]] = {
+    "greeting": _join_greeting,
+    "thanks": _join_thanks,
+    "other before": partial(_join_other, before=True),
+    "other after": partial(_join_other, before=False),
+    "list": _join_list,
+    "pasted below": _join_mail,
+    "own statement": _join_statement,
+    "quoted": _quote,
+}
 
 
 def _fill_text(text: str, fillings: dict[str, str]) -> str:

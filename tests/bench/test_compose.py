@@ -51,8 +51,8 @@ def test_every_language_has_the_least_number_of_groups_a_kind(messages: list[Com
 def test_each_language_has_as_many_messages_as_asked_for_and_none_twice(messages: list[Composed]) -> None:
     """No message is both in the training half and in the held-out half."""
     assert Counter(message.language for message in messages) == dict.fromkeys(LANGUAGES, 1500)
-    twice = {text: times for text, times in Counter(message.text for message in messages).items() if times > 1}
-    assert not twice
+    times = Counter((message.language, message.text) for message in messages)
+    assert not {message for message, number in times.items() if number > 1}
 
 
 def test_a_seed_makes_the_same_messages_again() -> None:
