@@ -7,17 +7,15 @@ import os
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
 
 import postgres
 from insula import Metacognition, Store
 from insula.testing import memory_store
-
-if TYPE_CHECKING:
-    import sqlalchemy as sa
 
 settings.register_profile("insula", deadline=None, derandomize=True)  # the same on every machine, however slow
 settings.load_profile("insula")
@@ -41,6 +39,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Generator[None]:
+    """Each of the many stores would compile the same statements anew: all of SQLite share what was compiled."""
+    create, statements = sa.create_engine, dict[Any, Any]()
+    known = create("sqlite+pysqlite://", execution_options={"compiled_cache": statements})
+    known.connect().close()
+
+    def created(url: sa.URL | str, **options: Any) -> sa.Engine:
+        if sa.make_url(url).get_backend_name() != "sqlite":
+            return create(url, **options)
+        engine = create(url, **options, execution_options={"compiled_cache": statements})
+        engine.dialect = known.dialect
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sa, "create_engine", created)
+        yield
+
+
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The statements that make an empty store, as all its migrations one after the other leave it."""
@@ -58,13 +75,11 @@ def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """A new store of SQLite's takes a tenth of the work; but not where migrations or public names are tested."""
     if request.path.parent.name in {"memory", "contract"}:
         return
-    import sqlalchemy as sa
-
     from insula.memory import sqlite, upgrade
 
     tables: tuple[str, ...] = request.getfixturevalue("tables")
 
-    def made(connection: "sa.Connection", name: str) -> None:
+    def made(connection: sa.Connection, name: str) -> None:
         if sa.inspect(connection).get_table_names():
             upgrade.upgrade(connection, name)
         else:
