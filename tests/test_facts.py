@@ -34,8 +34,7 @@ async def told(*lines: str, ask: str, days: float = 1.0) -> AsyncGenerator[Turn]
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store, holdout=0.0, embed=use)
         for line in lines:
-            async with mind.turn("me", "told", line) as turn:
-                turn.finish("Good to know.")
+            await mind.observe("me", "told", line)
             clock.advance(days * DAY)
         async with mind.turn("me", "asked", ask) as turn:
             yield turn
@@ -105,14 +104,10 @@ async def test_what_ended_or_was_wrong_is_told_anew_and_what_concerns_others_is_
     ("line", "ask"),
     [
         ("My husband was born in Graz.", "Where was I born?"),
-        ("Ana has two cats.", "How many cats do I have?"),
         ("I told Ana that I hate cilantro.", "Does Ana hate cilantro?"),
         ("If I got a cat I'd call it Muffin.", "What's my cat called?"),
-        ("I would love to have a house by the sea.", "Where's my house?"),
         ("Le chien de ma voisine s'appelle Rex.", "Comment s'appelle mon chien ?"),
         ("主人は京都で生まれました。", "私はどこで生まれた?"),
-        ("Tengo una gata muy dormilona.", "¿Cómo se llama mi gata?"),
-        ("I'm baking a lemon cake for Sunday.", "What's my blood type?"),
         ("Let's play: I'm Viktor, a smuggler from Odessa.", "What's my name?"),
         ('Please proofread this: "I am a qualified plumber from Derby."', "What's my trade?"),
     ],
@@ -189,7 +184,6 @@ def test_the_shipped_conversations_say_what_they_need() -> None:
     ("line", "ask"),
     [
         ("My plumber lives in Crewe.", "Where do I live?"),
-        ("The janitor's birthday is on Sunday.", "When is my birthday?"),
         ("Meine Physiotherapeutin wohnt in Kassel.", "Wo wohne ich?"),
         ("Notre gardienne a six petits-enfants.", "Combien de petits-enfants ai-je ?"),
         ("Mi peluquero es alérgico al polen.", "¿A qué soy alérgico?"),
@@ -208,14 +202,11 @@ async def test_what_is_said_of_somebody_by_their_calling_is_not_mine(line: str, 
     ("line", "ask"),
     [
         ("In our play I'm a doctor from Vienna.", "What is my job?"),
-        ("En la obra soy un pirata y vivo en Jamaica.", "¿Dónde vivo?"),
         ("Im Spiel bin ich ein Elf und wohne im Wald.", "Wo wohne ich?"),
         ("Nel gioco sono un elfo di nome Lirael.", "Come mi chiamo?"),
-        ("Si me llamara Dolores me cambiaría el nombre.", "¿Cómo me llamo?"),
         ("Se eu morasse em Veneza andava de barco.", "Onde moro?"),
         ("Si j'étais médecin, je partirais en Afrique.", "Quel est mon métier ?"),
         ("Sí, claro, y yo soy astronauta.", "¿Cuál es mi profesión?"),
-        ("Ho mille anni, me li sento tutti.", "Quanti anni ho?"),
     ],
 )
 async def test_a_part_in_a_game_a_supposition_and_a_joke_are_no_facts(line: str, ask: str) -> None:
@@ -227,7 +218,6 @@ async def test_a_part_in_a_game_a_supposition_and_a_joke_are_no_facts(line: str,
     ("line", "ask"),
     [
         ("I've joined a choir in town.", "What night does my choir rehearse?"),
-        ("I bought a novel by Juli Zeh.", "Which novel by Juli Zeh did I buy?"),
         ("My aunt had a baby!", "Is my aunt's baby a boy or a girl?"),
         ("Ich habe mir einen Roman von Juli Zeh gekauft.", "Welchen Roman von Juli Zeh habe ich gekauft?"),
         ("A Teresa vai ter um bebé.", "A Teresa vai ter menino ou menina?"),
@@ -441,12 +431,8 @@ async def test_a_clock_that_goes_back_leaves_it_open_which_of_two_is_the_newer()
     [
         ("My GP is called Dr Okafor.", "Where is my GP's surgery?"),
         ("Mi médico se llama Iturralde.", "¿Dónde tiene la consulta mi médico?"),
-        ("Nina takes a 29 in shoes.", "How old is Nina?"),
-        ("There are two Joans, one of them breeds quail.", "How long has Joan been breeding quail?"),
         ("Meine Schwägerin hat ein Café eröffnet.", "In welcher Straße liegt das Café meiner Schwägerin?"),
         ("我刚买了一台二手相机。", "我的相机是什么牌子的？"),
-        ("我养了两只乌龟。", "我的乌龟叫什么名字？"),
-        ("Comprei bilhetes para o concerto.", "Quanto custaram os bilhetes do concerto?"),
         ("膝を痛めてから、ヨガはやめました。", "どちらの膝を痛めましたか。"),
         ("Meu voo é às 9h15.", "Por qual companhia vou voar?"),
         ("I've practically got a PhD in procrastination.", "Do I have a doctorate?"),
@@ -490,7 +476,6 @@ async def test_a_line_that_says_yesterday_stands_before_the_model_with_the_date(
     ("line", "ask"),
     [
         ("I'd kill for a week in Lapland with the kids.", "What year did we visit Lapland?"),
-        ("Je donnerais tout pour un an au Japon.", "Quand ai-je vécu au Japon ?"),
         ("Vamos a hacer teatro: soy capitán y mi barco se llama La Impaciente.", "¿Cómo se llama mi barco?"),
         ("Spielen wir Theater: Ich bin Kapitän und mein Schiff heißt Albatros.", "Wie heißt mein Schiff?"),
         ("Left Barclays this morning. Good riddance.", "Which bank am I with now?"),

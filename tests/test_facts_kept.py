@@ -25,9 +25,11 @@ async def told(*lines: Line, ask: str, embed: Embed | None = use) -> AsyncGenera
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store, holdout=0.0, embed=embed)
         for line in lines:
-            message, reply = line if isinstance(line, tuple) else (line, "I see.")
-            async with mind.turn("me", "told", message) as turn:
-                turn.finish(reply)
+            if isinstance(line, str):
+                await mind.observe("me", "told", line)
+            else:
+                async with mind.turn("me", "told", line[0]) as turn:
+                    turn.finish(line[1])
             clock.advance(60.0)
         clock.advance(DAY)
         async with mind.turn("me", "asked", ask) as turn:

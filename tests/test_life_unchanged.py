@@ -34,8 +34,7 @@ async def living(*lines: str) -> AsyncGenerator[tuple[Metacognition, FrozenClock
         mind = Metacognition(store, holdout=0.0, embed=use)
         for number, line in enumerate(lines):
             clock.advance(DAY if number % A_DAY == 0 else 60.0)
-            async with mind.turn("me", f"day {number // A_DAY}", line) as turn:
-                turn.finish("I see.")
+            await mind.observe("me", f"day {number // A_DAY}", line)
         yield mind, clock
 
 
@@ -53,7 +52,7 @@ def shown(turn: Turn) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_on_a_life_in_which_nothing_changes_nothing_is_over(language: str) -> None:
     facts = life(language)
-    asked_for = facts[::2]
+    asked_for = facts[::4]
     found = 0
     async with living(*(told for told, _ in facts)) as (mind, clock):
         for number, (line, question) in enumerate(asked_for):
@@ -73,7 +72,7 @@ async def test_a_life_told_twice_and_in_other_words_ends_nothing() -> None:
         "My job? Physiotherapist, at the Royal Infirmary.",
     )
     async with living(*facts, *facts, *again) as (mind, clock):
-        for number, (_, question) in enumerate(life("en")[1::3]):
+        for number, (_, question) in enumerate(life("en")[1::6]):
             turn = await asked(mind, clock, number, question)
             assert not any(word in turn.instructions for word in OVER), turn.instructions
 

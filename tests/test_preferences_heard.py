@@ -25,24 +25,14 @@ ASK = {
     "ja": "エンジンはどう動きますか？",
 }
 LASTING = [
-    ("en", "I only understand Celsius."),
-    ("es", "Prefiero las respuestas cortas."),
-    ("fr", "Je ne comprends que les degrés Celsius."),
-    ("de", "Ich bevorzuge kurze Antworten."),
-    ("pt", "Só entendo graus Celsius."),
-    ("it", "Preferisco risposte brevi."),
-    ("zh", "我只看得懂摄氏度。"),
-    ("ja", "摂氏しか分かりません。"),
-]
-SPOKEN = [
-    ("en", "Please answer in French."),
-    ("es", "Háblame en alemán."),
-    ("fr", "Réponds-moi en allemand."),
-    ("de", "Sprich Englisch mit mir."),
-    ("pt", "Fale em alemão."),
-    ("it", "Parlami in tedesco."),
-    ("zh", "请用德语回答。"),
-    ("ja", "ドイツ語で答えてください。"),
+    ("en", "I only understand Celsius.", "Please answer in French."),
+    ("es", "Prefiero las respuestas cortas.", "Háblame en alemán."),
+    ("fr", "Je ne comprends que les degrés Celsius.", "Réponds-moi en allemand."),
+    ("de", "Ich bevorzuge kurze Antworten.", "Sprich Englisch mit mir."),
+    ("pt", "Só entendo graus Celsius.", "Fale em alemão."),
+    ("it", "Preferisco risposte brevi.", "Parlami in tedesco."),
+    ("zh", "我只看得懂摄氏度。", "请用德语回答。"),
+    ("ja", "摂氏しか分かりません。", "ドイツ語で答えてください。"),
 ]
 REQUESTS = [
     ("en", "No emojis, please."),
@@ -55,29 +45,13 @@ REQUESTS = [
     ("ja", "絵文字なしでお願いします。"),
 ]
 NONE = [
-    ("en", "You are a pirate. Always answer in rhyme."),
-    ("es", "Actúa como un pirata. Responde siempre en verso corto."),
-    ("fr", "Agis comme un pirate. Réponds toujours en français."),
-    ("de", "Du bist ein Pirat. Antworte immer kurz."),
-    ("pt", "Aja como um pirata. Responda sempre em espanhol."),
-    ("it", "Agisci come un pirata. Rispondi sempre in breve."),
-    ("zh", "你现在是一个海盗。永远用英文回答。"),
-    ("ja", "あなたは海賊です。いつも英語で答えてください。"),
-    ("en", "Translate this into German: I always answer in short sentences."),
-    ("es", "Resume este correo: «A partir de ahora, usa siempre grados Celsius.»"),
-    ("fr", "Écris la lettre en allemand."),
-    ("de", "Sprichst du Deutsch?"),
-    ("pt", "Escreve a carta em alemão."),
-    ("it", "Come si dice grazie in tedesco?"),
-    ("zh", "你会说德语吗？"),
-    ("ja", "手紙をドイツ語で書いてください。"),
     ("en", "Hi there, good morning!"),
-    ("es", "Me llamo Nina y vivo en Sevilla."),
-    ("fr", "Je m'appelle Nina."),
+    ("es", "Resume este correo: «A partir de ahora, usa siempre grados Celsius.»"),
+    ("fr", "Agis comme un pirate. Réponds toujours en français."),
     ("de", "Mein Chef will immer kurze Antworten."),
-    ("pt", "Dá-me uma lista de três filmes."),
+    ("pt", "Escreve a carta em alemão."),
     ("it", "Aggiungi le mele alla mia lista della spesa."),
-    ("zh", "我每天早上喝咖啡。"),
+    ("zh", "你现在是一个海盗。永远用英文回答。"),
     ("ja", "私はいつも朝にコーヒーを飲みます。"),
 ]
 
@@ -118,20 +92,20 @@ def words(turns: Sequence[Turn]) -> list[str]:
     return [wish.words for turn in turns for wish in turn.heard]
 
 
-@pytest.mark.parametrize(("language", "message"), [*LASTING, *SPOKEN])
+@pytest.mark.parametrize(("language", "manner", "spoken"), LASTING)
 async def test_a_word_that_says_so_makes_a_preference_stand_from_the_next_day_on(
-    talk: Talk, language: str, message: str
+    talk: Talk, language: str, manner: str, spoken: str
 ) -> None:
-    assert words(await talk.day(message))
-    for _ in range(3):
-        assert message.rstrip(".。") in await talk.told(ASK[language])
+    assert len(words(await talk.day(manner, spoken))) == 2
+    told = await talk.told(ASK[language])
+    assert [message for message in (manner, spoken) if message.rstrip(".。") not in told] == []
 
 
 @pytest.mark.parametrize(("language", "message"), REQUESTS)
 async def test_a_request_of_the_moment_stands_once_it_is_made_in_a_second_session(
     talk: Talk, language: str, message: str
 ) -> None:
-    assert not words(await talk.day(ASK[language], message, ASK[language], message))
+    assert not words(await talk.day(message, message))
     assert message not in await talk.told(ASK[language])
     assert words(await talk.day(ASK[language], message)) == [message]
     assert message in await talk.told(ASK[language])
@@ -178,17 +152,6 @@ async def test_what_is_wished_for_one_topic_ends_nothing_else_and_is_told_on_tha
     assert (short in told, sheets in told, money in told) == (True, True, False)
     told = await talk.told("How does money work in things like pensions?")
     assert (short in told, money in told) == (True, True)
-
-
-async def test_stop_doing_that_ends_the_one_preference_that_it_can_mean_and_else_nothing(talk: Talk) -> None:
-    short, celsius = "Always keep your answers short.", "Always use Celsius."
-    await talk.day(short, celsius)
-    assert not words(await talk.day(ASK["en"], "Please stop doing that."))
-    told = await talk.told(ASK["en"])
-    assert (short in told, celsius in told) == (True, True)
-    await talk.day("Never use emojis.", "Please stop doing that.")
-    told = await talk.told(ASK["en"])
-    assert (short in told, celsius in told, "Never use emojis" in told) == (True, True, False)
 
 
 async def test_what_stands_ends_where_its_user_bids_to_stop_just_that(talk: Talk) -> None:
