@@ -127,7 +127,7 @@ def test_whatever_the_outcomes_a_refit_is_finite_and_more_confidence_never_means
     assert adjusted(found, low) <= adjusted(found, high) + 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(OUTCOMES, UNIT, st.booleans())
 @example(outcomes=[], score=0.0, held=True)
 @example(outcomes=[], score=1.0, held=False)
