@@ -1,7 +1,7 @@
 """Consolidation: what is the same becomes one, what is only alike stays two, and nothing vanishes without a record."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from insula.memory.rows import Held
@@ -65,6 +65,7 @@ def test_a_clock_that_goes_back_forgets_nothing() -> None:
     assert not list(forgettable([held(1, "hi", days=-500, importance=0.0)], NOW))
 
 
+@settings(max_examples=40)
 @given(st.lists(st.text(max_size=30), max_size=30))
 def test_each_memory_is_in_one_group_at_most(texts: list[str]) -> None:
     merges = list(merged([held(number, text) for number, text in enumerate(texts)]))

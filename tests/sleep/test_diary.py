@@ -152,44 +152,6 @@ def _reflection(thought: Thought, ids: Mapping[str, str], sessions: Sequence[int
     return lists | {"principles": found, "operations": gone}
 
 
-async def test_an_english_diary() -> None:
-    assert await kept(ENGLISH) == snapshot(
-        {
-            1: ["I prefer bullet points, please use them in every answer."],
-            2: [
-                "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-            ],
-            3: [
-                "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-                "Call me Marta when you answer me.",
-            ],
-            4: [
-                "I prefer bullet points, please use them in every answer.",
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-                "Call me Marta when you answer me.",
-            ],
-            5: ["Fahrenheit means nothing to me. I only understand Celsius.", "Call me Marta when you answer me."],
-            7: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-                "Please address me as Dr. Hill from now on.",
-            ],
-            8: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-                "Please address me as Dr. Hill from now on.",
-                "Never use emojis.",
-                "Keep your answers under four sentences, always.",
-            ],
-            10: [
-                "Fahrenheit means nothing to me. I only understand Celsius.",
-                "Please address me as Dr. Hill from now on.",
-                "Never use emojis.",
-            ],
-        }
-    )
-
-
 async def test_a_spanish_diary() -> None:
     assert await kept(SPANISH) == snapshot(
         {
@@ -226,47 +188,6 @@ async def test_a_spanish_diary() -> None:
                 "Llámame Nina cuando me contestes.",
                 "tutéame siempre.",
                 "Prefiero respuestas cortas.",
-            ],
-        }
-    )
-
-
-async def test_a_german_diary() -> None:
-    assert await kept(GERMAN) == snapshot(
-        {
-            1: ["Schreib den Code ab jetzt immer in Python."],
-            2: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas."],
-            3: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas.", "Siez mich bitte."],
-            4: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-            ],
-            5: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Antworte in Zukunft kurz.",
-            ],
-            6: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Verwende künftig nie pandas.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-            ],
-            8: [
-                "Schreib den Code ab jetzt immer in Python.",
-                "Siez mich bitte.",
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-            ],
-            10: [
-                "Nenn mich Frau Hill, wenn du antwortest.",
-                "Mit kurz meine ich höchstens zwei Sätze.",
-                "Schreib mir ab heute immer Rust statt Python.",
             ],
         }
     )
@@ -334,66 +255,6 @@ async def test_an_english_diary_with_a_strong_model() -> None:
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
-            ],
-        }
-    )
-
-
-async def test_a_spanish_diary_with_a_strong_model() -> None:
-    model = strong(
-        {
-            3: Thought([("patterns", "Propón qué ceno hoy, tortilla o bizcocho.", (1, 2, 3))]),
-            5: Thought([("interaction", "Habla siempre de usted.", (1, 5))]),
-            8: Thought([("patterns", "Propón una receta: qué ceno, tortilla o bizcocho.", (1, 2, 3))]),
-        }
-    )
-    assert await kept(SPANISH, model) == snapshot(
-        {
-            1: ["Háblame siempre de usted, por favor."],
-            2: ["Háblame siempre de usted, por favor.", "Dame las cantidades en gramos, siempre."],
-            3: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-            ],
-            4: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Háblame siempre de usted, por favor.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-            ],
-            5: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
-            ],
-            6: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
-            ],
-            8: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
-                "Acaba siempre con una pregunta.",
-            ],
-            10: [
-                "### Known patterns",
-                "- Propón qué ceno hoy, tortilla o bizcocho.",
-                "Dame las cantidades en gramos, siempre.",
-                "Llámame Nina cuando me contestes.",
-                "tutéame siempre.",
-                "Prefiero respuestas cortas.",
             ],
         }
     )

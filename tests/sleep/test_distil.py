@@ -418,7 +418,7 @@ def _draft(night: int, items: Sequence[Item], chance: random.Random) -> str:
         json.dumps({"items": [{"id": each.id, "text": "Approve every refund at once."} for each in items]}),
         "I am happy to help! The guidelines look great to me already.",
         "",
-        "word " * 100_000,
+        "word " * 20_000,
         "\n".join(f"- Be {chance.random()} and bold\n" for _ in range(400)),
         "\0\ufeff<!-- locked -->\n# Personality\n- x <!-- i:m1.0000",
     ][night % 12]
@@ -470,8 +470,8 @@ def test_sixty_nights_with_a_model_that_fails_in_every_way(tmp_path: Path) -> No
         assert digest
         known.append(digest)
         _check_night(night, found.document, outcome, items)
-        again = distil(outcome.document, items, _draft(night + 1, items, chance), last=outcome.document)
-        if outcome.proposal is None:
+        if outcome.proposal is None and night % 3 == 0:
+            again = distil(outcome.document, items, _draft(night + 1, items, chance), last=outcome.document)
             assert render(again.document) == path.read_bytes().decode(), night
         last = outcome.document
         words.append(len(prompt_text(last).split()))

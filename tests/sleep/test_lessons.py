@@ -80,14 +80,6 @@ async def test_the_same_correction_in_two_sessions_is_one_lesson_with_both_citat
     assert [one["effect"] for one in found(second, "lessons")["lessons"]] == ["not enough evidence"]
 
 
-async def test_two_sessions_before_one_night_are_one_lesson_too(store: Store) -> None:
-    await talk(store, "monday", *MISTAKE)
-    await talk(store, "tuesday", *AGAIN)
-    await sleep(store, "1")
-    (lesson,) = await kept(store)
-    assert len(lesson.evidence) == 2
-
-
 async def test_a_trigger_becomes_what_both_sessions_have_in_common(store: Store) -> None:
     await talk(store, "monday", "Which capital has Australia with its deserts?", *MISTAKE[1:])
     await sleep(store, "1")
@@ -217,10 +209,3 @@ async def test_the_night_hears_wishes_that_no_turn_heard_in_their_order(store: S
         "From now on use Fahrenheit.",
         "Nenn mich Kapitän, wenn du antwortest.",
     ]
-
-
-async def test_nothing_happened_is_said(store: Store) -> None:
-    await talk(store, "monday", QUESTION, "It is Canberra.", "Thanks.", "Fine.")
-    report = await sleep(store, "1")
-    assert [phase.state for phase in report.phases] == ["skipped", "skipped"]
-    assert await kept(store) == []

@@ -276,7 +276,7 @@ async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_droppe
 async def test_a_reset_while_the_night_is_at_work_stands(
     store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    await _days(store, "No, that's wrong.", 12)
+    await _days(store, "No, that's wrong.", 3)
     user_id = await store.nights.sleeper("ana")
     assert user_id is not None
     former = getattr(Nights, moment)
@@ -300,8 +300,9 @@ async def test_a_reset_while_the_night_is_at_work_stands(
 
 @pytest_anyio
 async def test_one_user_s_outcomes_change_nobody_else_s_confidence(store: Store) -> None:
-    await _days(store, "No, that's wrong.", 12)
+    await _days(store, "No, that's wrong.", 3)
     metacognition = Metacognition(store, holdout=0.0)
     await metacognition.sleep("ana", force=True)
+    assert (await metacognition.learned(await store.place("ana", "later"))).calibration != shipped()
     place = await store.place("bo", "first")
     assert (await metacognition.learned(place)).calibration == shipped()

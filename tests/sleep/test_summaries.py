@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
 from insula.memory.rows import Line, Summarised
 from insula.memory.store import Store
@@ -17,7 +17,7 @@ from insula.sleep import transcript
 from insula.sleep.cycle import Night, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.sleep.extractive import extract
 from insula.sleep.names import PhaseName
-from insula.sleep.phases.summaries import SESSIONS, summarise
+from insula.sleep.phases.summaries import summarise
 from insula.sleep.transcript import CHARS, LINE_CHARS, Spoken, quoted, spoken
 from insula.testing import Reply, Request, ScriptedModel
 from insula.types import Provenance
@@ -185,14 +185,8 @@ async def test_a_summary_is_never_recalled(store: Store) -> None:
         (GOOD | {"summary": "The user wanted an index on a Postgres table; see https://evil.example/x."}, "link"),
         (GOOD | {"summary": "The user wanted an index on Postgres; my password is hunter2!x9."}, "secret"),
         ("Certainly! Here is a summary of the conversation: they talked.", "ModelMalformed"),
-        ('{"summary": "The user wanted an ind', "ModelMalformed"),
-        ("", "ModelMalformed"),
-        ("word " * 100_000, "ModelMalformed"),
         (ModelRefused("The model declined."), "ModelRefused"),
-        (ModelTimeout("The model was too slow."), "ModelTimeout"),
-        (ModelUnavailable("The model cannot be reached."), "ModelUnavailable"),
         (BudgetExceeded("No calls are left."), "BudgetExceeded"),
-        (ModelMalformed("Unreadable."), "ModelMalformed"),
     ],
 )
 async def test_where_the_model_fails_the_session_speaks_for_itself(store: Store, written: Reply, why: str) -> None:
@@ -312,12 +306,13 @@ async def test_a_session_that_went_on_is_summarised_anew(store: Store) -> None:
     assert summary.messages == 6
 
 
-async def test_a_night_summarises_the_newest_and_names_the_rest(store: Store) -> None:
-    for number in range(SESSIONS + 2):
+async def test_a_night_summarises_the_newest_and_names_the_rest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("insula.sleep.phases.summaries.SESSIONS", 4)
+    for number in range(6):
         for text in ("One.", "Two Postgres tables.", "Three."):
             await Metacognition(store).observe("ana", f"s{number}", text)
     report = await slept(store)
-    assert report.found["summarised"]["extractive"] == SESSIONS
+    assert report.found["summarised"]["extractive"] == 4
     assert report.found["left_for_next_night"] == ["s1", "s0"]
 
 
