@@ -133,7 +133,7 @@ def test_what_all_three_methods_begin_with_is_the_same_reply(bench: Callable[...
     assert [one["answer"] for one in vote["attempts"]] == [one["answer"] for one in adaptive["attempts"][:3]]
 
 
-@pytest.mark.parametrize("requests", [0, 1, 4, 9])
+@pytest.mark.parametrize("requests", [1, 4])
 def test_a_run_that_is_killed_goes_on_where_it_was(bench: Callable[..., Any], tmp_path: Path, requests: int) -> None:
     asked = 0
 

@@ -47,8 +47,7 @@ def written(folder: Path, *records: object) -> str:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("channel", ["tool", "pasted"])
-@pytest.mark.parametrize("model", [False, True])
+@pytest.mark.parametrize(("channel", "model"), [("tool", False), ("pasted", True)])
 async def test_what_a_tool_or_a_paste_asks_for_reaches_no_later_prompt(channel: str, model: bool) -> None:
     seen = await walk(text(channel=channel), model)
     assert not seen.anywhere

@@ -64,9 +64,7 @@ def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told(tmp_p
     [
         "I'm sorry, but I can't help with that.",
         "",
-        "Primero voy a mirar el código y después lo arreglo.",
         "まずファイルを確認します。",
-        "<shell></shell>",
         ModelRefused("It declined."),
         "<read>answer.txt</read>",  # and again, and again
     ],
@@ -107,7 +105,7 @@ def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
 
 @pytest.mark.parametrize(
     "command",
-    ["rm -rf * .[!.]*", 'rm -rf "$PWD"', "mv answer.txt /", "kill -9 -1; kill -9 0", "chmod -R 000 .", ":(){ :|:& };:"],
+    ['rm -rf "$PWD"', "kill -9 -1; kill -9 0", "chmod -R 000 .", ":(){ :|:& };:"],
 )
 def test_a_run_goes_on_whatever_its_command_did_to_the_folder(command: str, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("kept")
@@ -126,8 +124,6 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
     ("name", "script", "answer"),
     [
         ("circular", "main.py", "invoice 42"),
-        ("optional", "app.py", "done"),
-        ("case", "read.py", "hello"),
         ("moved", "show.py", "3"),
         ("override", "server.py", "port 8080"),
     ],
