@@ -31,19 +31,21 @@ def _acknowledged(process: "subprocess.Popen[str]", turns: int) -> Iterator[str]
         yield json.loads(process.stdout.readline())["message"]
 
 
-@pytest.mark.parametrize("turns", [1, 5])
-def test_no_acknowledged_turn_is_lost_under_kill_9(home: Path, turns: int) -> None:
+def test_no_acknowledged_turn_is_lost_under_kill_9(home: Path) -> None:
     with spawn_insula(*TALK) as process:
-        acknowledged = list(_acknowledged(process, turns))
+        acknowledged = list(_acknowledged(process, 5))
         process.kill()
-    assert len(acknowledged) == turns
+    assert len(acknowledged) == 5
     assert set(acknowledged) <= set(_contents())
     again = run_insula("chat", "--model", "test", "--json", stdin="Where does my friend number 0 live?\n")
     assert again.lines[0]["error"] is None
 
 
 def test_a_message_whose_model_was_killed_is_kept(home: Path) -> None:
-    with FakeServer("endless") as model, spawn_insula("chat", "--model", f"{model.url}#fake") as process:
+    with (
+        FakeServer("endless") as model,
+        spawn_insula("chat", "--model", f"{model.url}#fake", INSULA_EMBED="none") as process,
+    ):
         assert process.stdin
         process.stdin.write("I live in Porto.\n")
         process.stdin.flush()
@@ -59,20 +61,24 @@ def test_a_server_that_is_killed_has_what_it_answered(home: Path) -> None:
         server.process.kill()
         server.process.wait()
     assert [f"My friend number {number} lives in Lisbon." in _contents() for number in range(5)] == [True] * 5
-    with serving(home) as server:
-        server.say("Where does my friend number 3 live?", "me", "later")
-        assert "My friend number 3 lives in Lisbon." in server.model.prompt()
+    asked = "Where does my friend number 3 live?"
+    with Metacognition.sync(home / "insula.db", holdout=0.0) as mind, mind.turn("me", "later", asked) as turn:
+        assert "My friend number 3 lives in Lisbon." in turn.instructions
 
 
 def test_two_processes_lose_nothing_of_each_other(home: Path) -> None:
-    with spawn_insula(*TALK) as first, spawn_insula(*TALK) as second:
-        said = [line for pair in zip(_acknowledged(first, 6), _acknowledged(second, 6), strict=True) for line in pair]
-        for process in (first, second):
-            process.communicate()
-            assert process.returncode == 0
+    said = list[str]()
+    with spawn_insula(*TALK, INSULA_EMBED="none") as other, Metacognition.sync(home / "insula.db") as mind:
+        for line in _acknowledged(other, 6):
+            with mind.turn("me", "here", line) as turn:
+                turn.finish("I see.")
+            assert not turn.troubles
+            said.append(line)
+        other.communicate()
+        assert other.returncode == 0
     stored = _contents()
-    assert len(said) == 12
-    assert all(stored.count(line) == 2 for line in set(said))
+    assert len(said) == 6
+    assert all(stored.count(line) == 2 for line in said)
 
 
 def test_a_night_that_was_killed_is_completed_once(home: Path) -> None:

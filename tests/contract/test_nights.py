@@ -483,12 +483,12 @@ async def test_who_is_corrected_again_and_again_becomes_less_sure_and_thanks_bri
     async with agent(lambda _: "In Porto.") as ana:
         await ana.say(SISTER)
         first = (await ana.reply(ASKED, session="first")).confidence.score
-        for _ in range(4):
+        for _ in range(2):
             await _day(ana, ASKED, "No, that is wrong.")
             await ana.sleep()
         doubtful = (await ana.reply(ASKED, session="then")).confidence.score
         assert doubtful < first
-        for _ in range(8):
+        for _ in range(3):
             await _day(ana, ASKED, "Thanks!")
             await ana.sleep()
         assert (await ana.reply(ASKED, session="last")).confidence.score > doubtful
