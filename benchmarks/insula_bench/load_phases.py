@@ -142,9 +142,10 @@ async def status(stage: Stage, bare: Running) -> Figures:
         }
         for name, found in rounds.items()
     }
+    spent = figures["status"]["cpu_ms"]  # 0 where it took less than a tick of the system's clock
     return figures | {
         "share": figures["status"]["a_second"] / figures["bare"]["a_second"],
-        "share_by_cpu": figures["bare"]["cpu_ms"] / figures["status"]["cpu_ms"],
+        "share_by_cpu": figures["bare"]["cpu_ms"] / spent if spent else 0.0,
     }
 
 
