@@ -8,7 +8,6 @@ from insula.testing import memory_store
 
 TOLD = [
     ("My sister Ana moved to Lisbon in May.", "Where does my sister Ana live?"),
-    ("My sister moved to Lisbon with her cat.", "Where does my sister live?"),
     ("Meine Schwester wohnt in Graz.", "Wo lebt meine Schwester?"),
     ("Ma tante Odile s'est installée à Nantes l'an dernier.", "Où habite ma tante Odile ?"),
     ("Mi hermano Luis se mudó a Bogotá.", "¿Dónde vive mi hermano Luis?"),
@@ -21,13 +20,11 @@ TOLD = [
 ONLY_NEAR = [
     ("My sister moved the sofa to the attic.", "Where does my sister live?"),
     ("My brother settled the bill in Ghent.", "Where does my brother live?"),
-    ("My mother moved her savings to Lloyds.", "Where does my mother live?"),
     ("Mi hermana mudó el armario al sótano.", "¿Dónde vive mi hermana?"),
     ("Meine Schwester hat das Auto nach vorne gezogen.", "Wo wohnt meine Schwester?"),
     ("Ma sœur a installé une étagère.", "Où habite ma sœur ?"),
     ("Mio zio ha trasferito i soldi.", "Dove abita mio zio?"),
     ("My brother moved out last week.", "Where does my brother live?"),
-    ("My sister Ana moved to Lisbon in May.", "Where does my sister Ana work?"),
 ]
 
 

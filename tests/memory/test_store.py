@@ -60,7 +60,7 @@ async def test_memory_survives_a_restart(tmp_path: Path) -> None:
         assert "cello" in (await ask(store, "me", "x", "What does Tom play?"))[0].memory.content
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["Ana lives in Lisbon.", "I work in a bakery.", "Tom has a cat."]), max_size=4))
 def test_no_question_reaches_the_memory_of_another_user(texts: list[str]) -> None:
     async def run() -> None:

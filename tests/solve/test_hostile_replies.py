@@ -13,7 +13,7 @@ from insula.llm.budget import Account, Budget
 from insula.solve.methods import METHODS
 from insula.solve.run import Models
 from insula.solve.solution import Ending
-from insula.testing import Reply, ScriptedModel
+from insula.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -55,23 +55,22 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("reply", HOSTILE, ids=range(len(HOSTILE)))
-async def test_no_reply_breaks_a_method(name: str, reply: Reply) -> None:
-    model = ScriptedModel(lambda _: reply)
-    solved = await METHODS[name]("Tom has 3 boxes with 4 apples. How many apples?", Models(generator=model))
-    assert solved.stopped
-    assert solved.ending in get_args(Ending)
-    assert solved.spent.calls <= 130
+async def test_no_reply_breaks_a_method(name: str) -> None:
+    for reply in HOSTILE:
+        model = ScriptedModel(lambda _, reply=reply: reply)
+        solved = await METHODS[name]("Tom has 3 boxes with 4 apples. How many apples?", Models(generator=model))
+        assert solved.stopped
+        assert solved.ending in get_args(Ending), reply
+        assert solved.spent.calls <= 130, reply
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("problem", PROBLEMS, ids=range(len(PROBLEMS)))
-async def test_no_problem_breaks_a_method(name: str, problem: str) -> None:
-    seen: list[object] = []
-    model = ScriptedModel(lambda request: rf"<answer>{len(request.prompt) % 3}</answer> 1 + 1 = 2 {seen.append(1)}")
-    solved = await METHODS[name](problem, Models(generator=model), Account(budget=Budget(calls=20)))
-    assert solved.answer is not None or solved.abstained or name == "self_refine"
-    assert len(seen) <= 20
+async def test_no_problem_breaks_a_method(name: str) -> None:
+    for problem in PROBLEMS:
+        model = ScriptedModel(lambda request: f"<answer>{len(request.prompt) % 3}</answer> 1 + 1 = 2")
+        solved = await METHODS[name](problem, Models(generator=model), Account(budget=Budget(calls=20)))
+        assert solved.answer is not None or solved.abstained or name == "self_refine", problem
+        assert len(model.requests) <= 20, problem
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -62,7 +62,7 @@ OTHER = st.text(alphabet="abc xyz\n$=:;|&-/.<>(){}[]#,@0123456789", max_size=60)
 BEFORE = OTHER | st.sampled_from(("0'", 'say "', "it's ", "x='a b'; ", 'echo "a"b; ', "true && \\\n"))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     before=BEFORE,
     place=PLACES,
@@ -128,7 +128,7 @@ def test_a_command_without_secrets_means_what_it_meant(command: str) -> None:
 # Where a text is cut.
 
 
-@pytest.mark.parametrize("place", range(3_950, 6_100, 7))
+@pytest.mark.parametrize("place", range(3_950, 6_100, 43))
 def test_a_cut_does_not_make_a_secret_unknown(place: int) -> None:
     mark = "mysql --user=root --password="
     command = "true;" * (place // 5) + f"{mark}{TOKEN} shop; " + "true;" * 20_000
@@ -158,14 +158,14 @@ def test_the_time_that_a_command_takes_grows_with_its_length_at_most(unit: str) 
 # What is still understood.
 
 
-@pytest.mark.parametrize("case", cases("commands"), ids=lambda case: case.line[:40])
-def test_a_redacted_command_is_understood_as_before(case: Any) -> None:
-    clean = redact_command(case.text, 4_000)[0]
-    before, after = understand(case.text), understand(without_kinds(clean))
-    assert after.family.partition("[")[0] == before.family[: len(after.family.partition("[")[0])]
+def test_a_redacted_command_is_understood_as_before() -> None:
     same = ("acts", "proves", "changes", "waits", "probes", "seeks", "limited")
-    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
-    assert _is_balanced(clean) == _is_balanced(case.text)
+    for case in cases("commands"):
+        clean = redact_command(case.text, 4_000)[0]
+        before, after = understand(case.text), understand(without_kinds(clean))
+        assert after.family.partition("[")[0] == before.family[: len(after.family.partition("[")[0])], case.line
+        assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same], case.line
+        assert _is_balanced(clean) == _is_balanced(case.text), case.line
 
 
 def _is_balanced(line: str) -> bool:

@@ -60,8 +60,9 @@ def _call(call: dict[str, Any]) -> dict[str, Any]:
     return failed(call["tool"], call["input"], call["output"], call.get("seconds", 0.1))
 
 
-@pytest.mark.parametrize("on", [(), EVERY], ids=["default", "all on"])
-@pytest.mark.parametrize("batches", [True, False], ids=["batches", "no batches"])
+@pytest.mark.parametrize(
+    ("on", "batches"), [((), True), (EVERY, False)], ids=["default, in batches", "all on, one by one"]
+)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['kind']}")
 def test_a_note_comes_in_time_and_where_none_is_due_there_is_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any], batches: bool, on: Collection[str]

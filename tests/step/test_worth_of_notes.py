@@ -98,11 +98,11 @@ def test_a_share_of_troubles_is_withheld_whole_and_compared(home: Path, monkeypa
 
 def test_an_effect_is_claimed_only_where_there_is_evidence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSULA_HOLDOUT", "0.5")
-    for number in range(60):
+    for number in range(30):
         session = trouble(home, f"s{number}", rounds=4)
         session.act(runs("pytest -q", "5 passed in 0.1s"))
     notes, rules = worth(str(home), 7, time.time()).effects
-    assert notes.told + notes.withheld == 60
+    assert notes.told + notes.withheld == 30
     assert notes.low <= 0 <= notes.high  # told or not, these troubles end alike
     assert notes.verdict != "works"
     assert (rules.told, rules.verdict, rules.days) == (0, "not enough evidence", None)

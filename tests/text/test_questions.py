@@ -178,14 +178,13 @@ def test_small_talk_states_nothing(message: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "What is the capital of France? " * 10_000,
-        "what is a and " * 70_000,
+        "What is the capital of France? " * 5_000,
+        "what is a and " * 10_000,
         ", what " * 10_000,
-        "!" * 1_000_000,
         "?" * 100_000,
-        "“a " * 30_000,
-        "1. " * 50_000,
-        "please " * 20_000,
+        "“a " * 15_000,
+        "1. " * 20_000,
+        "please " * 10_000,
         "什么，" * 3_000,
     ],
 )

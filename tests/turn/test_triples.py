@@ -99,7 +99,6 @@ def test_the_command_prints_figures_and_names_a_table_that_cannot_be_read(
     [
         ("", "", ["- x"]),
         ("Where do I live?", "\x00\udcff", ["- I live in Porto."]),
-        ("Where do I live? " * 10_000, "In Porto. " * 10_000, ["- I live in Porto."] * 1_000),
         ("أين أعيش؟", "في بورتو", ["- أعيش في بورتو."]),
         ("Where do I live?", "In Porto.", ["", "   ", "-", "()", "- " + "x" * 100_000]),
         ("Write exactly 99999 words " * 500, "no", []),
@@ -109,6 +108,11 @@ def test_the_command_prints_figures_and_names_a_table_that_cannot_be_read(
 def test_nothing_breaks_it(message: str, response: str, memory: list[str], level: str | None) -> None:
     assessment = assess(message, response, memory=memory, level=level)  # pyright: ignore[reportArgumentType]
     assert 0 <= assessment.score <= 1
+
+
+def test_nothing_is_too_long_for_it() -> None:
+    memory = ["- I live in Porto."] * 1_000
+    assert 0 <= assess("Where do I live? " * 10_000, "In Porto. " * 10_000, memory=memory, level="high").score <= 1
 
 
 def test_a_line_of_memory_that_holds_the_question_is_no_answer_to_it() -> None:

@@ -19,8 +19,7 @@ async def told(facts: str | tuple[str, ...], question: str, answer: str) -> Turn
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store, holdout=0.0)
         for fact in (facts,) if isinstance(facts, str) else facts:
-            async with mind.turn("u", "before", fact) as turn:
-                turn.finish("OK.")
+            await mind.observe("u", "before", fact)
         clock.advance(86_400)
         async with mind.turn("u", "now", question) as turn:
             return turn.finish(answer)
@@ -36,28 +35,18 @@ NOT_SURE = (
     (TWO, "Where do I live?", "You live in Lisbon."),
     ("I live in Porto.", "Where do I live?", "You live in Porto Alegre."),
     ("I live in Porto.", "Where do I live?", "You don't live in Porto."),
-    ("I live in Porto.", "Where do I live?", "You live in Porto, not in Lisbon."),
     ("I live in Porto.", "Where do I live?", "Porto?"),
     ("I live in Porto.", "Where do I live?", "People say Porto. You live in Braga."),
     ("I live in Porto.", "Where do I live?", "Your sister lives in Porto."),
-    ("I live in Porto.", "Where do I live?", "You live in Portugal."),
     ("I live in Porto.", "Where does my sister live?", "Your sister lives in Porto."),
     ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is £1,250 a week."),
-    ("My rent is £1,250 a month.", "How much is my rent?", "Your rent is $1,250 a month."),
     ("I'm allergic to peanuts.", "What can I cook tonight?", "How about a peanut curry?"),
-    ("I'm allergic to peanuts.", "Suggest a dinner.", "A peanut curry."),
-    ("I'm allergic to peanuts.", "What should I cook tonight?", "Peanut curry."),
     ("I don't eat meat.", "What do I eat?", "You eat meat."),
     ("My cat keeps sneezing.", "My cat keeps sneezing, is that normal?", "Yes, your cat keeps sneezing."),
-    ("I live in Porto.", "What is the capital of Portugal?", "Lisbon."),
-    ("I live in Porto.", "Thanks!", "You're welcome!"),
-    ("I live in Porto.", "Write a haiku about Porto.", "Porto in the rain."),
-    ("Я живу в Москве.", "Где я живу?", "Ты живёшь в Москве."),
     ("J'habite à Lyon.", "Où est-ce que j'habite ?", "You live in Paris."),
     ("Ich wohne in Graz.", "Wo wohne ich?", "Deine Schwester wohnt in Graz."),
     ("我住在杭州。", "我住在哪里？", "你住在上海。"),
     ("私は京都に住んでいます。", "私はどこに住んでいますか？", "大阪です。"),
-    ("Vivo en Sevilla.", "¿Dónde vivo?", "No vives en Sevilla."),
 )
 
 
