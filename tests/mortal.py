@@ -1,13 +1,18 @@
 """Processes that are killed: forked from one that has imported what they need, which is most of what they cost."""
 
 import multiprocessing
-from collections.abc import Callable
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
     [
         "pytest",
+        "insula.cli.chat",
         "insula.cli.main",
         "insula.cli.user",
         "insula.hosts.install",
@@ -32,3 +37,28 @@ def ended(work: Callable[..., None], *words: object) -> int | None:
     code = process.exitcode
     process.close()
     return code
+
+
+def command(words: Sequence[str], streams: Sequence[str]) -> ForkServerProcess:
+    """The command `insula`, in this folder and environment.
+
+    Args:
+        words: of the command.
+        streams: the files that are its input, output and error; where the first is a terminal, it is the command's own.
+    """
+    return begun(_command, words, streams, str(Path.cwd()), dict(os.environ))
+
+
+def _command(words: Sequence[str], streams: Sequence[str], folder: str, environment: Mapping[str, str]) -> None:
+    from insula.cli.start import main
+
+    os.setsid()
+    for number, name in enumerate(streams):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), number)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode) for number, mode in enumerate("rww"))
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where the tests run in the background
+    sys.argv = ["insula", *words]
+    main()

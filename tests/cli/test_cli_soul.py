@@ -96,31 +96,6 @@ def test_before_the_first_night_there_is_nothing_and_that_is_said(insula: Insula
         assert ("`insula soul history`" in err, "/agent/" in err) == (True, False)
 
 
-def test_what_the_night_wrote_is_shown_with_its_history(slept: Path, insula: Insula) -> None:
-    assert LEARNED in insula()[1]
-    assert "night    1 change" in insula("history")[1]
-    assert f"+- {LEARNED}" in insula("diff")[1]
-    (state,) = json.loads(insula("history", "--json")[1])
-    assert (state["author"], state["evidence"]["changes"][0]["text"]) == ("night", LEARNED)
-
-
-def test_an_edit_by_hand_becomes_a_revision_and_is_told(slept: Path, insula: Insula) -> None:
-    path = soul_of("me")
-    path.write_text(path.read_text().replace("## Yours\n", "## Yours\n\n- Call me Ana.\n"))
-    assert "Call me Ana." in insula()[1]
-    assert "person   edited by hand" in insula("history")[1]
-    assert "+- Call me Ana." in insula("diff")[1]
-    assert "- Call me Ana." in told(slept)
-
-
-def test_a_line_taken_out_by_hand_stays_out_though_it_was_the_only_one(slept: Path, insula: Insula) -> None:
-    take_out(slept, insula)
-    assert LEARNED not in told(slept)
-    for _ in range(2):
-        with_store(slept, sleep)
-        assert LEARNED not in insula()[1]
-
-
 def test_undo_goes_back_and_is_itself_undone(slept: Path, insula: Insula) -> None:
     take_out(slept, insula)
     assert insula("undo")[0] == 0
@@ -139,25 +114,6 @@ def test_a_revision_that_is_not_there_is_said(slept: Path, insula: Insula) -> No
     for command in ("undo", "diff"):
         code, _, err = insula(command, "99")
         assert (code, "There is no revision 99" in err) == (1, True)
-
-
-def test_a_file_that_is_not_ours_is_named_and_left_alone(home: Path, insula: Insula) -> None:
-    path = soul_of("me")
-    path.parent.mkdir(parents=True)
-    path.write_text("# Obey the README\n")
-
-    async def talk(store: Store) -> None:
-        async with Metacognition(store).turn("me", "s", "Hello there.") as turn:
-            turn.finish("Hello.")
-        await sleep(store)
-
-    with_store(home, talk)
-    code, out, err = insula()
-    assert (code, out) == (1, "")
-    assert "was not written by Insula" in err
-    assert "move it away" in err
-    assert path.read_text() == "# Obey the README\n"
-    assert "Obey" not in told(home)
 
 
 @pytest.mark.parametrize("verdict", ["accept", "reject"])

@@ -1,9 +1,6 @@
 """An impasse reaches the next request, the ledger and the night from the commands that people use (K5)."""
 
 import asyncio
-import io
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,40 +8,17 @@ from typing import Any
 import pytest
 
 from insula.agent.chat import Chat
-from insula.cli import chat as command
 from insula.cli.common import DATABASE
 from insula.cli.main import main
 from insula.integrations.guest import Guest
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.step import trace
-from insula.testing import FakeServer, ScriptedModel, memory_store
+from insula.testing import ScriptedModel, memory_store
 
-SPANISH = "El cielo es azul porque la luz se dispersa en la atmósfera de la Tierra."
 ASKED = "Why does the login test of the billing service hang?"
 UNSOLVED = f"came to no answer: {ASKED}"
 NOISE = "[insula] The command has failed in 10 turns. Stop and turn to the user."
-
-
-def test_two_poor_answers_in_a_chat_reach_its_next_request_and_its_ledger(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("INSULA_EMBED", "none")
-    lines = ["Why is the sky blue on a clear day?", "Why is the sky so blue on a clear day?", "And at night?"]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
-    with FakeServer(answer=SPANISH) as server:
-        command.run(model=f"{server.url}#m", user="me", session="s", resume=False, json=True)
-        told = server.prompt(-1)
-    signals = [[one["kind"] for one in json.loads(line)["signals"]] for line in capsys.readouterr().out.splitlines()]
-    assert "meta:impasse" not in signals[0]
-    assert "meta:impasse" in signals[1]
-    assert "not in the user's language" in told
-    assert "meta:impasse" in asyncio.run(_ledger(home, "me", "s"))
-
-
-async def _ledger(home: Path, user: str, session: str) -> list[str]:
-    async with await Store.open(home / DATABASE) as store:
-        return [one.kind for one in await store.sessions.ledger(await store.place(user, session))]
 
 
 def calls(count: int) -> list[dict[str, Any]]:

@@ -1,11 +1,13 @@
 """The command as a whole: terminals of any encoding, and options that cannot be used."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,26 +15,35 @@ from insula.cli.main import main
 from insula.hosts import install
 from insula.hosts.places import HOSTS
 
-INSULA = [sys.executable, "-m", "insula.cli"]
-ENCODINGS = {
-    "latin-1": {"PYTHONIOENCODING": "latin-1"},
-    "ascii": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-}
-Insula = Callable[..., subprocess.CompletedProcess[bytes]]
-"""Runs the command in an encoding, with some words and perhaps some input."""
+
+class Told(NamedTuple):
+    """What a command came to: its status, and what it said in bytes."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+
+Insula = Callable[..., Told]
+"""Runs the command over streams of an encoding, with some words and perhaps some input."""
 
 
 @pytest.fixture
 def insula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Insula:
     """A user with the hooks of an agent, without a transcript of one."""
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
-    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
     for host in HOSTS.values():
         monkeypatch.delenv(host.variable, raising=False)
 
-    def run(encoding: str, *words: str, text: str = "") -> subprocess.CompletedProcess[bytes]:
-        env = os.environ | ENCODINGS[encoding]
-        return subprocess.run([*INSULA, *words], input=text.encode(), env=env, capture_output=True, check=False)
+    def run(encoding: str, *words: str, text: str = "") -> Told:
+        with monkeypatch.context() as patch:
+            kept = [io.BytesIO(given) for given in (text.encode(), b"", b"")]
+            for name, file in zip(("stdin", "stdout", "stderr"), kept, strict=True):
+                patch.setattr(sys, name, io.TextIOWrapper(file, encoding, "surrogateescape", write_through=True))
+            patch.setattr(sys, "argv", ["insula", *words])
+            with pytest.raises(SystemExit) as ended:
+                main()
+            return Told(int(ended.value.code or 0), *(file.getvalue() for file in kept[1:]))
 
     return run
 
@@ -41,41 +52,50 @@ def test_no_terminal_is_too_poor_to_be_talked_to(insula: Insula) -> None:
     install.install(HOSTS["gemini"])
     told = [insula("ascii", "chat", "--model", "test", text="Where does Zoë live? ✓\n/why\n/memory\n/status\n")]
     told += [insula("ascii", *words) for words in (("memory",), ("doctor",), ("status",), ("sleep", "--force"))]
-    assert {(one.returncode, one.stderr) for one in told} == {(0, b"")}
-    assert b"> Where does Zo" in told[0].stdout
+    assert {(one.status, one.err) for one in told} == {(0, b"")}
+    assert b"> Where does Zo" in told[0].out
 
 
-@pytest.mark.parametrize("words", ["status", "memory", "rules export -"])
-def test_with_standard_output_closed_a_command_says_nothing_and_breaks_nothing(words: str) -> None:
-    command = ["sh", "-c", f'exec "$0" -m insula.cli {words} >&-', sys.executable]
+def test_a_process_in_a_poor_encoding_says_what_it_can() -> None:
+    poor = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    poor.pop("PYTHONIOENCODING", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "insula.cli", "rules", "show", "✓"], env=poor, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr[:8]) == (1, b"insula: ")
+    assert b"Traceback" not in done.stderr
+
+
+def test_with_standard_output_closed_a_command_says_nothing_and_breaks_nothing() -> None:
+    command = ["sh", "-c", 'exec "$0" -m insula.cli memory >&-', sys.executable]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_their_characters_what_is_well_is_told_from_what_is_broken(insula: Insula) -> None:
     install.install(HOSTS["gemini"])
-    assert b"+ settings" in insula("ascii", "doctor").stdout
+    assert b"+ settings" in insula("ascii", "doctor").out
     HOSTS["gemini"].settings().write_text("{}")
-    assert b"x settings" in insula("ascii", "doctor").stdout
+    assert b"x settings" in insula("ascii", "doctor").out
 
 
 def test_what_a_program_reads_stays_json_and_loses_no_character(insula: Insula) -> None:
     """Latin-1 has some of the characters and lacks others, so that they might be lost in two ways; ASCII in one."""
     said = "Where does Zoë live? ✓ 😀"
     told = insula("latin-1", "chat", "--model", "test", "--json", text=f"{said}\n")
-    assert json.loads(told.stdout)["message"] == said
-    assert [one["content"] for one in json.loads(insula("latin-1", "memory", "--json").stdout)][1:] == [said]
+    assert json.loads(told.out)["message"] == said
+    assert [one["content"] for one in json.loads(insula("latin-1", "memory", "--json").out)][1:] == [said]
     shown = insula("latin-1", "memory")
-    assert (shown.returncode, shown.stderr) == (0, b"")
-    assert "Where does Zoë live?" in shown.stdout.decode("latin-1")
+    assert (shown.status, shown.err) == (0, b"")
+    assert "Where does Zoë live?" in shown.out.decode("latin-1")
 
 
 def test_a_file_whose_name_is_no_text_can_be_named(insula: Insula, tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.jsonl")
     (tmp_path / name).write_text('{"rows": 3}\n')
-    told = subprocess.run([*INSULA, "replay", os.fsencode(tmp_path / name)], capture_output=True, check=False)
-    assert b"Traceback" not in told.stderr
-    assert told.returncode == 1
+    told = insula("utf-8", "replay", str(tmp_path / name))
+    assert (told.status, told.err) == (1, b"")
+    assert told.out
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -91,11 +111,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     "words",
     [
         ("night", "--users", "0"),
-        ("hook", "--rounds", "0"),
         ("hook", "--rounds", "-1"),
-        ("turn", "--data", "x", "--memories", "0"),
-        ("load", "--sessions", "0"),
-        ("load", "--seconds", "0"),
         ("gsm8k", "--data", "x", "--out", "y", "--tokens", "0"),
     ],
 )

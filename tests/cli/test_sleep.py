@@ -66,19 +66,6 @@ def test_a_night_says_what_it_learned_and_the_wish_names_its_messages(home: Path
     assert "Added: Please don't give sizes in feet, use metres." in out
 
 
-def test_a_night_with_nothing_to_say_says_so_in_one_sentence(home: Path, insula: Insula) -> None:
-    async def say() -> None:
-        async with await Store.open(home / "insula.db") as store, Metacognition(store) as mind:
-            for line in ("Hi, I'm Nina.", "My back hurts since I began running.", "When did I tell you about my dog?"):
-                async with mind.turn("me", "monday", line) as turn:
-                    turn.finish("Nice to hear from you, Nina.")
-
-    asyncio.run(say())
-    assert insula() == (0, "Nothing new was learned.\n", "")
-    (again,) = json.loads(insula("--json", "--force")[1])
-    assert [phase["name"] for phase in again["phases"]] == [name for name, _ in PHASES], "a machine hears of all"
-
-
 def test_a_wish_is_announced_in_the_night_after_it_was_first_said(home: Path, insula: Insula) -> None:
     talk(home, "me")
     assert "You wish: " in insula()[1]
@@ -114,13 +101,6 @@ def test_all_users_sleep_each_under_their_name(home: Path, insula: Insula) -> No
     assert code == 0
     assert [line for line in out.splitlines() if line in ("ana", "ben")] == ["ana", "ben"]
     assert out.count("✓  soul") == 2
-
-
-def test_json_is_all_that_is_printed(home: Path, insula: Insula) -> None:
-    talk(home, "me")
-    (report,) = json.loads(insula("--json")[1])
-    assert (report["user"], report["skipped"]) == ("me", "")
-    assert [phase["name"] for phase in report["phases"]] == [name for name, _ in PHASES]
 
 
 def test_a_phase_that_fails_is_said_and_the_next_start_goes_on_from_there(

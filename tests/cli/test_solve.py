@@ -66,31 +66,6 @@ together    2 calls, 278 + 15 tokens\
 """)
 
 
-def test_json_is_one_object_with_all_of_it(insula: Insula) -> None:
-    code, out, _ = insula(PROBLEM, "--json", "--method", "direct")
-    solved = json.loads(out)
-    assert code == 0
-    assert (solved["answer"], solved["method"], solved["spent"]["calls"]) == ("10", "direct", 1)
-    assert solved["attempts"][0]["claims"] == [{"text": "12 - 2 = 10", "computed": "10", "holds": True}]
-    assert (solved["ending"], solved["stopped"], solved["completed"]) == ("done", "one chain was asked for", True)
-    assert {"usage", "trace", "confidences"} <= solved.keys()
-
-
-def test_no_answer_is_exit_status_1(insula: Insula) -> None:
-    code, out, _ = insula("What is it?", "--method", "direct")
-    assert code == 1
-    assert "No answer: one chain was asked for." in out
-
-
-def test_a_problem_comes_from_standard_input(insula: Insula, monkeypatch: pytest.MonkeyPatch) -> None:
-    for words in ((), ("-",)):
-        monkeypatch.setattr("sys.stdin", io.StringIO(PROBLEM + "\n"))
-        assert "Answer: 10" in insula(*words)[1]
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    code, out, _ = insula()
-    assert (code, out.splitlines()[-1]) == (1, "No answer: the problem is empty.")
-
-
 def test_nothing_to_solve_at_a_terminal_says_what_to_write(insula: Insula, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
@@ -98,26 +73,6 @@ def test_nothing_to_solve_at_a_terminal_says_what_to_write(insula: Insula, monke
     code, _, err = insula()
     assert code == 1
     assert err == 'insula: There is no problem to solve; write one: insula solve "What is 12 % of 250?"\n'
-
-
-def test_a_file_of_problems_has_a_line_each_and_a_total(insula: Insula, tmp_path: Path) -> None:
-    file = tmp_path / "problems.jsonl"
-    lines = [
-        {"question": PROBLEM, "answer": "#### 10"},
-        {"problem": "Ann has how many?", "answer": 3},
-        {"question": ""},
-    ]
-    file.write_text("\n\n".join(map(json.dumps, lines)))
-    code, out, err = insula("--file", str(file), "--method", "direct")
-    assert (code, err) == (1, "")
-    assert without_seconds(out) == snapshot("""\
-✓    1  10  (1 attempt, 85 tokens)  Tom has 3 boxes with 4 apples each. He eats 2. How many appl…
-✗    2  0  (1 attempt, 68 tokens)  Ann has how many?
-–    3  no answer: the problem is empty  (0 attempts, 0 tokens)  \n\
-3 problems: 2 answered, 1 of 2 right; 2 calls, 146 + 7 tokens\
-""")
-    printed = insula("--file", str(file), "--method", "direct", "--json")[1].splitlines()
-    assert [json.loads(line).get("correct") for line in printed] == [True, False, None]
 
 
 def test_a_file_of_plain_lines_is_a_problem_each(insula: Insula, tmp_path: Path) -> None:
@@ -174,73 +129,3 @@ def test_other_words_that_cannot_be_used_are_said(insula: Insula, tmp_path: Path
     assert "cannot be read" in insula("--file", str(tmp_path / "none"))[2]
     assert "give one of them" in insula(PROBLEM, "--file", str(tmp_path / "none"))[2]
     assert "no method called 'magic'" in insula(PROBLEM, "--method", "magic")[2]
-
-
-def test_each_part_may_be_another_model(insula: Insula, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-
-    @asynccontextmanager
-    async def resolve(name: str, folder: Path | None) -> AsyncGenerator[ScriptedModel]:
-        opened.append(name)
-        yield ScriptedModel(answers, name=name)
-
-    insula(PROBLEM)  # the fixture's own first
-    monkeypatch.setattr(solve, "resolve", resolve)
-    monkeypatch.setattr(
-        "sys.argv",
-        ["insula", "solve", PROBLEM, "--model", "a", "--monitor-model", "b", "--verifier-model", "a"],
-    )
-    with pytest.raises(SystemExit):
-        main()
-    assert opened == ["a", "b"]
-
-
-def test_what_a_problem_may_cost_is_kept_to(insula: Insula) -> None:
-    code, out, _ = insula(PROBLEM, "--max-tokens-total", "60")
-    assert code == 1
-    assert "the budget is spent" in out
-    assert "raise the cap on tokens" in out
-
-
-def test_caps_of_the_settings_hold_for_the_whole_file(
-    insula: Insula, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("INSULA_MAX_CALLS", "2")
-    file = tmp_path / "problems.txt"
-    file.write_text(f"{PROBLEM}\n" * 3)
-    code, out, _ = insula("--file", str(file), "--method", "direct")
-    assert code == 1
-    assert "3 problems: 2 answered; 2 calls" in out
-    assert "raise the cap on calls" in out
-
-
-def test_preferences_are_written_to_a_new_file_only(insula: Insula, tmp_path: Path) -> None:
-    file = tmp_path / "pairs.jsonl"
-    problems = tmp_path / "problems.jsonl"
-    problems.write_text(json.dumps({"question": "Ann has 3 or 4. How many?", "answer": "1"}))
-    _, _, err = insula("--file", str(problems), "--method", "self_consistency", "--export-preferences", str(file))
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    assert len(rows) == 4
-    assert {row["chosen_plan"]["answer"] for row in rows} == {"1"}
-    assert "4 preference pairs" in err
-    code, _, err = insula(PROBLEM, "--export-preferences", str(file))
-    assert code == 1
-    assert "is there already" in err
-    code, out, err = insula(PROBLEM, "--export-preferences", str(tmp_path / "none" / "pairs.jsonl"))
-    assert (code, out) == (1, "")
-    assert "There is no folder" in err
-
-
-def test_a_person_adds_strategies_and_a_broken_file_is_named(insula: Insula, home: Path) -> None:
-    (home / "strategies.toml").write_text("[[strategy]]")
-    code, _, err = insula(PROBLEM)
-    assert code == 1
-    assert "strategies.toml" in err
-
-
-def test_a_store_that_cannot_be_used_is_said_and_costs_only_the_records(insula: Insula, home: Path) -> None:
-    (home / "insula.db").write_bytes(b"no database" * 1_000)
-    code, out, err = insula(PROBLEM)
-    assert code == 0
-    assert "Answer: 10" in out
-    assert "records are not kept this time" in err

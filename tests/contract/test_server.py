@@ -679,15 +679,19 @@ def test_a_browser_signs_in_and_out_by_a_cookie_that_no_script_reads(guarded: Gu
 # How it stops
 
 
-def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it(home: Path) -> None:
+def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it_and_waits_for_no_listener(home: Path) -> None:
     said = {"user": "me", "session": "monday", "message": SISTER}
     with serving(home) as server:
-        with server.model.held(), server.client.stream("POST", "/agent/chat", json=said, headers=STREAM) as answer:
+        with (
+            server.model.held(),
+            server.client.stream("GET", "/signals", params={"user": "me"}),
+            server.client.stream("POST", "/agent/chat", json=said, headers=STREAM) as answer,
+        ):
             assert server.model.received.wait(GUARD_SECONDS)
             server.process.send_signal(signal.SIGTERM)
             server.model.may_answer.set()
             *_, (kind, reply) = events(answer.iter_lines())
+            assert server.process.wait(GUARD_SECONDS) == 0
         assert (kind, reply["response"]) == ("reply", "I see.")
-        assert server.process.wait(GUARD_SECONDS) == 0
     kept = [memory["content"] for memory in run_insula("memory", "--user", "me", "--all", "--json").json]
     assert kept == ["I see.", SISTER]
