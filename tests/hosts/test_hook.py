@@ -1,4 +1,4 @@
-"""The hook from a host's payload to the text that its model reads, in a process of its own as the host runs it."""
+"""The hook from a host's payload to the text that its model reads; in processes where it may be killed or hang."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from payloads import PYTHON, Payload, again, call, failing, recorded, shim, told
+from payloads import PYTHON, Payload, again, call, failing, recorded, shim, spawn, told
 
 from insula.hosts import claude_code, codex, gemini
 from insula.hosts.hook import respond
@@ -139,7 +139,7 @@ def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) ->
             hook.stdin.close()
             time.sleep(0.004 * number)
             os.kill(hook.pid, signal.SIGKILL)
-    answer = call(tmp_path, "claude-code", again(payload, 99))
+    answer = spawn(tmp_path, "claude-code", again(payload, 99))
     actions = session(tmp_path)
     assert len({action["id"] for action in actions}) == len(actions) >= 1
     assert answer is not None or len(actions) not in {2, 4, 7, 10}
@@ -236,6 +236,6 @@ def test_a_hook_that_takes_too_long_ends_and_is_counted(tmp_path: Path) -> None:
 def test_the_list_of_failures_is_renewed_when_it_is_full(tmp_path: Path) -> None:
     (tmp_path / "failures.jsonl").write_text("x" * 300_000)
     for _ in range(2):
-        call(tmp_path, "other", b"{}")
+        spawn(tmp_path, "other", b"{}")
     assert (tmp_path / "failures.1.jsonl").exists()
     assert json.loads((tmp_path / "failures.jsonl").read_text())["kind"] == "LookupError"

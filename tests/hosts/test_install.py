@@ -70,7 +70,7 @@ def shim(home: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedPro
 # The settings file.
 
 
-@pytest.mark.parametrize("name", EDITED)
+@pytest.mark.parametrize("name", ["claude-code", "copilot", "cursor"])
 def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, user: Path) -> None:
     before = sorted(user.rglob("*"))
     file = HOSTS[name].settings()
@@ -82,9 +82,7 @@ def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, use
     assert sorted(user.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    "text", ["", " \n", "{}", "{}\n", '{"hooks":{}}', '{"hooks": {"Stop": []}}', "\ufeff{\r\n}\r\n"]
-)
+@pytest.mark.parametrize("text", ["", "{}\n", '{"hooks": {"Stop": []}}', "\ufeff{\r\n}\r\n"])
 def test_a_nearly_empty_file_is_as_before_to_the_byte(text: str) -> None:
     file = settings("claude-code", text)
     assert insula("install", "claude-code")[0] == 0

@@ -1,13 +1,12 @@
 """A person can switch the hooks off, here or everywhere, and erase what they wrote down."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import mortal
 from insula.cli import lines
 from insula.cli.main import app
 from insula.errors import InputError, SettingsError
@@ -203,13 +202,16 @@ def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(
     assert "No settings file has hooks" in output and f"{home / 'hook'}, was removed" in output
 
 
+def switched(home: str, erases: bool) -> None:
+    """Switch the hooks off, or erase what they wrote, in a process of its own."""
+    switch.purge(Path(home)) if erases else switch.turn(Path(home), True)
+
+
 def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
-    codes = (
-        "from pathlib import Path; from insula.hosts import switch; switch.turn(Path(r'{0}'), True)",
-        "from pathlib import Path; from insula.hosts import switch; switch.purge(Path(r'{0}'))",
-    )
-    running = [subprocess.Popen([sys.executable, "-c", code.format(home)]) for code in codes * 4]
-    assert [process.wait() for process in running] == [0] * len(running)
+    running = [mortal.begun(switched, str(home), erases) for erases in (False, True) * 4]
+    for process in running:
+        process.join()
+    assert [process.exitcode for process in running] == [0] * len(running)
 
 
 def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
