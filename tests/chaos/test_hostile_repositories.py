@@ -30,7 +30,7 @@ COMMANDS = (
     "off --project",
     "rules",
 )
-DEAR = ("chat --model test", "status", "sleep")
+DEAR = ("chat --model test", "status")
 """Commands that open the memory: they read the same files in the same way, and are run in some repositories alone."""
 MOST_MEMORY = 30 << 20
 """What a repository may cost beyond what the command takes in an empty folder."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
 from multiprocessing.connection import Connection
@@ -93,19 +94,26 @@ def answering(calls: Path, fatal: int) -> ScriptedModel:
     return model
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two sessions in which the same is corrected."""
+    path = tmp_path_factory.mktemp("talked") / "memory.db"
 
     async def talk() -> None:
-        async with await Store.open(tmp_path / "memory.db") as store:
+        async with await Store.open(path) as store:
             for session in ("monday", "tuesday"):
                 for message, response in (*SAID, (f"We talked of trains on {session}.", "Fine.")):
                     async with Metacognition(store).turn("ana", session, message) as turn:
                         turn.finish(response)
 
     asyncio.run(talk())
-    return tmp_path / "memory.db"
+    return path
+
+
+@pytest.fixture
+def database(talked: Path, tmp_path: Path) -> Path:
+    """They, in a file of the test's own."""
+    return Path(shutil.copy(talked, tmp_path))
 
 
 def kill(database: Path, where: str, victim: str) -> None:

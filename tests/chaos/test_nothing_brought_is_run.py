@@ -24,31 +24,17 @@ NAMES = sorted(HOSTS)
 
 COMMANDS = (
     "doctor",
-    *(f"doctor {name}" for name in ("claude-code", "opencode", "cline")),
     "doctor --live gemini",
-    "install claude-code --project --dry-run",
     "install codex --project",
-    "install opencode --project --dry-run",
     "uninstall cursor --project --dry-run",
     "replay .",
-    "replay hostile.jsonl",
-    "status",
-    "rules",
-    "worth",
-    "lessons",
     "off --project",
-    "on --project",
     "config show",
-    "config path",
-    "model list",
     "model install qwen-coder-1.5b",
-    "plugin build claude-code built",
     "mcp",
     "chat",
-    "solve --method direct 2+2",
-    "sleep",
 )
-"""What a person may type in a clone."""
+"""What a person may type in a clone: of each kind of what may be run, imported, read or sent to, one."""
 
 
 @pytest.fixture(autouse=True)
@@ -84,8 +70,7 @@ def strangers(host: Host, folder: Path) -> set[str]:
 # The hooks.
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize(("name", "installed"), [*((name, False) for name in NAMES), ("codex", True), ("cline", True)])
 def test_no_line_but_the_one_on_record_is_run(
     name: str, installed: bool, clone: Path, canary: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,14 +99,6 @@ def test_no_line_but_the_one_on_record_is_run(
             len(check.says) < 1_000 and "\x1b" not in check.says and "\u202e" not in check.says for check in checks
         )
     assert set(tried) == ({ours} if installed else set())
-    assert not canary.exists()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_real_command_runs_nothing_of_a_clone_and_says_so(name: str, clone: Path, canary: Path) -> None:
-    hostile(HOSTS[name], clone, lines_of(name, clone, Path.home() / ".insula"))
-    done = typed(f"doctor {name}", clone)
-    assert done.returncode == 2 and SAYS in " ".join(done.stdout.split()), done.stdout + done.stderr
     assert not canary.exists()
 
 
@@ -173,7 +150,7 @@ def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["claude-code", "opencode", "cline"])
 @pytest.mark.parametrize("kind", ["pipe", "loop", "device", "out", "folder", "bytes", "huge"])
 def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other(
     name: str, kind: str, clone: Path, user: Path
@@ -264,3 +241,4 @@ def test_no_command_runs_imports_or_sends_to_what_a_clone_names(
     assert not canary.exists(), canary.read_text()
     assert not came()
     assert command != "chat" or "I am the test model" in done.stdout
+    assert command != "doctor" or (done.returncode == 2 and SAYS in " ".join(done.stdout.split()))

@@ -22,7 +22,7 @@ from insula_bench.load_sessions import Session, people
 
 pytestmark = pytest.mark.anyio
 
-KILLS = 2
+KILLS = 1
 SESSIONS = 12
 """Of two users: nobody waits, so that at any moment several turns are under way."""
 TURNS = (8, 24)
