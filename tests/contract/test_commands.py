@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,21 @@ Json = dict[str, Any]
 DAY = "I live in Porto.\nMy sister lives in Lisbon.\n/session tuesday\nWhere does my sister live?\n"
 
 
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is in a home in which somebody told two facts and asked for one."""
+    folder = tmp_path_factory.mktemp("day") / "home"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INSULA_HOME", str(folder))
+        assert run_insula("chat", "--model", "test", stdin=DAY).status == 0
+    return folder
+
+
 @pytest.fixture
-def talked(home: Path) -> Path:
-    """A home in which somebody told two facts and asked for one."""
-    assert run_insula("chat", "--model", "test", stdin=DAY).status == 0
+def talked(day: Path, home: Path) -> Path:
+    """Such a home, of the test's own."""
+    shutil.copytree(day, home, dirs_exist_ok=True)
     return home
 
 

@@ -6,7 +6,6 @@ import re
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -679,19 +678,21 @@ def test_a_browser_signs_in_and_out_by_a_cookie_that_no_script_reads(guarded: Gu
 # How it stops
 
 
-def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it_and_waits_for_no_listener(home: Path) -> None:
-    said = {"user": "me", "session": "monday", "message": SISTER}
-    with serving(home) as server:
-        with (
-            server.model.held(),
-            server.client.stream("GET", "/signals", params={"user": "me"}),
-            server.client.stream("POST", "/agent/chat", json=said, headers=STREAM) as answer,
-        ):
-            assert server.model.received.wait(GUARD_SECONDS)
-            server.process.send_signal(signal.SIGTERM)
-            server.model.may_answer.set()
-            *_, (kind, reply) = events(answer.iter_lines())
-            assert server.process.wait(GUARD_SECONDS) == 0
-        assert (kind, reply["response"]) == ("reply", "I see.")
-    kept = [memory["content"] for memory in run_insula("memory", "--user", "me", "--all", "--json").json]
+def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it_and_waits_for_no_listener(
+    server: Served, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"user": user, "session": "monday", "message": SISTER}
+    with (
+        server.model.held(),
+        server.client.stream("GET", "/signals", params={"user": user}),
+        server.client.stream("POST", "/agent/chat", json=said, headers=STREAM) as answer,
+    ):
+        assert server.model.received.wait(GUARD_SECONDS)
+        server.process.send_signal(signal.SIGTERM)  # the server of all tests: this one stands last
+        server.model.may_answer.set()
+        *_, (kind, reply) = events(answer.iter_lines())
+        assert server.process.wait(GUARD_SECONDS) == 0
+    assert (kind, reply["response"]) == ("reply", "I see.")
+    monkeypatch.setenv("INSULA_HOME", str(server.home))
+    kept = [memory["content"] for memory in run_insula("memory", "--user", user, "--all", "--json").json]
     assert kept == ["I see.", SISTER]

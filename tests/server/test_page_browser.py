@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 from page_site import Site, site
 from page_tab import browser as browser  # noqa: PLC0414 a fixture
 from page_tab import guide, is_wide, say, tab, why
@@ -121,10 +120,9 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         assert "Up to 16 memories before the model, as usual." in why(page, 12)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Browser, running: Site, dark: bool) -> None:
+def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Browser, running: Site) -> None:
     running.say("me", "one", *[f"Tell me fact {number} about trains." for number in range(12)])
-    with tab(browser, running, dark=dark) as page:
+    with tab(browser, running, dark=True) as page:
         page.goto("/time")
         expect(page.locator(".canvas canvas")).to_have_count(4)
         for width in (1280, 390):

@@ -19,34 +19,11 @@ HOSTILE = (
     "<img src=x onerror='window.hacked = 1'>",
     '"><svg onload=window.hacked=1>',
     "</textarea></template><iframe srcdoc='<script>parent.hacked=1</script>'>",
-    "javascript:window.hacked=1",
-    "{{ 7 * 7 }} ${7 * 7} <% 7 %>",
     "<div hx-get='/new' hx-trigger='load' hx-on:load='window.hacked=1' style='position:fixed;inset:0'>",
     "```\n</pre><script>window.hacked = 1</script>\n```",
-    "\u202egnp.exe \u0000 \ufeff \u2028 end",
-    "' OR 1=1; DROP TABLE users; --",
 )
 
 # --- whoever it is -----------------------------------------------------------------------------------------------
-
-
-def test_two_users_see_nothing_of_each_other(browser: Browser, running: Site) -> None:
-    guide(running, "ben")
-    running.say("ben", "plans", "The dragon sleeps in Porto.")
-    with tab(browser, running, fails=True) as page:  # a memory of ben's is not found
-        page.goto("/")
-        page.locator("#me summary").click()
-        page.get_by_label("Name of another user").fill("cleo")
-        page.keyboard.press("Enter")
-        expect(page.locator("#me summary")).to_contain_text("cleo")
-        page.wait_for_load_state()
-        for path in (*PAGES, "/?session=plans", "/memories/1", "/parts/time", "/parts/signals", "/parts/sessions"):
-            page.goto(f"{path}{'&' if '?' in path else '?'}user=cleo")
-            shown = page.locator("body").inner_text()
-            assert not re.search("dragon|Be brief|I work at|plans", shown)
-            assert page.locator(".turn, #memories, #document, #lessons, #signals li").count() == 0
-        page.goto("/?user=ben&session=plans")
-        expect(page.locator(".turn")).to_contain_text("dragon")
 
 
 def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browser, tmp_path: Path) -> None:
@@ -144,9 +121,8 @@ def skip(page: Page) -> None:
     expect(page.get_by_role("link", name="To the content")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, running: Site, width: int) -> None:
-    with tab(browser, running, width=width) as page:
+def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, running: Site) -> None:
+    with tab(browser, running, width=390) as page:
         for path in (*(one for one in PAGES if one != "/"), "/yours"):  # on the first page one writes at once
             page.goto(path)
             skip(page)
@@ -155,9 +131,8 @@ def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, run
         expect(here).to_be_in_viewport(ratio=1)  # on a phone its link is scrolled to
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path, dark: bool) -> None:
-    with site(tmp_path) as running, tab(browser, running, width=390, dark=dark) as page:
+def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path) as running, tab(browser, running, width=390) as page:
         for path in PAGES:
             page.goto(path)
             expect(page.locator(".welcome, .empty").first).to_be_visible()

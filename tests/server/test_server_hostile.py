@@ -1,7 +1,7 @@
-"""A thousand hostile strings in every field: they are kept as text and shown as text, or refused with a reason."""
+"""Hundreds of hostile strings in every field: they are kept as text and shown as text, or refused with a reason."""
 
 import json
-from itertools import islice, product
+from itertools import product
 from urllib.parse import quote
 
 import httpx2
@@ -56,24 +56,18 @@ CORES = (
 
 
 def hostile() -> list[str]:
-    """A thousand of them: each as it is, and with something around it."""
-    around = [("", ""), ("a", "b"), (" ", " "), ("\n", "\n"), ("'", "'"), ('"', '"'), ("<b>", "</b>"), ("[[", "]]")]
-    more = [
+    """Hundreds of them: each as it is, and with something around it."""
+    around = [
+        ("", ""),
+        ("a", "b"),
+        ("\n", "\n"),
+        ("'", "'"),
+        ('"', '"'),
+        ("<b>", "</b>"),
         ("```\n", "\n```"),
-        ("é", "ß"),
         ("%", "%"),
-        ("\\", "\\"),
-        ("{", "}"),
-        ("\t", "\t"),
-        ("&", ";"),
-        ("\u202e", ""),
     ]
-    wraps = [*around, *more, *((f"{number} ", f" {number}") for number in range(20))]
-    return [f"{before}{core}{after}" for (before, after), core in islice(product(wraps, CORES), 1_000)]
-
-
-def test_there_are_a_thousand() -> None:
-    assert len(set(hostile())) == 1_000
+    return [f"{before}{core}{after}" for (before, after), core in product(around, CORES)]
 
 
 async def test_as_messages_they_are_kept_and_shown_as_text(make_service: MakeService, client: Client) -> None:

@@ -22,7 +22,7 @@ from insula.server.service import Service
 from insula.server.tokens import Keys
 from insula.testing import ScriptedModel
 
-EXAMPLES = 3
+EXAMPLES = 2
 """Requests for each route and method that fit the description, and as many that do not; by name and by token."""
 CHECKS: list[Any] = [
     cast(Any, checks).not_a_server_error,
