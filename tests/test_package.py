@@ -1,13 +1,15 @@
 """What the package promises as a whole: it is light to import, and its examples run."""
 
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import release
 
-ROOT = Path(__file__).parent.parent
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def imported_by(statement: str) -> set[str]:
@@ -44,27 +46,40 @@ def test_no_message_tells_to_install_a_name_that_is_not_ours() -> None:
     assert release.named() == []
 
 
-def example(*words: str) -> str:
-    command = [sys.executable, ROOT / "examples" / words[0], *words[1:]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+Example = Callable[..., str]
+"""Runs an example by its path, with some words; returns what it shows."""
 
 
-def test_the_library_example_runs() -> None:
-    assert "Lisbon" in example("library.py")
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Example:
+    def run(path: Path, *words: str) -> str:
+        monkeypatch.setattr(sys, "argv", [str(path), *words])
+        runpy.run_path(str(path), run_name="__main__")
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        return shown.out
+
+    return run
 
 
-def test_the_demonstration_shows_what_it_says() -> None:
-    told, never, _ = example("demo.py").split("──────────\n")[1:]
+def test_the_library_example_runs(example: Example) -> None:
+    assert "Lisbon" in example(EXAMPLES / "library.py")
+
+
+def test_the_demonstration_shows_what_it_says(example: Example, tmp_path: Path) -> None:
+    source = (EXAMPLES / "demo.py").read_text("utf-8")
+    assert "SAMPLES = 5\n" in source
+    (tmp_path / "demo.py").write_text(source.replace("SAMPLES = 5\n", "SAMPLES = 1\n"), "utf-8")
+    told, never, sampled = example(tmp_path / "demo.py").split("──────────\n")[1:]
     assert "Where does Ana live?" in told
     assert "Lisbon" in told.partition("Where does Ana live?")[2]
     assert "you have not told me yet" in never
+    assert "1 different answers out of 1" in sampled
 
 
-def test_a_day_ends_in_a_request_that_holds_what_the_night_learned() -> None:
+def test_a_day_ends_in_a_request_that_holds_what_the_night_learned(example: Example) -> None:
     """A wish is told in the words of the user, beside the message; the facts of the day are no lesson."""
-    shown = example("day.py", "--no-model")
+    shown = example(EXAMPLES / "day.py", "--no-model")
     learned = [line for line in shown.partition("reaches the model")[2].splitlines() if line.startswith("▌ -")]
     assert learned == [
         "▌ - From now on, please keep your answers to three sentences.",

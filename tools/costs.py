@@ -18,7 +18,7 @@ from typing import Any
 
 FIRST_TURNS, TURNS = 6, 24
 HOOKS = 10
-STARTS = 3
+STARTS = 2
 LOOPS = 60_000
 """Rounds of the plain loop: a third of a turn's time."""
 HEAVY = (

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from clones import all_at_once, hostile, lines_of, made
+from harness import Ran, run_insula
 
 from insula import settings
 from insula.hosts import doctor, install, present, probe, records, runtime, scripts
@@ -28,8 +29,6 @@ COMMANDS = (
     "install codex --project",
     "uninstall cursor --project --dry-run",
     "replay .",
-    "off --project",
-    "config show",
     "model install qwen-coder-1.5b",
     "mcp",
     "chat",
@@ -102,6 +101,13 @@ def test_no_line_but_the_one_on_record_is_run(
     assert not canary.exists()
 
 
+def doctor_in(folder: Path) -> Ran:
+    """What the doctor says in a folder, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return run_insula("doctor")
+
+
 def test_a_record_that_a_repository_could_bring_is_not_used(
     clone: Path, canary: Path, monkeypatch: pytest.MonkeyPatch, user: Path
 ) -> None:
@@ -111,25 +117,25 @@ def test_a_record_that_a_repository_could_bring_is_not_used(
     file = str(HOSTS["claude-code"].settings(clone))
     (clone / "x/installed.json").write_text(json.dumps({"files": {file: {"host": "claude-code", "command": line}}}))
     monkeypatch.setenv("INSULA_HOME", "x")
-    done = typed("doctor", clone)
-    assert done.returncode == 1 and "point INSULA_HOME at an absolute path" in done.stderr
+    done = doctor_in(clone)
+    assert done.status == 1 and "point INSULA_HOME at an absolute path" in done.err
     (user / "link").symlink_to(clone / "x")
     (clone / "inner/.git").mkdir(parents=True)
     for named, here in ((clone / "x", clone), (user / "link", clone), (clone / "x", clone / "inner")):
         monkeypatch.setenv("INSULA_HOME", str(named))
-        done = typed("doctor", here)
-        assert done.returncode == 1 and "a repository may have brought it" in " ".join(done.stdout.split()), done.stdout
+        done = doctor_in(here)
+        assert done.status == 1 and "a repository may have brought it" in " ".join(done.out.split()), done.out
     (clone / "inner/.git").rmdir()
     (clone / ".git").rmdir()  # as what was downloaded and unpacked
-    assert "a repository may have brought it" in " ".join(typed("doctor", clone).stdout.split())
+    assert "a repository may have brought it" in " ".join(doctor_in(clone).out.split())
     monkeypatch.setenv("INSULA_HOME", str(user / "own"))
     (user / "own").mkdir()
     (user / "own/installed.json").symlink_to(clone / "x/installed.json")
-    assert "is a link" in typed("doctor", clone).stdout
+    assert "is a link" in doctor_in(clone).out
     (user / "own/installed.json").unlink()
     (user / "own/installed.json").write_bytes((clone / "x/installed.json").read_bytes())
     (user / "own/installed.json").chmod(0o666)
-    assert "others may write to" in " ".join(typed("doctor", clone).stdout.split())
+    assert "others may write to" in " ".join(doctor_in(clone).out.split())
     assert not canary.exists()
 
 
@@ -146,7 +152,7 @@ def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
     (clone / FILE).write_text(brought)
     for name in (".env", ".envrc", ".env.local"):
         (clone / name).write_text(f"INSULA_HOME=x\nexport INSULA_HOME={clone}/x\nINSULA_EMBED=evilmod:f\n")
-    assert typed("doctor", clone).returncode == 2
+    assert doctor_in(clone).status == 2
     assert not canary.exists()
 
 
