@@ -51,13 +51,19 @@ def again(payload: Payload, number: int) -> Payload:
 
 
 def shim(home: Path) -> Path:
-    """A script that runs the hook of this source, as the installed one does."""
+    """A script that runs the hook of this source, as the installed one does.
+
+    Its time is that of the variable NOW, or a second later each time that it is run, counted in the file TICKS.
+    """
     script = home / "hook" / "run.py"
     script.parent.mkdir(parents=True, exist_ok=True)
     source = Path(__file__).parents[2] / "src"
     script.write_text(
         f"import os, sys, time\nsys.path.insert(0, {str(source)!r})\n"
         "if now := os.environ.get('NOW'):\n    time.time = lambda: float(now)\n"
+        "elif ticks := os.environ.get('TICKS'):\n"
+        "    with open(ticks, 'ab') as file:\n        file.write(b'.')\n        now = time.time() + file.tell()\n"
+        "    time.time = lambda: now\n"
         f"from insula.hosts.hook import main\nmain({str(home)!r}, sys.argv[1:])\n"
     )
     return script

@@ -25,10 +25,7 @@ const given = JSON.parse(readFileSync(calls))
 const running = []
 for (const [name, input, output] of given) {
   running.push(hooks[name](input, output))
-  if (atOnce === "false") {
-    await running.at(-1)
-    await new Promise((done) => setTimeout(done, 350)) // no model answers faster
-  }
+  if (atOnce === "false") await running.at(-1)
 }
 await Promise.all(running)
 process.stdout.write(JSON.stringify(given.map(([, , output]) => output)))
@@ -37,8 +34,10 @@ Calls = list[tuple[str, Payload, Payload]]
 
 
 @pytest.fixture(autouse=True)
-def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def _all_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And a second passes from one hook to the next."""
     monkeypatch.setenv("INSULA_HOLDOUT", "off")
+    monkeypatch.setenv("TICKS", str(tmp_path / "ticks"))
 
 
 @pytest.fixture
