@@ -19,12 +19,12 @@ Insula = Callable[..., tuple[int, str, str]]
 
 
 def answers(request: Request) -> Reply:
-    """Right about Tom, at odds with itself about Ann, at a loss otherwise."""
+    """Right about Tom, at a loss otherwise."""
     if "Sue" in request.prompt:
         return "\ud83d 3 + 4 = 7, so it is 7."
     if "Tom" in request.prompt:
         return "```python\nanswer = 3 * 4 - 2\n```" if "program" in request.prompt else r"12 - 2 = 10 \boxed{10}"
-    return rf"\boxed{{{request.settings['seed']}}}" if "Ann" in request.prompt else "I do not know."
+    return "I do not know."
 
 
 @pytest.fixture
