@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: suite contract postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
+.PHONY: suite contract heads postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ docs: $(VENV)/uv.stamp ## build the docs as a site in site/, with mkdocs in an e
 bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCoMo file>
 	@test -n "$(DATA)" || { echo "insula: name a LoCoMo file: make bench DATA=path/to/locomo.json" >&2; exit 1; }
 	@$(BIN)/insula bench turn --data "$(DATA)"
+
+heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on the data in benchmarks/ (five minutes)
+	@$(BIN)/insula bench heads --write
 
 bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedded one's replies (about five minutes)
 	@$(BIN)/insula bench help gate --out docs/benchmarks/help

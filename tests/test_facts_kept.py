@@ -154,7 +154,6 @@ async def test_of_a_message_with_a_request_only_the_sentence_with_the_fact_is_to
 @pytest.mark.parametrize(
     "line",
     [
-        'My build at work fails with "TypeError: x is not iterable".',
         'My boss always says "we are all one big family here".',
         'My sister called her boat "The Old Man and the Sea".',
     ],

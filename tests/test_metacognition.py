@@ -30,7 +30,7 @@ from insula.testing import ScriptedModel
 from insula.text.analysis import analyse
 from insula.turn import monitor
 from insula.turn.instructions import compose
-from insula.types import Assessment, Confidence, Controls, Flag, Identity, Parts, Signal
+from insula.types import Assessment, Controls, Flag, Identity, Parts, Signal
 
 pytestmark = pytest.mark.anyio
 
@@ -117,18 +117,17 @@ async def test_of_what_nobody_told_it_is_said_so_in_the_language_of_the_question
     async with chatting(store, "Ok.") as (chat, model):
         await chat.reply("me", "monday", "My sister Ana lives in Lisbon.")
         await chat.reply("me", "tuesday", "When was I born?")
-        await chat.reply("me", "wednesday", "Wann bin ich geboren?")
+        await chat.reply("me", "wednesday", "Wie heißt mein Hund?")
     english, german = (request for request in model.requests[-2:])
     assert (english.instructions, german.instructions) == ("You are Insula, a helpful assistant.",) * 2
     words = json.loads((files("insula.turn") / "words.json").read_text("utf-8"))
     assert english.prompt == f"When was I born?\n\n({words['en']['untold']})"
-    assert german.prompt == f"Wann bin ich geboren?\n\n({words['de']['untold']})"
+    assert german.prompt == f"Wie heißt mein Hund?\n\n({words['de']['untold']})"
 
 
 def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
     text = compose(
         Identity(name="Mira", about="a guide", guidance={"travel": "x"}),
-        Confidence(level="low", score=0.1, reasons=()),
         (),
         guidelines="Be brief.",
         guidance=["Name prices in euro."],

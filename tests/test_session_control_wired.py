@@ -97,21 +97,17 @@ async def test_a_session_that_is_well_adds_nothing_to_the_request() -> None:
 async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the_model_is_told_nothing_of_it() -> None:
     async with talking() as (chat, model, clock):
         await told(chat)
-        await chat.reply("ana", "now", QUESTION)
-        well = model.requests[-1].instructions
+        well = await chat.reply("ana", "now", QUESTION)
         slow(chat, clock)
         clock.at += DWELL_SECONDS
         degraded = await chat.reply("ana", "now", QUESTION)
-        text = model.requests[-1].instructions
         calm(chat, clock)
         recovered = await chat.reply("ana", "now", QUESTION)
-        again = model.requests[-1].instructions
     assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6)
-    assert len(degraded.recalled) == 12
-    assert 8 <= facts_in(text) <= 12 < facts_in(well) <= 16
-    assert text.splitlines()[-1].startswith("- ")  # nothing stands behind the lines
+    assert len(degraded.recalled) == 12 < len(well.recalled) <= 16
     assert recovered.controls == Controls()
-    assert facts_in(text) < facts_in(again) <= facts_in(well)  # the questions themselves are in the session by now
+    assert 12 < len(recovered.recalled) <= 16
+    assert not any("slow" in request.instructions + request.prompt for request in model.requests)
 
 
 async def test_a_question_that_is_asked_again_and_again_drives_no_fact_out_of_the_request() -> None:
@@ -287,21 +283,21 @@ async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which
 
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
     async with talking() as (chat, _, _clock):
-        replies = [await chat.reply("ana", "now", f"This is what I say at number {turn}.") for turn in range(5)]
+        replies = [await chat.reply("ana", "now", f"My friend {turn} says she lives in Lyon.") for turn in range(5)]
     taken = replies[-1].record()["metacog"]
     assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
         {
             "version": 1,
             "turn_counter": 5,
             "performance": {"degraded": False},
-            "recent_consolidation_selectivity": 0.1,
+            "recent_consolidation_selectivity": 0.5,
             "promotion_age_p95_seconds": 0.0,
-            "stm_utilization": 0.36363636363636365,
+            "stm_utilization": 0.0,
             "stm_capacity": 32,
             "last_user_turn_status": "stored",
         }
     )
-    assert "say" not in str(taken)
+    assert "Lyon" not in str(taken)
 
 
 async def test_capacity_is_not_always_full() -> None:

@@ -356,15 +356,30 @@ def bench_leaning(
     raise typer.Exit(run(fit, json))
 
 
-@app.command("told")
-def bench_told(
-    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all sentences here.")] = None,
+@app.command("life")
+def bench_life(
+    data: Annotated[str | None, typer.Option(help="A folder of real conversations with labels, lived besides.")] = None,
+    language: Annotated[str, typer.Option(help="One language instead of all eight (en, de, …).")] = "",
+    half: Annotated[str, typer.Option(help="One half of the questions: dev or held.")] = "",
+    show: Annotated[str, typer.Option(help="Show each case of the rows whose name holds this.")] = "",
+    short: Annotated[bool, typer.Option("--short", help="The questions alone, without the lives.")] = False,
     json: Json = False,
 ) -> None:
-    """Which sentences of a message tell a fact of the user's life, on each table left out of the fit."""
-    from insula_bench.told import run
+    """What Insula puts before the model, stores and says in ordinary life, and what it finds where it is needed."""
+    from insula_bench.life import run
 
-    raise typer.Exit(run(fit, json))
+    raise typer.Exit(run(data, language, half, show, short, json))
+
+
+@app.command("heads")
+def bench_heads(
+    write: Annotated[bool, typer.Option("--write", help="Write the heads fitted on all into the package.")] = False,
+    json: Json = False,
+) -> None:
+    """How well small heads tell what a sentence means where they were not fitted, and what they take by mistake."""
+    from insula_bench.heads import run
+
+    raise typer.Exit(run(write, json))
 
 
 @app.command("matters")

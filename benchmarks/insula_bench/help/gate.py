@@ -17,7 +17,7 @@ from insula.agent.identity import OWN
 from insula.llm.local import EMBEDDED
 from insula.text.analysis import LANGUAGES
 from insula.turn.instructions import compose
-from insula.types import Confidence, Level, Memory, Recalled
+from insula.types import Memory, Recalled
 from insula_bench.help import memory, wishes
 from insula_bench.help.asking import Terms, replies
 from insula_bench.help.figures import Figures, Outcome, compared
@@ -27,7 +27,6 @@ PART = "gate"
 FILE = "gate.json"
 CONVERSATIONS, WISHES = 40, 20
 """Sixty items: about five minutes on two cores."""
-LEVELS: tuple[Level, ...] = ("high", "medium", "low")
 _SHARES = (("memory", "made_up"), ("memory", "right"), ("memory", "refused"), ("wishes", "followed"))
 
 
@@ -43,12 +42,11 @@ def _texts() -> Iterator[str]:
         importance=1.0, confidence=1.0, line="A line.",
     )  # fmt: skip
     recalled = [Recalled(memory=line, score=1.0, parts={}, bearing="answers")]
-    for language, level, personal in product(LANGUAGES, LEVELS, (True, False)):
+    for language, untold in product(LANGUAGES, (True, False)):
         words = compose(
             OWN,
-            Confidence(level=level, score=0.5, reasons=()),
-            recalled,
-            personal=personal,
+            () if untold else recalled,
+            untold=untold,
             language=language,
             guidelines="guidelines",
             guidance=["guidance"],

@@ -10,7 +10,7 @@ from insula.llm.client import Prompt
 from insula.memory.encoding import USER
 from insula.metacognition import Metacognition, Turn
 from insula.turn.instructions import compose
-from insula.types import Confidence, Controls, Level, Memory, Recalled
+from insula.types import Controls, Level, Memory, Recalled
 from insula_bench.help import share
 from insula_bench.help.asking import Key, Reply, Request
 from insula_bench.help.cases import Case, Told, World, long, small, talks
@@ -152,14 +152,8 @@ def _insula(turn: Turn, case: Case) -> Prompt:
 
 
 def _true_level(turn: Turn, case: Case) -> Prompt:
-    level: Level = "high" if case.known else "low"
-    words = compose(
-        turn.identity,
-        Confidence(level=level, score=float(case.known), reasons=()),
-        turn.recalled,
-        personal=True,
-        language=turn.language,
-    )
+    lines = turn.recalled if case.known else ()
+    words = compose(turn.identity, lines, untold=not case.known, language=turn.language)
     asked = f"{turn.message}\n\n({words.reminder})" if words.reminder else turn.message
     return Prompt(instructions=words.instructions, prompt=asked)
 

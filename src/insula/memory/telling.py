@@ -1,38 +1,29 @@
 """Which sentences of a message tell a fact of the user's life: they alone are kept as facts, and shown as such.
 
 A sentence tells one where it stands in plain words of the user's own, asks nothing, and a small head on its meaning
-takes it for a fact, and not for something else: a request, a greeting, a part in a game, a word about the world or an
-answer. The head need hardly be sure where the sentence says "I" or "my", neither to "you" nor as a wish (`OWN`), is a
-few words that answer the question which the assistant asked just before (`ANSWER`), or sets right or goes on with what
-the user said last; any other must be likelier than not (`ANY`). Without vectors only the first tells a fact.
-
-`insula bench told` fits the head on sentences written for it in eight languages, and measures it.
+takes it for a fact (`insula.language.heads`), and not for something else: a request, a trouble of the moment, a part in
+a game, a word about the world or an answer. The head need be less sure where the sentence answers the question that the
+assistant asked just before, or sets right or goes on with what the user said last. Without vectors a sentence tells a
+fact that says "I" or "my", neither to "you" nor as a wish.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-import numpy as np
-
+from insula.language.heads import chance, point
 from insula.memory.assertion import Said, answered, beside
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.matter import DIMENSIONS, SCALE
 from insula.memory.modality import marks, modality
 from insula.memory.subject import SOMEBODY, whose
-from insula.memory.vectors import Array, Vector
+from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, quotations, told_words
 from insula.text.questions import asks_in, statements
 
-WEIGHTS = "told.npz"
-ANSWER, OWN, ANY = 0.02, 0.05, 0.5
-"""Chance from which a sentence tells a fact: an answer, what is the user's own (`is_own`), any other."""
 WORDS, SIGNS = 3, 5
-"""Words, or characters where words are not spaced, that a sentence without "I" or "my" has at least."""
+"""Words, or characters where words are not spaced, that a sentence has at least which answers nothing."""
 MOST = 24
 """Sentences of one message that are weighed."""
 EXCHANGE = 2
@@ -120,25 +111,17 @@ def facts_of(found: Iterable[Unit], vectors: Mapping[str, Vector]) -> tuple[Unit
 
 
 def _is_fact(one: Unit, vector: Vector | None) -> bool:
-    if vector is None or vector.size != DIMENSIONS:
+    likely = chance("fact", vector)
+    if likely is None:
         return one.own
-    least = ANSWER if one.asked else OWN if one.own or one.follows else ANY
-    return (least < ANY or (QUOTED not in one.text and _is_clause(one.text))) and chance(vector, own=one.own) >= least
+    if one.asked or one.follows:
+        return likely >= point("fact", "answer")
+    return _is_clause(one.text) and likely >= point("fact", "store")
 
 
 def _is_clause(text: str) -> bool:
     wide = any(char >= "\u3040" for char in text)
     return len(text) >= SIGNS if wide else len(text.split()) >= WORDS
-
-
-def chance(vector: Vector, *, own: bool) -> float:
-    """The chance that a sentence tells a fact of the user's life."""
-    return float(1 / (1 + np.exp(-float(row(vector, own=own) @ weights()))))
-
-
-def row(vector: Vector, *, own: bool) -> Array:
-    """What the head weighs: the meaning, whether it says "I" or "my", and one for the intercept."""
-    return np.concatenate([SCALE * vector, np.array([own, 1.0], np.float32)]).astype(np.float32)
 
 
 def line(found: Sequence[Unit], language: str) -> str:
@@ -147,10 +130,3 @@ def line(found: Sequence[Unit], language: str) -> str:
     return between.join(
         f'{one.shown} (asked by the assistant: "{one.asked}")' if one.asked else one.shown for one in found
     )
-
-
-@cache
-def weights() -> Array:
-    """The shipped weights."""
-    with (files("insula.memory") / WEIGHTS).open("rb") as file:
-        return np.load(file)["told"].astype(np.float32)

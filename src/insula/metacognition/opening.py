@@ -10,6 +10,7 @@ from insula import telemetry
 from insula.content import plain
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
+from insula.language.units import units
 from insula.memory import assertion, telling
 from insula.memory.cue import Cue, cue
 from insula.memory.embedding import embedded_all
@@ -36,9 +37,10 @@ from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
 from insula.turn import confidence, insights, lessons, limits, mending, wishes
-from insula.turn.aim import is_personal, may_be_stored
-from insula.turn.instructions import compose, surely_answers
+from insula.turn.gate import Gate, gate
+from insula.turn.instructions import asked_for, compose, surely_answers
 from insula.turn.mending import Mend
+from insula.turn.relevance import answering, gather_evidence
 from insula.types import Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
@@ -71,8 +73,10 @@ class Opening:
         """What this message made stand for every answer from now on; empty for a request of the moment."""
         self.insights: tuple[insights.Recalled, ...] = ()
         self.history: tuple[Said, ...] = ()
-        self.words = compose(owner.identity, self.confidence, ())
+        self.words = compose(owner.identity, ())
         self.personal = False
+        self.memories = 0
+        """How many of the user's memories were looked through."""
         self.number = 0
         self.result: TurnResult | None = None
         self.signals: tuple[Signal, ...] = ()
@@ -98,6 +102,7 @@ class Opening:
         self._unembeddable = False
         self._completing: asyncio.Task[None] | None = None
         self._asked_again = 0
+        self._gate = Gate(None)
 
     @property
     def instructions(self) -> str:
@@ -169,7 +174,10 @@ class Opening:
         self._speakers = await owner.speakers(place)
         whole = question(self._analysis, self._speakers)
         questions = assertion.questions(self._analysis, USER, ASSISTANT)
-        await self._read([whole, *(one.text for one in questions)])
+        pieces = units(self._analysis)
+        await self._read([whole, *(one.text for one in questions), *pieces])
+        named = named_talkers(self._analysis, self._speakers)
+        self._gate = gate(self._analysis, [self._vectors.get(one) for one in pieces], named)
         vector = self._vectors.get(whole)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
         limit = self.controls.max_context_items
@@ -179,9 +187,10 @@ class Opening:
         self.is_read = True
         self._limits = await self._limiting(place, self._analysis, vector, found.recalled)
         found = found._replace(recalled=chosen(found.recalled, limit))
-        named = {one.memory.id for one in found.recalled}
-        added = tuple(one for one in self._limits if one.memory.id not in named)
+        known_ids = {one.memory.id for one in found.recalled}
+        added = tuple(one for one in self._limits if one.memory.id not in known_ids)
         self.recalled, self.history = (*found.recalled, *added), found.said
+        self.memories = found.statistics.memories
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
@@ -294,13 +303,15 @@ class Opening:
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
-        self.personal = is_personal(message, named_talkers(message, self._speakers))
+        evidence = gather_evidence(self.recalled, self.confidence.unadjusted, self.memories)
+        lets_in = self._gate.lets_in(evidence)
+        untold = self._gate.is_certain
+        self.personal = untold or lets_in
         self.words = compose(
             identity,
-            self.confidence,
-            self.recalled if may_be_stored(message) else tuple(filter(surely_answers, self.recalled)),
+            self._lines(lets_in=lets_in),
             limits=self._limits,
-            personal=self.personal,
+            untold=untold,
             language=asked.language,
             guidelines=self._guidelines,
             guidance=guidance,
@@ -308,10 +319,20 @@ class Opening:
             mend=self.mend.text if self.mend else "",
             wishes=[wish.text for wish in near],
         )
-        if asks(message) and self.words.shown <= {one.memory.id for one in self._limits}:
+        if self.words.shown > {one.memory.id for one in self._limits}:
+            self.confidence = confidence.shown(self.confidence, self._calibration)
+        elif asks(message):
             self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
+
+    def _lines(self, *, lets_in: bool) -> tuple[Recalled, ...]:
+        """The lines that may stand before the model, the newest first."""
+        if not lets_in:
+            return tuple(filter(surely_answers, self.recalled))
+        if not self._gate.talkers:
+            return answering(self.recalled, self.controls.max_context_items)
+        return tuple(filter(asked_for, self.recalled)) if self.confidence.level == "low" else self.recalled
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":

@@ -1,4 +1,6 @@
-"""Whether a message asks for what only its user can have told: of that alone is it said that memory holds nothing.
+"""Whether a question asks for what only its user can have told, by its words: for an answer that claims to know it.
+
+What may stand before the model is decided by meaning (`gate.py`). An answer is judged without vectors, too.
 
 The form is strict. It asks what was told before ("Do you remember where I live?"), or it asks for a name, an age, a
 birthday, a home, a job or the like of the user or of somebody of theirs, and names nothing else ("How old is my
@@ -7,20 +9,16 @@ sister?"; not "How old should …", "How old is my sister in dog years?"). Advic
 
 import json
 import re
-from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.subject import people, whose
-from insula.text.analysis import LANGUAGES, Analysis, fold, term_of
+from insula.text.analysis import LANGUAGES, fold, term_of
 from insula.text.grammar import UNSPACED
-from insula.text.questions import Ask, AskKind, asks
+from insula.text.questions import Ask, AskKind
 
-_MADE: frozenset[AskKind] = frozenset({"how_to", "code", "request"})
-"""Asks for what is to be made or done, which no memory answers."""
 _VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
-_OF_TALK: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"yes_no", "why"})
 _WHO: frozenset[AskKind] = frozenset({"person", "name", "number"})
 """Of somebody alone these ask what one must have been told: "Who is my dentist?", "How many sisters do I have?"."""
 _WORD = re.compile(r"\w+")
@@ -28,21 +26,8 @@ _NOBODY = f"{USER}/person"
 """Whom "the first woman in space" may be: nobody of the user's."""
 
 
-def is_personal(analysis: Analysis, talkers: Collection[str] = ()) -> bool:
-    """Whether a message asks for what only memory can hold; outside the known languages none does.
-
-    Args:
-        analysis: the message.
-        talkers: those whom it names and whose talk is remembered: a question about them is about what they said.
-    """
-    language = analysis.language
-    if talkers and any(ask.kind in _OF_TALK and not wants_advice(ask, language) for ask in asks(analysis)):
-        return language in LANGUAGES
-    return any(asks_only_user(ask, language) for ask in asks(analysis))
-
-
 def asks_only_user(ask: Ask, language: str) -> bool:
-    """The same of one of its questions."""
+    """Whether a question asks for what only its user can have told; see the module."""
     if language not in LANGUAGES or wants_advice(ask, language):
         return False
     text = ask.text.replace("’", "'")
@@ -51,25 +36,9 @@ def asks_only_user(ask: Ask, language: str) -> bool:
     return _found("remember", text, language) or (ask.kind in _VALUED and _names_slots_alone(ask, text, language))
 
 
-def may_be_stored(analysis: Analysis) -> bool:
-    """Whether lines that only bear on a message may stand before the model: not where it asks nothing.
-
-    Nor where it only asks for something to be made or done ("Write a poem"), unless that is about the user's own people
-    ("about my sister") or a slot of theirs ("Tell me my name").
-    """
-    return any(ask.kind not in _MADE or _is_about_theirs(ask, analysis.language) for ask in asks(analysis))
-
-
 def wants_advice(ask: Ask, language: str) -> bool:
     """Whether a question asks for advice or help, which no memory holds."""
     return language in LANGUAGES and _found("advice", ask.text.replace("’", "'"), language)
-
-
-def _is_about_theirs(ask: Ask, language: str) -> bool:
-    if language not in LANGUAGES or not _is_of_user(text := ask.text.replace("’", "'"), language):
-        return False
-    of = whose(text, language, USER, ASSISTANT).mentions - {_NOBODY}
-    return any(path.startswith(f"{USER}/") for path in of) or _names_slots_alone(ask, text, language)
 
 
 def _is_of_user(text: str, language: str) -> bool:

@@ -98,6 +98,13 @@ def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
     return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, UNTOLD))
 
 
+def shown(confidence: Confidence, calibration: Calibration) -> Confidence:
+    """The confidence where a line that likely answers stands before the model: at least medium."""
+    if confidence.level != "low":
+        return confidence
+    return replace(confidence, level="medium", score=max(confidence.score, calibration.medium))
+
+
 def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, memories: int = 0) -> float:
     """The chance that memory holds what is asked, by what its statements have to do with it, before it is adjusted.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from insula.text import relative_times
 from insula.text.relative_times import day
-from insula.types import Confidence, Identity, Recalled
+from insula.types import Identity, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
@@ -39,6 +39,8 @@ class Words(NamedTuple):
     same user message, so that a provider's cache of what stands before is not touched."""
     shown: frozenset[int]
     """Ids of the memories that stand in the instructions."""
+    untold: bool = False
+    """Whether it is said that the user has not told this."""
 
     @property
     def instructions(self) -> str:
@@ -53,11 +55,10 @@ class Words(NamedTuple):
 
 def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
     identity: Identity,
-    confidence: Confidence,
     recalled: Sequence[Recalled],
     *,
     limits: Sequence[Recalled] = (),
-    personal: bool = False,
+    untold: bool = False,
     language: str = "en",
     guidelines: str = "",
     guidance: Iterable[str] = (),
@@ -69,10 +70,9 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
 
     Args:
         identity: who the agent is.
-        confidence: what memory is believed to hold.
         recalled: memories that may stand before the model, best first; each is screened and stands on one line.
         limits: memories that limit the answer whatever is asked; they stand first.
-        personal: whether the message asks for what only its user can have told: then it is said that nothing was.
+        untold: whether it is said that the user has not told this, where no line stands before the model.
         language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
@@ -80,20 +80,20 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         wishes: what the user wants of every answer, in their own words.
         mend: what fell short in the turn before, in one sentence.
     """
-    known = memories([one for one in recalled if confidence.level != "low" or asked_for(one)], language)
+    known = memories(recalled, language)
     first = [(one.memory.id, dated(one, language)) for one in limits]
     known = [*first, *(line for line in known if line not in first)]
     own = _sentences().get(language, _sentences()["en"])
-    untold = own["untold"] if personal and len(known) == len(first) else ""
+    not_told = own["untold"] if untold and len(known) == len(first) else ""
     stable = [persona(identity), _section("## Behavioral Guidelines", [guidelines] if guidelines else [])]
     now = [
         _section("On this topic:", [f"- {text}" for text in guidance]),
         _section("Lessons:", [f"- {text}" for text in lessons]),
         _section(own["memories"], [line for _, line in known]),
     ]
-    reminder = "\n".join(filter(None, [untold, mend, _wished(wishes, own)]))
+    reminder = "\n".join(filter(None, [not_told, mend, _wished(wishes, own)]))
     shown = frozenset(number for number, _ in known)
-    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown)
+    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown, bool(not_told))
 
 
 def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:

@@ -1,0 +1,100 @@
+"""A network of one hidden layer, fitted by Adam in NumPy: what the heads of `insula.language.heads` are.
+
+Adam: Kingma and Ba 2014 (arXiv 1412.6980), with their constants and a rate that falls to nothing. Half of what it reads
+is left out at random in each step (dropout: Srivastava et al. 2014), since sentences are few and dimensions many.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float32]
+
+HIDDEN = 64
+RATE, DECAY, SECOND, EPSILON = 1e-3, 0.9, 0.999, 1e-8
+LEAST_RATE = 1e-5
+SHRINK = 3e-4
+"""What the weights are drawn to nothing by."""
+LEFT_OUT = 0.5
+BATCH = 256
+SPREAD = 1 / 3
+SURE = 30.0
+
+
+class Head(NamedTuple):
+    """The weights; the last row of each layer is its bias."""
+
+    hidden: Array
+    out: Array
+
+    def odds(self, rows: Array) -> Array:
+        """The log-odds of each row."""
+        return _odds(np.maximum(_through(rows, self.hidden), 0), self.out)
+
+
+def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int) -> Head:
+    """Fit a head, always from the same start.
+
+    Args:
+        rows: what it reads, one row an example.
+        labels: whether each means what the head decides.
+        epochs: how often it reads all of them.
+    """
+    dice = np.random.default_rng(0)
+    width = rows.shape[1]
+    weights = [
+        np.vstack([dice.normal(size=(width, HIDDEN)) * SPREAD / np.sqrt(width), np.zeros((1, HIDDEN))]),
+        np.append(dice.normal(size=HIDDEN) / np.sqrt(HIDDEN), 0.0),
+    ]
+    head = Head(*(one.astype(np.float32) for one in weights))
+    moments = [(np.zeros_like(one), np.zeros_like(one)) for one in head]
+    step = 0
+    for epoch in range(epochs):
+        rate = RATE * (1 - epoch / epochs) + LEAST_RATE
+        order = dice.permutation(len(rows))
+        for begin in range(0, len(rows), BATCH):
+            some = order[begin : begin + BATCH]
+            kept = dice.random((len(some), width), np.float32) >= LEFT_OUT
+            step += 1
+            read = rows[some] * kept / np.float32(1 - LEFT_OUT)
+            for at, slope in enumerate(_slopes(head, read, labels[some])):
+                _adam(head[at], moments[at], slope, rate, step)
+    return head
+
+
+def chance(odds: float) -> float:
+    """The chance in [0, 1] of some log-odds."""
+    return float(1 / (1 + np.exp(-np.clip(odds, -SURE, SURE))))
+
+
+def _slopes(head: Head, rows: Array, labels: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """The slopes of the mean loss."""
+    inner = _through(rows, head.hidden)
+    felt = np.maximum(inner, 0)
+    error = (1 / (1 + np.exp(-np.clip(_odds(felt, head.out), -SURE, SURE))) - labels) / np.float32(len(rows))
+    back = np.outer(error, head.out[:-1]) * (inner > 0)
+    hidden = np.vstack([rows.T @ back, back.sum(0, keepdims=True)])
+    return _shrunk(hidden, head.hidden), _shrunk(np.append(felt.T @ error, error.sum()), head.out)
+
+
+def _shrunk(slope: npt.NDArray[Any], weights: Array) -> Array:
+    slope[:-1] += SHRINK * weights[:-1]
+    return slope.astype(np.float32)
+
+
+def _adam(weights: Array, moments: tuple[Array, Array], slope: Array, rate: float, step: int) -> None:
+    """One step, in place."""
+    first, second = moments
+    first += (1 - DECAY) * (slope - first)
+    second += (1 - SECOND) * (slope * slope - second)
+    size = np.sqrt(second / (1 - SECOND**step)) + EPSILON
+    weights -= (rate / (1 - DECAY**step) * first / size).astype(np.float32)
+
+
+def _through(rows: Array, layer: Array) -> Array:
+    return rows @ layer[:-1] + layer[-1]
+
+
+def _odds(felt: Array, layer: Array) -> Array:
+    return felt @ layer[:-1] + layer[-1]

@@ -1,0 +1,98 @@
+"""Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
+
+Each head is a network of one hidden layer on the shipped sentence embedding. `make heads` fits them all, the same bytes
+each time on one machine, from messages that are composed by program and from ordinary conversations; the card of each
+(`heads.json`, and docs/heads.md) says what it decides, on what it was fitted and how well it does where it was not. Of
+any other embedding a head can tell nothing.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypedDict, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+Weights = npt.NDArray[np.float32]
+
+HeadName = Literal["personal", "fact"]
+"""What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
+a lasting fact of themselves, their people or their things."""
+
+DIMENSIONS = 512
+"""Of the embedding that the heads are fitted on."""
+SCALE = 8.0
+"""What its vectors, of unit length, are multiplied by, so that the same steps fit all heads."""
+
+
+class Card(TypedDict):
+    """What is known of a head."""
+
+    decides: str
+    points: Mapping[str, float]
+    """Chances from which it is acted on, by what is done."""
+
+
+class PersonalCard(Card):
+    """The card of `personal`, with the weights of the two scores that build on it."""
+
+    lines: Mapping[str, float]
+    """What lets remembered lines in; see `insula.turn.gate`."""
+    answer: Mapping[str, float]
+    """How likely a line answers; see `insula.turn.relevance`."""
+
+
+class Cards(TypedDict):
+    """The cards of all heads."""
+
+    personal: PersonalCard
+    fact: Card
+
+
+def chance(head: HeadName, vector: Vector | None) -> float | None:
+    """The chance that a sentence means what a head decides, in [0, 1].
+
+    Args:
+        head: which.
+        vector: of the sentence, at unit length.
+
+    Returns:
+        None where there is no vector, or one that is not of the shipped embedding.
+    """
+    if vector is None or vector.size != DIMENSIONS:
+        return None
+    hidden, out = _weights()[head]
+    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
+    return float(1 / (1 + np.exp(-(felt @ out[:-1] + out[-1]))))
+
+
+def highest_chance(head: HeadName, vectors: Sequence[Vector | None]) -> float | None:
+    """The highest chance among the sentences of a message; None where none of them has a vector to tell it from."""
+    return max((found for vector in vectors if (found := chance(head, vector)) is not None), default=None)
+
+
+def point(head: HeadName, action: str) -> float:
+    """The operating point of a head: the chance from which an action is taken."""
+    return cards()[head]["points"][action]
+
+
+@cache
+def cards() -> Cards:
+    """The cards of all heads."""
+    return json.loads((files("insula.language") / "heads.json").read_text("utf-8"))
+
+
+@cache
+def _weights() -> Mapping[HeadName, tuple[Weights, Weights]]:
+    """Of each head the hidden layer and the last one; the last row of each is its bias."""
+    with (files("insula.language") / "heads.npz").open("rb") as file:
+        raw = np.load(file)
+        names: tuple[HeadName, ...] = get_args(HeadName)
+        return {name: (_read(raw, f"{name}_hidden"), _read(raw, f"{name}_out")) for name in names}
+
+
+def _read(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:
+    return raw[name].astype(np.float32)
