@@ -105,7 +105,7 @@ async def _recalled(
     clock.advance(life.HOUR)
     async with mind.turn(life.USER, f"at {clock()}", said.text) as turn:
         turn.finish(life.REPLY)
-        own = [one for one in turn.recalled if one.memory.provenance == "user"]
+        own = list(filter(relevance.may_answer, turn.recalled))
     held = [any(each.casefold() in one.memory.content.casefold() for each in said.value) for one in own]
     rows = np.array([relevance.features(one) for one in own], float).reshape(-1, len(relevance.NAMES))
     return rows, np.array(held, bool), turn.confidence.unadjusted, turn.memories

@@ -53,7 +53,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"untold": 0.005},
-    "fact": {"store": 0.08, "answer": 0.5},
+    "fact": {"store": 0.08, "answer": 0.65},
 }
 """For each action, the share of ordinary real messages that it may take by mistake."""
 

@@ -329,7 +329,7 @@ class Opening:
     def _lines(self, *, lets_in: bool) -> tuple[Recalled, ...]:
         """The lines that may stand before the model, the newest first."""
         if not lets_in:
-            return tuple(filter(surely_answers, self.recalled))
+            return tuple(one for one in self.recalled if surely_answers(one) or asked_for(one))
         if not self._gate.talkers:
             return answering(self.recalled, self.controls.max_context_items)
         return tuple(filter(asked_for, self.recalled)) if self.confidence.level == "low" else self.recalled

@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from insula.language.heads import cards
+from insula.turn.instructions import bears
 from insula.types import Recalled
 
 FEW = 5
@@ -53,9 +54,14 @@ class Evidence(NamedTuple):
         return self.best, self.confidence, math.log(max(self.memories, 1))
 
 
+def may_answer(one: Recalled) -> bool:
+    """Whether a memory is a line of the user's own that may stand before the model: no question of theirs does."""
+    return one.memory.provenance == "user" and bears(one)
+
+
 def gather_evidence(recalled: Sequence[Recalled], confidence: float, memories: int) -> Evidence:
     """What memory has for a message; see `Evidence`."""
-    best = max((answer_odds(one) for one in recalled if one.memory.provenance == "user"), default=NONE)
+    best = max((answer_odds(one) for one in recalled if may_answer(one)), default=NONE)
     return Evidence(best, confidence, memories)
 
 
@@ -69,7 +75,7 @@ def answering(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
         recalled: what came up.
         most: lines that may stand before the model.
     """
-    odds = [(answer_odds(one), one) for one in recalled if one.memory.provenance == "user"]
+    odds = [(answer_odds(one), one) for one in recalled if may_answer(one)]
     others = [one for one in recalled if one.memory.provenance != "user"]
     if not odds:
         return tuple(others)
