@@ -1,9 +1,9 @@
 """How likely each recalled line answers what is asked: one calibrated score for all lines of the user's own (K4).
 
 It weighs four things that recall knows of a line: how near its best statement is in matter, whether one was made of it
-at all, how many of the question's words it holds, and how near the two are in meaning. Twenty things more were tried,
-whose a statement is and what kind of value it holds among them; none told more on lives that nobody had tuned on.
-`make heads` fits it on these.
+at all, how many of the question's words it holds, and how near the two are in meaning. Sixteen things more were tried,
+whose a statement is and what kind of value it holds among them; none told more. `make heads` fits it on the lives of
+`insula bench life`.
 """
 
 import math
@@ -33,7 +33,7 @@ NAMES = ("fit", "unread", "overlap", "cosine", "intercept")
 
 
 def answer_odds(one: Recalled) -> float:
-    """The log-odds that a line answers what is asked, among sixty lines that it was fitted on."""
+    """The log-odds that a line answers what is asked, among as many lines as people have who told a few dozen facts."""
     weights = _weights()
     return sum(weights[name] * value for name, value in zip(NAMES, features(one), strict=True))
 
