@@ -73,7 +73,7 @@ async def test_an_ordinary_message_reaches_the_model_as_it_was_written(language:
 
 @pytest.mark.parametrize("language", NEVER_TOLD)
 async def test_a_question_that_only_the_user_could_answer_is_said_to_be_unanswered(language: str) -> None:
-    # K4: a gate that is learned, and words by its certainty, replace the strict form.
+    # K4: words by the certainty of the gate replace this one sentence.
     ask = NEVER_TOLD[language]
     text = await requested(TOLD_AND_ASKED[language][0], ask=ask)
     assert TOLD_AND_ASKED[language][0] not in text
