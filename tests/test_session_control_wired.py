@@ -1,5 +1,6 @@
 """Sessions under load, from the figures to the text in the request that reaches the model, and back (law 1; S1–S11)."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,20 +11,22 @@ import sqlalchemy as sa
 from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat, Reply
+from insula.llm.budget import Account
+from insula.memory.embedding import usable
 from insula.memory.schema import snapshots
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.metacognition.regulator import MODELS, SESSIONS, Ended
 from insula.session.conditions import DWELL_SECONDS
-from insula.session.latency import MINIMUM, WINDOW_SECONDS
+from insula.session.latency import ANSWER, LEAST_NOW, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
 from insula.telemetry import Telemetry
 from insula.testing import ScriptedModel, memory_store
 from insula.types import Assessment, Controls, Parts
 
 pytestmark = pytest.mark.anyio
 
-SLO = 60_000.0
-"""Milliseconds that no turn of a test takes by itself."""
+USUAL = 2.0
+"""Seconds that the model takes for an answer of a hundred tokens."""
 FACTS = [f"My {thing} is called {name}." for thing, name in zip(
     ("cat", "dog", "boat", "house", "sister", "street", "bicycle", "school", "tortoise", "violin",
      "village", "bakery", "horse", "piano", "lake", "tower", "garden", "doctor", "tailor", "bridge"),
@@ -49,20 +52,32 @@ async def talking(
 ) -> AsyncGenerator[tuple[Chat, ScriptedModel, Clock]]:
     clock, model = Clock(), ScriptedModel(lambda _: "Noted.")
     async with memory_store(clock) as store:
-        regulator = Regulator(controls, slo_ms=SLO)
-        yield Chat(Metacognition(store, regulator=regulator, telemetry=Telemetry()), model), model, clock
+        mind = Metacognition(store, regulator=Regulator(controls), telemetry=Telemetry())
+        yield Chat(mind, model, account=Account(clock=clock)), model, clock  # its own answers take no time at all
 
 
-def slow(chat: Chat, clock: Clock, ms: float = 1.5 * SLO) -> None:
-    """Turns of another session on the same model, all of them slow, or fast."""
-    for _ in range(MINIMUM):
-        ended = Ended(at=clock(), ms=ms, answered=True, stored=True)
-        chat.metacognition.regulator.end(("somebody", "else"), chat.model.model_name, ended)
+def ended(at: float, seconds: float, *, answered: bool = True, stored: bool = True) -> Ended:
+    """A turn whose answer of a hundred tokens took so long."""
+    seen = Observation(at, ANSWER, seconds, 100) if answered else None
+    return Ended(at=at, ms=1_000 * seconds, answered=answered, stored=stored, observation=seen)
+
+
+def answers(chat: Chat, clock: Clock, seconds: float, number: int = MINIMUM) -> None:
+    """Turns of another session on the same model."""
+    for _ in range(number):
+        chat.metacognition.regulator.end(("somebody", "else"), chat.model.model_name, ended(clock(), seconds))
+
+
+def slow(chat: Chat, clock: Clock, times: float = 3.0) -> None:
+    """A model that was as usual, and then became slow."""
+    answers(chat, clock, USUAL, LEAST_USUAL)
+    clock.at += WINDOW_SECONDS
+    answers(chat, clock, times * USUAL)
 
 
 def calm(chat: Chat, clock: Clock) -> None:
     clock.at += WINDOW_SECONDS + DWELL_SECONDS
-    slow(chat, clock, 100.0)
+    answers(chat, clock, USUAL)
 
 
 async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
@@ -103,7 +118,7 @@ async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the
         degraded = await chat.reply("ana", "now", QUESTION)
         calm(chat, clock)
         recovered = await chat.reply("ana", "now", QUESTION)
-    assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6)
+    assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6, history_share=0.75)
     assert len(degraded.recalled) == 12 < len(well.recalled) <= 16
     assert recovered.controls == Controls()
     assert 12 < len(recovered.recalled) <= 16
@@ -169,8 +184,10 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
     )
     assert [(one.turn, one.reason) for one in ledger] == snapshot(
         [
+            (3, "history_share from 0.75 to 1.0: stable"),
             (3, "consolidation_threshold from 0.6 to 0.55: stable"),
             (3, "max_context_items from 12 to 16: stable"),
+            (2, "history_share from 1.0 to 0.75: performance_degraded"),
             (2, "consolidation_threshold from 0.55 to 0.6: performance_degraded"),
             (2, "max_context_items from 16 to 12: performance_degraded"),
         ]
@@ -178,22 +195,21 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
     assert [signal.reason for signal in last.signals if signal.kind == "session:adaptation"] == [
         "max_context_items from 12 to 16: stable",
         "consolidation_threshold from 0.6 to 0.55: stable",
+        "history_share from 0.75 to 1.0: stable",
     ]
 
 
-async def test_that_answers_had_become_slow_is_no_effect_of_what_was_done_about_it() -> None:
+async def test_that_the_model_had_become_slow_is_no_effect_of_what_was_done_about_it() -> None:
     async with talking() as (chat, _, clock):
         regulator = chat.metacognition.regulator
-        slow(chat, clock, 100.0)
-        clock.at += WINDOW_SECONDS
         slow(chat, clock)
         for _ in range(10):
             await chat.reply("ana", "now", "How are you doing?")
             clock.at += 1.0
         fallen = next(one for one in regulator.ring.adaptations if one.lever == "max_context_items")
-    assert fallen.found.latency_p95_ms == 1.5 * SLO
+    assert (fallen.found.slowdown, fallen.found.latency_p95_ms) == (3.0, 3_000 * USUAL)
     assert fallen.effect is not None
-    assert fallen.effect.latency_p95_ms == 0.0
+    assert (fallen.effect.slowdown, fallen.effect.latency_p95_ms) == (0.0, 0.0)
 
 
 async def test_a_turn_that_raises_leaves_the_settings_as_they_were() -> None:
@@ -223,11 +239,25 @@ async def test_the_raised_threshold_changes_what_is_promoted() -> None:
     assert long_term == [1, 0]
 
 
+async def test_what_waits_for_long_term_memory_is_said_once_and_not_in_each_turn_that_it_waits() -> None:
+    async with talking() as (chat, _, clock):
+        slow(chat, clock)
+        said = list[int]()
+        for number in range(3):
+            message = f"And so much for {number}."
+            async with chat.metacognition.turn("ana", "now", message, model=chat.model.model_name) as turn:
+                if not number:
+                    await set_salience(chat.metacognition.store, 0.57)
+                turn.finish("Yes.")
+            said.append(sum(one.saved.promotions or 0 for one in turn.advisories))
+    assert said == [1, 0, 0]
+
+
 async def set_salience(store: Store, salience: float) -> None:
     await store.run(lambda connection: connection.execute(sa.text(f"UPDATE memories SET salience = {salience}")))
 
 
-async def test_turns_of_a_model_that_is_far_too_slow_go_without_embeddings_and_a_second_model() -> None:
+async def test_where_the_model_is_far_too_slow_nobody_waits_for_a_second_model_or_the_meaning_of_a_response() -> None:
     calls = list[str]()
 
     async def assess(*_: object) -> Assessment:
@@ -235,20 +265,30 @@ async def test_turns_of_a_model_that_is_far_too_slow_go_without_embeddings_and_a
         parts = Parts(responsiveness=1, completeness=1, consistency=1, length_ok=True, repetition=False)
         return Assessment(score=1.0, flags=(), parts=parts)
 
+    def embed(text: str) -> list[float]:
+        calls.append(text)
+        return [1.0, 0.0]
+
     async with talking() as (chat, _, clock):
-        chat.assessor = assess
-
-        def embed(text: str) -> None:
-            calls.append("embedding")
-
-        chat.metacognition.embed = embed  # pyright: ignore[reportAttributeAccessIssue]
+        chat.assessor, mind = assess, chat.metacognition
+        mind.embed = usable(embed)
         await chat.reply("ana", "now", "Hello there, my friend.")
-        at_first, calls = calls, []
-        slow(chat, clock, 2.5 * SLO)
+        at_first = list(calls)
+        await asyncio.gather(*mind.backlog.tasks)
+        slow(chat, clock, 5.0)
+        calls.clear()
         reply = await chat.reply("ana", "now", "And how are you?")
-    assert sorted(set(at_first)) == ["assessor", "embedding"]
-    assert (calls, reply.skipped) == ([], ("embedding", "assessor_model"))
+        in_turn = list(calls)
+        await asyncio.gather(*mind.backlog.tasks)
+        afterwards = calls[len(in_turn) :]
+    assert {"assessor", "Hello there, my friend. Noted."} <= set(at_first)
+    assert reply.skipped == ("embedding", "assessor_model")
     assert reply.assessment is not None
+    assert any("And how are you?" in one for one in in_turn)  # memory is asked by meaning all the same
+    assert not {"assessor", "And how are you? Noted."} & set(in_turn)
+    assert "And how are you? Noted." in afterwards
+    saved = {one.lever: one.saved.model_dump() for one in reply.advisories}
+    assert saved["skipped_stages"] == {"vectors": 1, "calls": 1}
 
 
 async def stable(chat: Chat, turns: int) -> list[Reply]:
@@ -265,20 +305,20 @@ async def test_stable_sessions_have_snapshots_at_turns_5_11_and_18() -> None:
 async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
     async with talking() as (chat, _, clock):
         regulator, session, model = chat.metacognition.regulator, ("ana", "now"), chat.model.model_name
-
-        def end(ms: float) -> None:
-            regulator.end(session, model, Ended(at=clock(), ms=ms, answered=True, stored=True))
-
-        for _ in range(17):
-            end(100.0)
+        answers(chat, clock, USUAL, LEAST_USUAL + 2)
+        clock.at += WINDOW_SECONDS
         regulator.begin(session, model, clock())
-        for _ in range(9):  # to the snapshot of turn 26
-            end(1.5 * SLO)
+        for _ in range(LEAST_NOW - 4):  # to the snapshot of turn 26
+            regulator.end(session, model, ended(clock(), 3 * USUAL))
+        assert regulator.ring.last is not None
+        assert not regulator.ring.last.performance.degraded
+        for _ in range(9):  # to that of turn 35
+            regulator.end(session, model, ended(clock(), 3 * USUAL))
         (last, interval) = regulator.ring.last, regulator.ring.schedule.interval
     assert last is not None
-    assert (last.turn_counter, last.performance.latency_p95_ms) == (26, 1.5 * SLO)
+    assert (last.turn_counter, last.performance.slowdown) == (35, 3.0)
     assert last.performance.degraded
-    assert interval == 7  # 5, 6, 7, 8, and one less
+    assert interval == 8  # 5, 6, 7, 8, 9, and one less
 
 
 async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
@@ -310,17 +350,22 @@ async def test_capacity_is_not_always_full() -> None:
     assert last.stm_utilization < 0.1
 
 
-async def test_the_ring_the_interval_and_what_is_normal_survive_a_restart(tmp_path: Path) -> None:
-    path = tmp_path / "insula.db"
+async def test_the_ring_the_interval_and_what_is_usual_survive_a_restart(tmp_path: Path) -> None:
+    path, clock = tmp_path / "insula.db", Clock()
+
+    def slowly(_: object) -> str:
+        clock.at += USUAL
+        return "Noted."
+
     for part in (12, 8):
-        async with Metacognition(await Store.open(path)) as metacognition:
-            chat = Chat(metacognition, ScriptedModel(lambda _: "Noted."))
+        async with Metacognition(await Store.open(path, clock)) as metacognition:
+            chat = Chat(metacognition, ScriptedModel(slowly), account=Account(clock=clock))
             replies = await stable(chat, part)
-            ring, slo = metacognition.regulator.ring, metacognition.regulator.slo("scripted")
+            ring, usual = metacognition.regulator.ring, metacognition.regulator.state()["usual"]
     assert [one.turn_counter for one in ring.snapshots] == [5, 11, 18]
     assert [reply.turn for reply in replies if reply.metacog] == [18]  # the turn of the session, as it happens
     assert ring.schedule.interval == 8
-    assert slo is not None  # twenty turns, twelve of which were before the restart
+    assert len(usual["scripted"]["answer"]) == LEAST_USUAL  # twelve of which were before the restart
     async with Metacognition(await Store.open(path)) as metacognition:
         await metacognition.restore()
         assert metacognition.regulator.ring == ring
@@ -329,30 +374,20 @@ async def test_the_ring_the_interval_and_what_is_normal_survive_a_restart(tmp_pa
     assert [row.data["type"] for row in rows] == ["meta_reflection"] * 3
 
 
-def after(*turns: tuple[float, bool], slo_ms: float | None = None) -> Regulator:
-    regulator = Regulator(slo_ms=slo_ms)
-    for ms, answered in turns:
-        regulator.end("a", "tiny", Ended(at=1_000.0, ms=ms, answered=answered, stored=True))
-    return regulator
-
-
-def test_a_model_that_fails_says_nothing_of_what_is_normal_for_it() -> None:
-    failing = [(1.0, False)] * MINIMUM
-    assert after(*failing).slo("tiny") is None
-    assert after(*failing, *[(2_000.0, True)] * MINIMUM).slo("tiny") == 6_000.0
-
-
-def test_that_it_fails_fast_makes_no_model_fast_and_that_it_fails_slowly_is_seen() -> None:
-    fast = after(*[(9_000.0, True)] * MINIMUM, *[(1.0, False)] * 500, slo_ms=5_000.0)
-    assert fast.performance("tiny", 1_000.0).latency_p95_ms == 9_000.0
-    hung = after(*[(100.0, True)] * MINIMUM, *[(9_000.0, False)] * MINIMUM, slo_ms=5_000.0)
-    assert hung.performance("tiny", 1_000.0).degraded
+def test_that_it_fails_makes_no_model_fast_and_none_slow() -> None:
+    for seconds in (0.001, 120.0):
+        regulator = Regulator()
+        for number in range(200):
+            fails = number >= LEAST_USUAL
+            regulator.end("a", "tiny", ended(float(number), seconds if fails else USUAL, answered=not fails))
+        found = regulator.performance("tiny", 199.0)
+        assert (found.latency_p95_ms, found.slowdown, found.degraded) == (1_000 * USUAL, None, False)
 
 
 def test_a_snapshot_counts_what_happened_since_the_one_before_and_says_whether_the_last_message_was_kept() -> None:
     regulator = Regulator()
     for turn in range(1, 12):
-        regulator.consolidated("a", 2, [60.0] if turn < 6 else [], [])
+        regulator.consolidated("a", 2, [60.0] if turn < 6 else [], [], 0.55)
         regulator.end("a", "tiny", Ended(at=float(turn), ms=1.0, answered=True, stored=turn < 6))
     told = [(one.recent_consolidation_selectivity, one.last_user_turn_status) for one in regulator.ring.snapshots]
     assert told == [(0.5, "stored"), (0.0, "skipped")]
@@ -366,16 +401,7 @@ def test_what_is_kept_in_mind_of_models_and_sessions_is_bounded() -> None:
         regulator.end("a", f"model {number}", Ended(at=1.0, ms=1.0, answered=True, stored=True))
     assert not regulator.knows(0)
     assert regulator.knows(SESSIONS)
-    assert len(regulator.state()["first"]) == MODELS
-
-
-async def test_how_long_a_turn_took_includes_its_model() -> None:
-    async with memory_store() as store:
-        chat = Chat(Metacognition(store), ScriptedModel(lambda _: "Noted.", delay=0.2))
-        for _ in range(3):
-            await chat.reply("ana", "now", "Hello there, my friend.")
-        first = chat.metacognition.regulator.state()["first"]
-    assert min(first[chat.model.model_name]) >= 200.0
+    assert len(regulator.state()["usual"]) == MODELS
 
 
 async def test_a_working_memory_that_was_full_before_a_restart_is_full_after_it() -> None:
@@ -385,7 +411,7 @@ async def test_a_working_memory_that_was_full_before_a_restart_is_full_after_it(
         for number in range(Controls().stm_capacity // 2 - 1):
             await chat.reply("ana", "now", f"And what about river {number}?")
         await set_salience(store, 0.5)
-        again = Chat(Metacognition(store, regulator=Regulator(slo_ms=SLO)), model)
+        again = Chat(Metacognition(store), model)
         reply = await again.reply("ana", "now", "And what about that?")
     assert reply.controls.max_context_items == 12
 
@@ -417,7 +443,7 @@ async def test_a_state_that_cannot_be_read_starts_anew(tmp_path: Path) -> None:
     path = tmp_path / "insula.db"
     async with Metacognition(await Store.open(path)) as metacognition:
         await stable(Chat(metacognition, ScriptedModel(lambda _: "Noted.")), 6)
-        torn = sa.text("""UPDATE services SET data = '{"ring": [1, 2], "turns": "x", "first": 7}'""")
+        torn = sa.text("""UPDATE services SET data = '{"ring": [1, 2], "turns": "x", "usual": 7}'""")
         await metacognition.store.run(lambda connection: connection.execute(torn))
     async with Metacognition(await Store.open(path)) as metacognition:
         replies = await stable(Chat(metacognition, ScriptedModel(lambda _: "Noted.")), 5)
@@ -428,7 +454,7 @@ async def test_a_state_that_cannot_be_read_starts_anew(tmp_path: Path) -> None:
 async def test_the_counters_have_the_names_that_seed_003_promises() -> None:
     async with talking() as (chat, _, clock):
         await filled(chat, "now")
-        slow(chat, clock)
+        slow(chat, clock, 5.0)
         await chat.reply("ana", "now", "Hello there, my friend.")
         value = chat.metacognition.telemetry.registry.get_sample_value
     names = (
@@ -441,7 +467,7 @@ async def test_the_counters_have_the_names_that_seed_003_promises() -> None:
     assert {name: value(name) for name in names} == snapshot(
         {
             "metacog_snapshots_total": 0.0,
-            "metacog_advisory_items_total": 0.0,
+            "metacog_advisory_items_total": 1.0,
             "metacog_stm_high_util_events_total": 1.0,
             "metacog_performance_degraded_events_total": 1.0,
             "adaptive_retrieval_applied_total": 1.0,

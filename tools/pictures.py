@@ -32,7 +32,7 @@ class Flow(NamedTuple):
 FLOWS = {
     "concept-session": Flow(
         (
-            Step("a turn", "its latency and working memory are written down"),
+            Step("a turn", "its model's pace and working memory are written down"),
             Step("conditions", "slow for this model? working memory high? each begins and ends at its own threshold"),
             Step("controls", "computed anew: fewer memories, a higher bar for keeping, a snapshot sooner"),
         ),

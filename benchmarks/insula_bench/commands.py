@@ -345,6 +345,18 @@ def bench_session(
     raise typer.Exit(run(data, limit, json))
 
 
+@app.command("slowness")
+def bench_slowness(
+    data: Annotated[str | None, typer.Option(help="A folder that holds locomo/; else our own talks.")] = None,
+    limit: Annotated[int, typer.Option(help="Conversations of LoCoMo.", min=1)] = 2,
+    json: Json = False,
+) -> None:
+    """Real conversations with a model that slows down: when it is noticed, what is saved, and how often by chance."""
+    from insula_bench.slowness import run
+
+    raise typer.Exit(run(data, limit, json))
+
+
 @app.command("leaning")
 def bench_leaning(
     fit: Annotated[str | None, typer.Option(help="Write the head fitted on all tables here.")] = None,

@@ -8,7 +8,7 @@ no line of somebody else.
 import asyncio
 import json as jsonlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,7 @@ from rich.table import Table
 
 from insula.memory.embedding import named
 from insula.memory.vectors import Embed
-from insula.metacognition import Metacognition
+from insula.metacognition import Metacognition, Regulator
 from insula.testing import FrozenClock, memory_store
 from insula.types import Level
 
@@ -78,16 +78,18 @@ def read(data: str | None, *, held: bool) -> list[dict[str, Any]]:
     return [jsonlib.loads(line) for line in text.splitlines() if line.strip()]
 
 
-async def asked(conversations: Iterable[dict[str, Any]], embed: Embed | None) -> list[Outcome]:
-    """How each goes, each in a memory of its own."""
-    return [await ask(one, embed) for one in conversations]
+async def asked(
+    conversations: Iterable[dict[str, Any]], embed: Embed | None, regulator: Callable[[], Regulator] = Regulator
+) -> list[Outcome]:
+    """How each goes, each in a memory of its own, and with a regulator of its own."""
+    return [await ask(one, embed, regulator()) for one in conversations]
 
 
-async def ask(one: dict[str, Any], embed: Embed | None) -> Outcome:
+async def ask(one: dict[str, Any], embed: Embed | None, regulator: Regulator | None = None) -> Outcome:
     """Tell what is told, each line in its session and on its day, and ask in a session after them."""
     clock = FrozenClock(BEGIN)
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=embed)
+        mind = Metacognition(store, holdout=0.0, embed=embed, regulator=regulator)
         day = 0
         for line, reply in _exchanges(one["told"]):
             clock.advance(MINUTE + timedelta(days=line["day"] - day).total_seconds())

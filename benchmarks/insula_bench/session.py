@@ -12,14 +12,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from insula.agent.chat import Chat
-from insula.metacognition import Metacognition, Regulator
+from insula.llm.budget import Account
+from insula.metacognition import Metacognition
 from insula.testing import ScriptedModel, memory_store
 from insula.types import Controls
 from insula_bench import locomo, talks
 from insula_bench.locomo import Conversation
 
 USER, SESSION = "user", "all of it"
-MINUTE, SLO = 60.0, 60_000.0
+MINUTE = 60.0
 FACT = "\n- "
 """What each line of the system prompt that lists something begins with."""
 
@@ -40,7 +41,6 @@ class Filled:
     """Memories that a turn may show: before, and least while it was."""
     threshold: tuple[float, float]
     """Salience that long-term memory asks for: before, and most while it was."""
-    """Requests that held the sentence on it, of those turns."""
     shown: tuple[float, float]
     """Lines listed in a request, on average: in the ten turns before, and in those turns."""
     snapshots: int
@@ -68,8 +68,8 @@ async def filled(talk: Conversation, most: int = 1_000) -> Filled:
     at = talk.lines[0].at
     async with memory_store(lambda: at) as store:
         model = ScriptedModel([answer for _, answer in said])
-        owner = Metacognition(store, regulator=Regulator(slo_ms=SLO))
-        chat, controls = Chat(owner, model), list[Controls]()
+        owner = Metacognition(store)
+        chat, controls = Chat(owner, model, account=Account(clock=lambda: at)), list[Controls]()
         for message, _ in said:
             at += MINUTE
             controls.append((await chat.reply(USER, SESSION, message)).controls)

@@ -29,6 +29,7 @@ _PUBLIC = {
     "Memory": "insula.types",
     "Recalled": "insula.types",
     "Signal": "insula.types",
+    "Usage": "insula.types",
     "InsulaError": "insula.errors",
 }
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from insula.types import Memory as Memory
     from insula.types import Recalled as Recalled
     from insula.types import Signal as Signal
+    from insula.types import Usage as Usage
 
 
 def __getattr__(name: str) -> object:

@@ -43,7 +43,7 @@ ALIKE = 0.65
 FROM_HERE = frozenset(
     {
         *("temperature", "max_tokens", "timeout", "max_context_items", "consolidation_threshold", "stm_capacity"),
-        *("metacog_turn_interval", "latency_slo_ms", "metacog_snapshot_history_size", "time_zone"),
+        *("metacog_turn_interval", "metacog_snapshot_history_size", "time_zone"),
     }
 )
 """Settings that the working folder may decide: numbers of how a turn goes, and the zone. Every other decides what is
@@ -179,9 +179,6 @@ class Settings(BaseSettings):
 
     metacog_turn_interval: int = Field(default=5, ge=2, le=10)
     """User turns between two snapshots of the session, to begin with; load tightens it, calm relaxes it."""
-    latency_slo_ms: float | None = Field(default=None, gt=0)
-    """Milliseconds above which the 95th percentile of turns counts as degraded; by default three times the median of
-    the model's first turns."""
     metacog_snapshot_history_size: int = Field(default=50, ge=1)
     """Snapshots that are kept, and as many adaptations."""
 

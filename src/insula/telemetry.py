@@ -119,13 +119,11 @@ class Telemetry:
         )
         self.snapshots = self._counter("metacog_snapshots_total", "Snapshots taken.")
         self.advisories = self._counter(
-            "metacog_advisory_items_total", "Advisories put before the model; at present there are none."
+            "metacog_advisory_items_total", "Advisories on what turns went without; the model is told of none."
         )
-        self.stm_high = self._counter(
-            "metacog_stm_high_util_events_total", "Times that the model was told of a full working memory."
-        )
+        self.stm_high = self._counter("metacog_stm_high_util_events_total", "Turns with a full working memory.")
         self.degraded = self._counter(
-            "metacog_performance_degraded_events_total", "Times that the model was told of slow responses."
+            "metacog_performance_degraded_events_total", "Turns with a model much slower than usual."
         )
         self.adaptive_retrieval = self._counter(
             "adaptive_retrieval_applied_total", "Turns with a lowered retrieval limit."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Required, TypedDict
+from typing import Literal, NotRequired, Required, TypedDict
 
 Provenance = Literal["user", "assistant", "tool", "derived"]
 """Where a text came from. Derived text (generated from other records) never becomes evidence (law 2)."""
@@ -214,6 +214,8 @@ class Controls:
     """Items a session's working memory holds."""
     retry: int = 0
     """How often a host may ask the model once more in one turn, where `TurnResult.again` says with what; 0 or 1."""
+    history_share: float = 1.0
+    """Share of the conversation's characters that a host should send of those it usually does."""
 
 
 SignalKind = Literal[
@@ -292,6 +294,8 @@ class AdaptationRecord(TypedDict):
     reason: str
     before: object
     after: object
+    saved: NotRequired[Mapping[str, int]]
+    """In the turn in which it was moved."""
 
 
 class JudgedRecord(TypedDict):
@@ -325,6 +329,8 @@ class Usage:
     output_tokens: int = 0
     seconds: float = 0.0
     cost: float = 0.0
+    seconds_to_first_token: float | None = None
+    """Of the first call, where it was streamed and its model did not think unseen before; else None."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -333,4 +339,7 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             seconds=self.seconds + other.seconds,
             cost=self.cost + other.cost,
+            seconds_to_first_token=other.seconds_to_first_token
+            if self.seconds_to_first_token is None
+            else self.seconds_to_first_token,
         )

@@ -19,9 +19,10 @@ from insula.cli.status import run
 from insula.cli.terminal import PIPE_WIDTH
 from insula.errors import InputError
 from insula.memory.store import Store
-from insula.metacognition import Metacognition, Regulator
+from insula.metacognition import Metacognition
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.conditions import DEGRADED, STM_HIGH
+from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.phases import PHASES
@@ -93,6 +94,7 @@ ADAPTATIONS = (
         reason=DEGRADED,
         before=16,
         after=12,
+        saved=Saved(memories=7),
         effect=Effect(latency_p95_ms=-300, stm_utilization=0.1),
     ),
     Adaptation(at=NOW - 300, lever="consolidation_threshold", reason=STM_HIGH, before=0.55, after=0.6, effect=Effect()),
@@ -104,7 +106,7 @@ ADAPTATIONS = (
 PERFORMANCE: Mapping[str, Any] = {
     "latency_p95_ms": 3000.0,
     "degraded": True,
-    "slo_ms": 900.0,
+    "slowdown": 2.5,
     "turns": 19,
     "counters": {},
     "metacog": {"interval": 3, "next_due_turn": 21},
@@ -135,7 +137,7 @@ def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pyt
         == f"""from the server at {url}
 
 How it is doing
-  speed             slow: 19 of 20 answers take 3.0 s or less; above 900 ms counts as slow
+  speed             slow: 19 of 20 turns take 3.0 s or less; the model takes 2.5 times as long as usual
   working memory    90% of 32 places in use
   kept for good     25% of what was lately said, at most 2 hours after it was said
   last message      not kept, because the store could not be written
@@ -143,13 +145,13 @@ How it is doing
   next              at turn 21; one every 3 turns now
 
 What it changed about itself, latest first
-  11:43               steps that are left out: none → embedding, assessor model, because answers were slow; what came \
-of it is known at the next snapshot
+  11:43               steps put off or left out: none → embedding, assessor model, because the model was slow; what \
+came of it is known at the next snapshot
   11:42               turns from one snapshot to the next: 5 → 6, because all was well; afterwards no difference
   11:41               importance from which something is kept for good: 0.55 → 0.6, because working memory was nearly \
 full; there are no figures to compare with
-  2026-01-05 11:46    memories shown to the model: 16 → 12, because answers were slow; afterwards answers 300 ms \
-faster, working memory fuller by 10%
+  2026-01-05 11:46    memories shown to the model: 16 → 12, because the model was slow; 7 fewer \
+memories shown; afterwards turns 300 ms faster, working memory fuller by 10%
 
 What it holds of me
   nothing yet    talk first: insula chat"""
@@ -164,12 +166,12 @@ def test_that_more_was_kept_than_said_is_put_into_words(status: Status) -> None:
 
 
 def test_a_server_that_has_just_begun_says_that_it_does_not_know_yet(status: Status) -> None:
-    performance = {**PERFORMANCE, "latency_p95_ms": None, "slo_ms": None, "degraded": False, "turns": 1}
+    performance = {**PERFORMANCE, "latency_p95_ms": None, "slowdown": None, "degraded": False, "turns": 1}
     with answering(answers(None, (), performance)) as url:
         said = status(url=url)
     assert "speed       not known yet; it takes 20 turns to tell" in said
     assert "snapshot    none yet: 1 turn so far" in said
-    assert "nothing yet    it does so when answers get slow or working memory fills up, and undoes it after" in said
+    assert "nothing yet    it does so when the model gets slow or working memory fills up, and undoes it after" in said
 
 
 def test_the_server_of_this_machine_is_found_without_a_word(
@@ -180,7 +182,7 @@ def test_the_server_of_this_machine_is_found_without_a_word(
         record = json.loads(status(json=True))
     assert record["url"] == url
     assert record["snapshot"]["turn_counter"] == 18
-    assert record["performance"] == {"latency_p95_ms": 3000.0, "degraded": True, "slo_ms": 900.0}
+    assert record["performance"] == {"latency_p95_ms": 3000.0, "degraded": True, "slowdown": 2.5}
     assert record["metacog"] == {"interval": 3, "next_due_turn": 21}
     assert [one["lever"] for one in record["adaptations"]] == [one.lever for one in ADAPTATIONS]
     assert record["user"] == {"name": "me", "held": None}
@@ -188,7 +190,7 @@ def test_the_server_of_this_machine_is_found_without_a_word(
 
 async def live(path: Path, turns: int) -> None:
     store = await Store.open(path)
-    async with Metacognition(store, regulator=Regulator(slo_ms=1e9)) as metacognition:
+    async with Metacognition(store) as metacognition:
         for number in range(turns):
             session = f"day {number % max(2, turns // 4)}"
             async with metacognition.turn("ana", session, "Please use metres.", model="tiny") as turn:
@@ -201,7 +203,7 @@ def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) 
     assert said.startswith("from the store, as of the last snapshot: no server answers here")
     assert "snapshot          the last one at turn 26, " in said
     assert "next              at turn 35; one every 9 turns now" in said
-    assert "speed             19 of 20 answers take" in said
+    assert "speed             19 of 20 turns take" in said
     assert "turns from one snapshot to the next: 8 → 9, because all was well" in said
     assert "7 sessions, 60 messages, " in said
     assert "there was none yet; one is due: insula sleep" in said

@@ -1,7 +1,7 @@
 """From what a model answered to what the user gets, and to what the model is told next."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ import pytest
 from harness import Agent, agent, run_insula
 from pydantic_ai.exceptions import ModelRequestRejectedError, ModelServerError, UnexpectedModelBehavior
 
-from insula import Assessment, Confidence, Controls, Identity, InsulaError, Metacognition, Signal, assess
+from insula import Assessment, Confidence, Controls, Identity, InsulaError, Metacognition, Signal, Usage, assess
 from insula.testing import Behaviour, FakeServer, Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -434,18 +434,74 @@ async def test_what_a_turn_may_use_cannot_be_changed() -> None:
         assert turn.controls.max_context_items == ana.mind.controls.max_context_items == 16
 
 
-def test_a_model_that_has_become_slow_is_given_less_and_a_calm_one_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    talk = "".join(f"My friend number {number} lives in Lisbon.\n" for number in range(22))
-    given = dict[str, Any]()
-    for objective in ("1", "60000"):
-        monkeypatch.setenv("INSULA_LATENCY_SLO_MS", objective)
-        monkeypatch.setenv("INSULA_HOME", str(Path.cwd() / f"home {objective}"))
-        ran = run_insula("chat", "--model", "test", "--json", stdin=talk)
-        given[objective] = [line["controls"] for line in ran.lines]
-    assert given["1"][0] == given["60000"][0] == given["60000"][-1]
-    assert given["60000"][-1]["max_context_items"] == 16
-    assert given["1"][-1]["max_context_items"] < 16
-    assert given["1"][-1]["consolidation_threshold"] > given["60000"][-1]["consolidation_threshold"]
+USUAL, LATER = 20, 10
+"""Turns at which a model has its usual pace, and turns after them."""
+FAST = Usage(output_tokens=100, seconds=2.0)
+
+
+@pytest.mark.parametrize(
+    ("usual", "later", "slow"),
+    [
+        pytest.param(FAST, Usage(output_tokens=100, seconds=6.0), True, id="slow per token"),
+        pytest.param(
+            Usage(input_tokens=500, seconds_to_first_token=0.5),
+            Usage(input_tokens=500, seconds_to_first_token=2.0),
+            True,
+            id="slow to the first token",
+        ),
+        pytest.param(FAST, Usage(output_tokens=2_000, seconds=40.0), False, id="long answers"),
+        pytest.param(
+            Usage(output_tokens=9, seconds=2.0, seconds_to_first_token=0.5),
+            Usage(output_tokens=9, seconds=40.0, seconds_to_first_token=0.5),
+            False,
+            id="long answers that begin as soon as ever",
+        ),
+        pytest.param(Usage(output_tokens=100), Usage(output_tokens=100), False, id="an unknown pace"),
+    ],
+)
+async def test_a_model_that_has_become_slow_is_given_less_and_one_with_long_answers_all(
+    usual: Usage, later: Usage, slow: bool
+) -> None:
+    given = await paced([usual] * USUAL + [later] * LATER)
+    assert given[0] == given[USUAL] == Controls()
+    last = given[-1]
+    assert (last.max_context_items < 16, last.consolidation_threshold > 0.55, last.history_share < 1) == (slow,) * 3
+
+
+async def test_a_model_that_is_slow_for_once_is_given_all() -> None:
+    once = [FAST] * 3 + [Usage(output_tokens=100, seconds=90.0)]
+    assert set(await paced([FAST] * USUAL + once * 3)) == {Controls()}
+
+
+async def paced(usages: Sequence[Usage]) -> list[Controls]:
+    """What each turn may use of a model that answers at such a pace, a turn a minute."""
+    given = list[Controls]()
+    async with agent(embed=None) as ana:
+        for number, usage in enumerate(usages):
+            ana.clock.advance(60.0)
+            async with ana.mind.turn("ana", "s", f"So much for {number}.", model="m") as turn:
+                given.append(turn.controls)
+                turn.finish("I see.", usage=usage)
+    return given
+
+
+async def test_what_a_slow_model_is_spared_is_told_to_the_host_and_never_to_the_model() -> None:
+    question = "Which of my friends live in Lisbon?"
+    async with agent() as ana:
+        for number in range(22):
+            await ana.mind.observe("ana", "before", f"My friend number {number} lives in Lisbon.")
+        asked = await ana.ask(question, session="now")
+        for number in range(USUAL + LATER):
+            ana.clock.advance(60.0)
+            async with ana.mind.turn("bo", "s", f"So much for {number}.", model="scripted") as turn:
+                turn.finish("I see.", usage=Usage(output_tokens=100, seconds=2.0 if number < USUAL else 6.0))
+        reply = await ana.reply(question, session="then")
+        spared = ana.model.requests[-1]
+    (advisory,) = (one for one in reply.record()["advisories"] if one["lever"] == "max_context_items")
+    assert (advisory["source_system"], advisory["reason"]) == ("metacog", "performance_degraded")
+    fewer = asked.text.count("lives in Lisbon") - spared.text.count("lives in Lisbon")
+    assert advisory["saved"]["memories"] == fewer > 0
+    assert not any(word in spared.text.lower() for word in ("metacog", "slow", "degraded", "left out", "fewer"))
 
 
 def test_each_turn_is_on_record_as_the_command_prints_it(home: Path) -> None:

@@ -418,6 +418,24 @@ def test_an_agent_elsewhere_begins_a_turn_and_finishes_it_once(server: Served, u
             assert "give" in problem(server.client.post(f"/v1/{path}", json={"state": state, **body}), 422)
 
 
+def test_a_model_elsewhere_that_becomes_slow_is_given_less_and_its_host_is_told(server: Served, user: str) -> None:
+    def turn(message: str, seconds: float) -> tuple[int, list[Json]]:
+        asked = {"user": user, "session": "monday", "message": message, "model": f"model of {user}"}
+        begun = server.client.post("/v1/turns", json=asked).json()
+        used = {"output": 100, "seconds": seconds}
+        answered = {"state": begun["state"], "response": "I see.", "usage": used}
+        finished = server.client.post("/v1/turns/finish", json=answered).json()
+        return begun["instructions_now"].count("- My friend number"), finished["advisories"]
+
+    usual = [turn(f"My friend number {number} lives in Lisbon.", 2.0) for number in range(20)]
+    slow = [turn("Which of my friends live in Lisbon?", 6.0) for _ in range(10)]
+    assert [advisories for _, advisories in (*usual, *slow[:8])] == [[]] * 28
+    (first, _), (last, advisories) = slow[0], slow[-1]
+    (advisory,) = (one for one in advisories if one["lever"] == "max_context_items")
+    assert (advisory["source_system"], advisory["reason"]) == ("metacog", "performance_degraded")
+    assert advisory["saved"]["memories"] == first - last > 0
+
+
 def test_an_agent_elsewhere_is_told_that_it_fails_again_and_again(server: Served) -> None:
     state, notes = None, list[str]()
     for number in range(6):

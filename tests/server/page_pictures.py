@@ -17,7 +17,6 @@ from insula.memory import spending
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.memory.schema import users
 from insula.memory.spending import Sum
-from insula.metacognition.regulator import Ended
 from insula.sleep import soul
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.phases import PHASES
@@ -53,10 +52,9 @@ def fill(running: Site) -> None:
     """Two days of talk with a slow spell, a night, and guidelines with a change that waits."""
     said = list(TALK)
     running.say("me", "monday", *said)
-    for ms in (9_000, 400):
-        turn = Ended(at=running.clock(), ms=ms, answered=True, stored=True)
+    for seconds in (2.0, 6.0, 2.0):
         for _ in range(24):
-            running.loop.call_soon_threadsafe(running.service.chat.metacognition.regulator.end, "b", "scripted", turn)
+            running.end_elsewhere(seconds)
         running.clock.ahead += 400
         running.say("me", "tuesday", *(said[5:] + said[:5]))
     running.say("me", "wednesday", *itertools.islice(said, 3))
@@ -250,7 +248,6 @@ def main() -> None:
         site(
             Path(folder),
             model=ScriptedModel(answer, delay=0.05),
-            slo_ms=3_000,
             transcripts=ROOT / "tests" / "fixtures" / "transcripts",
         ) as running,
         sync_playwright() as driver,

@@ -17,13 +17,15 @@ from insula.agent.requests import Requests
 from insula.memory import journal
 from insula.memory.changes import Lesson
 from insula.memory.store import Store
-from insula.metacognition import Metacognition, Regulator
+from insula.metacognition import Metacognition
+from insula.metacognition.regulator import Ended
 from insula.replay.find import find
 from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
 from insula.server.service import Service
 from insula.server.serving import Server, server
 from insula.server.tokens import Keys
+from insula.session.latency import ANSWER, Observation
 from insula.sleep.forgetting import REQUESTS
 from insula.sleep.soul import Document
 from insula.testing import Request, ScriptedModel
@@ -78,6 +80,13 @@ class Site:
         """Have a conversation without a browser."""
         return [self.run(self.service.chat.reply(user, session, message)) for message in messages]
 
+    def end_elsewhere(self, seconds: float) -> None:
+        """End a turn in another session, whose model took so long for a hundred tokens."""
+        at, regulator = self.clock(), self.service.chat.metacognition.regulator
+        seen = Observation(at, ANSWER, seconds, 100)
+        turn = Ended(at=at, ms=1_000 * seconds, answered=True, stored=True, observation=seen)
+        self.loop.call_soon_threadsafe(regulator.end, "elsewhere", "scripted", turn)
+
     def stop(self) -> None:
         """End the server, as if somebody had pressed Ctrl-C."""
         self.server.should_exit = True
@@ -103,7 +112,6 @@ def site(
     *,
     model: "Model | None" = None,
     tokens: Mapping[str, str] | None = None,
-    slo_ms: float | None = None,
     transcripts: Path | None = None,
     port: int = 0,
 ) -> Generator[Site]:
@@ -113,7 +121,6 @@ def site(
         home: where SOUL.md and the database lie.
         model: who answers.
         tokens: user -> token.
-        slo_ms: the latency above which it counts as degraded.
         transcripts: of coding agents; none by default.
         port: of the address; any free one by default.
     """
@@ -123,7 +130,7 @@ def site(
     async def serve() -> None:
         clock = Clock()
         async with await Store.open(home / "insula.db", clock) as store:
-            metacognition = Metacognition(store, regulator=Regulator(slo_ms=slo_ms))
+            metacognition = Metacognition(store)
             service = Service(
                 chat=Chat(
                     metacognition,

@@ -48,7 +48,7 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
     found = (await here.get("/agent/chat/performance")).json()
     assert found["metacog"] == {"interval": 6, "next_due_turn": 11}
     assert (found["turns"], found["degraded"]) == (5, False)
-    assert not {"latency_p95_ms", "slo_ms"} & set(found)  # unknown is absent
+    assert not {"latency_p95_ms", "slowdown"} & set(found)  # unknown is absent
     assert found["counters"] == {
         "metacog_snapshots_total": 1,
         "metacog_advisory_items_total": 0,
@@ -60,11 +60,11 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
 
 async def test_performance_is_that_of_the_model_that_answers(make_service: MakeService, client: Client) -> None:
     here = client(make_service())
-    for number in range(20):
+    for number in range(28):
         await say(here, f"I like the number {number}.")
     found = (await here.get("/agent/chat/performance")).json()
     assert found["latency_p95_ms"] > 0
-    assert found["slo_ms"] > 0
+    assert found["slowdown"] == 1.0  # its model takes no time that anybody feels
 
 
 async def test_what_is_served_is_written_once_for_each_state_of_the_ring() -> None:

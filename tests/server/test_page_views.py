@@ -11,6 +11,7 @@ from insula.server.page.views import guidelines, learned, nights, times, turns, 
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.ring import Ring
+from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
 from insula.sleep import soul
 from insula.sleep.cycle import PhaseReport
@@ -150,8 +151,8 @@ def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it(
     later = first.model_copy(update={"at": NOW + 9, "before": 12, "after": 16, "reason": "stable"})
     effect = Effect(latency_p95_ms=-320.0, stm_utilization=-0.06)
     newest, oldest = times.adapted([first.model_copy(update={"effect": effect}), later])
-    assert (oldest.change, oldest.why) == ("16 → 12", "answers had become slow")
-    assert oldest.afterwards == "answers 320\N{NO-BREAK SPACE}ms faster; working memory 6 points emptier"
+    assert (oldest.change, oldest.why) == ("16 → 12", "the model had become slow")
+    assert oldest.afterwards == "turns 320\N{NO-BREAK SPACE}ms faster; working memory 6 points emptier"
     assert (newest.change, newest.why, newest.afterwards) == (
         "12 → 16",
         "that was over",
@@ -159,6 +160,9 @@ def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it(
     )
     (unknown,) = times.adapted([first.model_copy(update={"effect": Effect()})])
     assert unknown.afterwards == "nothing to compare"
+    assert [one.saved for one in (oldest, unknown)] == ["", ""]
+    (saving,) = times.adapted([first.with_saved(Saved(memories=3, history_chars=1_200))])
+    assert saving.saved == "3 fewer memories shown, 1,200 fewer characters of the conversation sent"
     (same,) = times.adapted([first.model_copy(update={"effect": Effect(latency_p95_ms=0.4)})])
     assert same.afterwards == "as before"
 
@@ -166,15 +170,17 @@ def test_an_adaptation_says_what_was_different_afterwards_and_not_because_of_it(
 def test_how_it_stands_is_said_in_words() -> None:
     fallen = Adaptation(at=NOW, lever="max_context_items", reason="performance_degraded", before=16, after=12)
     snapshot = Snapshot(ts=NOW, turn_counter=5, performance=Performance(), stm_utilization=0.4)
-    slow = Performance(latency_p95_ms=2_400.0, degraded=True)
+    slow = Performance(latency_p95_ms=9_000.0, slowdown=2.4, degraded=True)
     lowered = [Entry(1, "s", 1, "meta:turn", "", NOW, {"controls": {"max_context_items": 12}})]
     ring = Ring(adaptations=(fallen,), snapshots=(snapshot,))
     told = times.now(slow, ring, lowered, Controls())
     assert told.replace("\N{NO-BREAK SPACE}", " ") == (
-        "The slowest answers take 2.4 s and working memory is 40 % full. "
-        "Because answers had become slow, up to 12 memories went into your last answer instead of 16."
+        "The model takes 2.4 times as long as usual and working memory is 40 % full. "
+        "Because the model had become slow, up to 12 memories went into your last answer instead of 16."
     )
-    usual = "There is too little to say how fast answers are. Up to 16 memories go into an answer, as usual."
+    even = times.now(Performance(slowdown=1.02), ring, [], Controls())
+    assert even.startswith("The model is as fast as usual and working memory")
+    usual = "There is too little to say whether the model is slow. Up to 16 memories go into an answer, as usual."
     elsewhere = Ring(adaptations=(fallen,))  # in somebody else's conversation
     assert times.now(Performance(), elsewhere, [], Controls()) == usual
 

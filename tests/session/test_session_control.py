@@ -118,9 +118,11 @@ def test_each_adaptation_says_why_and_from_what_to_what_and_so_does_its_end() ->
             ("performance_degraded", "consolidation_threshold", 0.55, 0.6),
             ("stm_high_utilization", "max_context_items", 12, 9),
             ("stm_high_utilization", "consolidation_threshold", 0.6, 0.65),
+            ("performance_degraded", "history_share", 1.0, 0.5),
             ("performance_degraded", "skipped_stages", (), ("embedding", "assessor_model")),
             ("stable", "max_context_items", 9, 12),
             ("stable", "consolidation_threshold", 0.65, 0.6),
+            ("stable", "history_share", 0.5, 1.0),
             ("stable", "skipped_stages", ("embedding", "assessor_model"), ()),
             ("stable", "max_context_items", 12, 16),
             ("stable", "consolidation_threshold", 0.6, 0.55),
@@ -143,7 +145,19 @@ def test_a_condition_that_ends_as_another_begins_is_told_as_both() -> None:
 
 
 def test_a_lever_at_its_limit_is_no_adaptation() -> None:
-    assert recorded(CALM, BOTH, settings=Controls(max_context_items=4, consolidation_threshold=0.9)) == []
+    lowest = Controls(max_context_items=4, consolidation_threshold=0.9, history_share=0.5)
+    assert recorded(CALM, BOTH, settings=lowest) == []
+
+
+def test_only_a_slow_model_is_sent_less_and_asked_once() -> None:
+    settings = Controls(retry=1)
+    seen = [regulated(settings, state).controls for state in (CALM, FULL, SLOW, BOTH, SEVERE)]
+    assert [one.history_share for one in seen] == [1.0, 1.0, 0.75, 0.75, 0.5]
+    assert [one.retry for one in seen] == [1, 1, 0, 0, 0]
+    assert recorded(FULL, SLOW, settings=settings)[-2:] == [
+        ("performance_degraded", "history_share", 1.0, 0.75),
+        ("performance_degraded", "retry", 1, 0),
+    ]
 
 
 def test_what_a_process_left_moved_the_next_one_finds_where_it_was() -> None:
@@ -152,6 +166,7 @@ def test_what_a_process_left_moved_the_next_one_finds_where_it_was() -> None:
     assert [(one.at, one.lever, one.reason, one.before, one.after) for one in back] == [
         (2.0, "max_context_items", "stable", 9, 16),
         (2.0, "consolidation_threshold", "stable", 0.65, 0.55),
+        (2.0, "history_share", "stable", 0.5, 1.0),
         (2.0, "skipped_stages", "stable", ("embedding", "assessor_model"), ()),
     ]
     assert returned(Controls(), [*left, *back], 3.0) == ()
@@ -159,7 +174,7 @@ def test_what_a_process_left_moved_the_next_one_finds_where_it_was() -> None:
 
 
 def test_an_adaptation_goes_on_record_once_however_long_it_lasts() -> None:
-    assert len(recorded(CALM, SLOW, SLOW, SLOW)) == 2
+    assert len(recorded(CALM, SLOW, SLOW, SLOW)) == 3
 
 
 @given(SETTINGS, st.lists(STATES, min_size=1))
@@ -182,19 +197,20 @@ def test_working_memory_is_high_from_085_until_below_070() -> None:
     assert seen == [False, True, True, True, False, False, True]
 
 
-def test_performance_is_degraded_above_the_objective_until_a_fifth_below_it() -> None:
+def test_performance_is_degraded_at_twice_the_usual_until_it_is_below_one_and_a_half() -> None:
     state, seen = Conditions(), list[bool]()
-    for step, value in enumerate([1.0, 1.001, 1.0, 0.8, 0.79, 1.0]):
+    for step, value in enumerate([1.99, 2.0, 1.9, 1.5, 1.49, 1.9]):
         state = state.observed(step * DWELL_SECONDS, value, None)
         seen.append(state.degraded.active)
     assert seen == [False, True, True, True, False, False]
     assert state.reasons == ()
 
 
-def test_severe_degradation_begins_at_twice_the_objective() -> None:
+def test_severe_degradation_begins_at_four_times_the_usual() -> None:
     state = Conditions().observed(0.0, SEVERE_BAND.enter, None)
     assert (state.severe.active, state.reasons) == (True, (DEGRADED,))
-    assert not state.observed(DWELL_SECONDS, 1.4, None).severe.active
+    assert state.observed(DWELL_SECONDS, 3.0, None).severe.active
+    assert not state.observed(DWELL_SECONDS, 2.9, None).severe.active
 
 
 def test_what_nothing_supports_any_more_ends() -> None:

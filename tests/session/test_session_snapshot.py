@@ -9,13 +9,10 @@ from pydantic import ValidationError
 from insula.session.latency import (
     MINIMUM,
     OLDEST_SECONDS,
-    SLO_FLOOR_MS,
     WINDOW_SECONDS,
     Latency,
-    load,
     p95,
     recent_p95,
-    slo,
 )
 from insula.session.snapshot import Counts, Performance, Snapshot, occupied, take
 
@@ -151,33 +148,6 @@ def test_after_a_clock_was_put_back_turns_of_its_future_mask_no_recovery() -> No
     ahead = turns(*[9_000.0] * 100, until=NOW + 1_000.0)
     assert recent_p95(ahead, NOW) is None
     assert recent_p95(ahead + turns(*[100.0] * MINIMUM), NOW) == 100.0
-
-
-def test_the_objective_is_three_times_the_median_of_the_first_twenty_turns() -> None:
-    assert slo([800.0] * 19) is None
-    assert slo([800.0] * 19 + [60_000.0]) == 2_400.0
-    assert slo([800.0] * 20 + [9_000.0] * 500) == 2_400.0
-
-
-def test_a_model_whose_answers_differ_in_length_is_not_slow_for_a_long_one() -> None:
-    varied = [400.0] * 16 + [1_600.0] * 4
-    assert slo(varied) == 1.5 * 1_600.0 > 3 * 400.0
-
-
-def test_an_answer_that_nobody_calls_slow_is_not_slow_however_fast_the_model_is_otherwise() -> None:
-    assert slo([5.0] * 20) == SLO_FLOOR_MS == 100.0
-    assert slo([5.0] * 20, 50.0) == 50.0
-
-
-def test_an_objective_that_was_set_stands_from_the_first_turn() -> None:
-    assert slo([], 1_500.0) == 1_500.0
-
-
-def test_a_slow_model_is_not_degraded_by_its_own_measure() -> None:
-    slow = [20_000.0] * 40
-    assert load(recent_p95(turns(*slow), NOW), slo(slow)) == pytest.approx(1 / 3)
-    assert load(None, 300.0) is None
-    assert load(300.0, None) is None
 
 
 def test_one_slow_turn_among_rare_ones_does_not_decide() -> None:

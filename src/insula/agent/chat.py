@@ -13,6 +13,7 @@ from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, brought
 from insula.session.adaptation import Stage
+from insula.session.saved import Advisory, Saved
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
@@ -61,6 +62,8 @@ class Reply:
     """Stages that it went without."""
     metacog: Snapshot | None = None
     """The snapshot of the service, where one was due (S1)."""
+    advisories: tuple[Advisory, ...] = ()
+    """What the turn went without because its model is slow or working memory full (S3); mostly nothing."""
     troubles: tuple[str, ...] = ()
     """What failed in Insula itself, without harm to the response."""
     verdict: Verdict | None = None
@@ -101,6 +104,7 @@ class Reply:
             "error": self.error,
             "troubles": list(self.troubles),
             **({"metacog": self.metacog.model_dump(mode="json")} if self.metacog else {}),
+            **({"advisories": [one.model_dump(mode="json") for one in self.advisories]} if self.advisories else {}),
         }
 
 
@@ -199,15 +203,18 @@ class Chat:
             with turn.kept_from_host("requests"):
                 self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))
         first = await self._generate(sent, on_delta, led.grammar)
+        timed = replace(first.usage, seconds_to_first_token=first.first_token_seconds)
         first = replace(first, text=led.frame.replace("{what}", first.text))
-        result = await self._finished(turn, first, first.usage)
+        result = await self._finished(turn, first, timed)
         if led.otherwise and not (result.assessment and result.assessment.used):
-            turn.finish(led.otherwise, usage=first.usage)
+            turn.finish(led.otherwise, usage=timed)
+        if "retry" in turn.saved:
+            turn.note_saved("retry", Saved(output_tokens=self.max_tokens))
         if not result.again or led.grammar:
-            return first.usage
+            return timed
         # Asked once more at once (`retry`): the better of the two responses stands.
         second = await self._generate(context.again(asked, first.text, result.again), None)
-        spent = first.usage + second.usage
+        spent = timed + second.usage
         once_more = await self._finished(turn, second, spent)
         if _score(once_more) < _score(result):
             await self._finished(turn, first, spent)
@@ -215,6 +222,8 @@ class Chat:
 
     async def _finished(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor
+        if assessor is not self.assessor:
+            turn.note_saved("skipped_stages", Saved(calls=1))
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
         return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
@@ -282,6 +291,7 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         controls=turn.controls,
         skipped=turn.skipped,
         metacog=turn.snapshot,
+        advisories=turn.advisories,
         troubles=tuple(turn.troubles),
         verdict=result.verdict if result else None,
     )

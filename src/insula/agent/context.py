@@ -6,15 +6,23 @@ from insula.llm.client import Prompt
 from insula.llm.wire import Role
 from insula.memory.rows import Said
 from insula.metacognition import Turn
+from insula.session.saved import Saved
 
 HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
 
 
 def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS) -> Prompt:
-    """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it."""
+    """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it.
+
+    Of the session a slow model is sent less, which the turn is told.
+    """
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    return Prompt(instructions=instructions, history=history(turn.history, history_chars), prompt=turn.prompt)
+    sent = history(turn.history, int(history_chars * turn.controls.history_share))
+    usual = history(turn.history, int(history_chars * turn.usual.history_share))
+    unsent = _count_chars(usual) - _count_chars(sent)
+    turn.note_saved("history_share", Saved(history_chars=unsent or None))
+    return Prompt(instructions=instructions, history=sent, prompt=turn.prompt)
 
 
 def again(asked: Prompt, response: str, sentence: str) -> Prompt:
@@ -38,3 +46,7 @@ def history(lines: Sequence[Said], room: int) -> list[tuple[Role, str]]:
     while chosen and chosen[0][0] == "assistant":
         chosen.pop(0)
     return chosen
+
+
+def _count_chars(lines: Sequence[tuple[Role, str]]) -> int:
+    return sum(len(text) for _, text in lines)

@@ -79,7 +79,6 @@ def _regulator(settings: Settings, weights: Weights | None) -> Regulator:
         _controls(settings, weights),
         interval=settings.metacog_turn_interval,
         size=settings.metacog_snapshot_history_size,
-        slo_ms=settings.latency_slo_ms,
     )
 
 

@@ -51,7 +51,8 @@ class Standing:
     """The last ones, oldest first."""
     latency_p95_ms: float | None
     degraded: bool
-    slo_ms: float | None
+    slowdown: float | None
+    """How many times longer than usual the model takes."""
     interval: int
     next_due_turn: int
 
@@ -103,10 +104,9 @@ async def of_store(store: Store, settings: Settings) -> Standing:
         settings.controls,
         interval=settings.metacog_turn_interval,
         size=settings.metacog_snapshot_history_size,
-        slo_ms=settings.latency_slo_ms,
     )
     await Metacognition(store, regulator=regulator).restore()
-    last, models = regulator.ring.last, list(regulator.state()["first"])
+    last = regulator.ring.last
     return Standing(
         url=None,
         turns=regulator.turns,
@@ -114,7 +114,7 @@ async def of_store(store: Store, settings: Settings) -> Standing:
         adaptations=regulator.ring.adaptations[-SHOWN:],
         latency_p95_ms=last.performance.latency_p95_ms if last else None,
         degraded=bool(last and last.performance.degraded),
-        slo_ms=regulator.slo(models[-1] if models else ""),
+        slowdown=last.performance.slowdown if last else None,
         interval=regulator.ring.schedule.interval,
         next_due_turn=regulator.ring.schedule.due,
     )
@@ -156,7 +156,7 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None]:
 def _standing(url: str, status: Object, performance: Object) -> Standing:
     rhythm = performance.get("metacog")
     said = {
-        **{name: performance.get(name) for name in ("turns", "latency_p95_ms", "degraded", "slo_ms")},
+        **{name: performance.get(name) for name in ("turns", "latency_p95_ms", "degraded", "slowdown")},
         "snapshot": status.get("snapshot"),
         "adaptations": status.get("adaptations") or (),
         "interval": rhythm.get("interval") if is_object(rhythm) else None,

@@ -18,18 +18,22 @@ from insula.cli.terminal import tell
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.hosts import places
 from insula.replay.worth import Worth, worth
-from insula.session.adaptation import Adaptation, Cause, Effect, Lever, Stage
+from insula.session.adaptation import Adaptation, Cause, Effect, Stage
+from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
+from insula.session.saved import Lever
 from insula.session.snapshot import Snapshot
 
 LEVERS: dict[Lever, str] = {
     "max_context_items": "memories shown to the model",
     "consolidation_threshold": "importance from which something is kept for good",
     "snapshot_interval": "turns from one snapshot to the next",
-    "skipped_stages": "steps that are left out",
+    "history_share": "share of the conversation that is sent",
+    "retry": "second answers, where the first falls short",
+    "skipped_stages": "steps put off or left out",
 }
 CAUSES: dict[Cause, str] = {
-    "performance_degraded": "answers were slow",
+    "performance_degraded": "the model was slow",
     "stm_high_utilization": "working memory was nearly full",
     "stable": "all was well",
 }
@@ -111,12 +115,14 @@ def _service(standing: Standing, now: float) -> Iterator[tuple[str, str]]:
 
 
 def _speed(standing: Standing) -> str:
-    """The p95 against its objective, as a person would say it."""
-    if standing.latency_p95_ms is None:
-        return f"not known yet; it takes {MINIMUM} turns to tell"
-    usual = f"19 of 20 answers take {_duration(standing.latency_p95_ms)} or less"
-    slow = f"; above {_duration(standing.slo_ms)} counts as slow" if standing.slo_ms is not None else ""
-    return f"{'slow: ' if standing.degraded else ''}{usual}{slow}"
+    """How long turns take, and how the model's part of it compares with what is usual, as a person would say it."""
+    p95, times = standing.latency_p95_ms, standing.slowdown
+    said = [
+        *([f"19 of 20 turns take {_duration(p95)} or less"] if p95 is not None else ()),
+        *([describe_slowdown(times)] if times is not None else ()),
+    ]
+    known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
+    return f"{'slow: ' if standing.degraded else ''}{known}"
 
 
 def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
@@ -136,9 +142,11 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
 
 def _adaptations(standing: Standing, zone: tzinfo | None, now: float) -> Iterator[tuple[str, str]]:
     if not standing.adaptations:
-        yield "nothing yet", "it does so when answers get slow or working memory fills up, and undoes it after"
+        yield "nothing yet", "it does so when the model gets slow or working memory fills up, and undoes it after"
     for one in reversed(standing.adaptations):
-        yield _clock(one.at, zone, now), f"{_change(one)}, because {CAUSES[one.reason]}; {_effect(one.effect)}"
+        saved = f"; {one.saved.words}" if one.saved else ""
+        why = f"because {CAUSES[one.reason]}{saved}; {_effect(one.effect)}"
+        yield _clock(one.at, zone, now), f"{_change(one)}, {why}"
 
 
 def _change(one: Adaptation) -> str:
@@ -158,7 +166,7 @@ def _effect(effect: Effect | None) -> str:
     if effect.latency_p95_ms is None and effect.stm_utilization is None:
         return "there are no figures to compare with"
     pace, room = effect.latency_p95_ms or 0.0, effect.stm_utilization or 0.0
-    faster = f"answers {_duration(abs(pace))} {'slower' if pace > 0 else 'faster'}" if abs(pace) >= 1 else ""
+    faster = f"turns {_duration(abs(pace))} {'slower' if pace > 0 else 'faster'}" if abs(pace) >= 1 else ""
     fuller = f"working memory {'fuller' if room > 0 else 'emptier'} by {abs(room):.0%}" if abs(room) >= 0.01 else ""
     return f"afterwards {', '.join(filter(None, (faster, fuller))) or 'no difference'}"
 
@@ -202,7 +210,7 @@ def _record(standing: Standing, user: str, held: Held | None) -> dict[str, Any]:
         "url": standing.url,
         "turns": standing.turns,
         "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
-        "performance": {name: getattr(standing, name) for name in ("latency_p95_ms", "degraded", "slo_ms")},
+        "performance": {name: getattr(standing, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
         "metacog": {"interval": standing.interval, "next_due_turn": standing.next_due_turn},
         "adaptations": [one.model_dump(mode="json") for one in standing.adaptations],
         "user": {"name": user, "held": asdict(held) if held else None},

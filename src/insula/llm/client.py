@@ -51,7 +51,7 @@ class Generation(Generic[T]):
     """Each token with its natural log-probability. None where the model has none, and under a schema: a grammar
     changes the odds, and servers report those without it."""
     first_token_seconds: float | None
-    """None when the answer was not streamed."""
+    """None when the answer was not streamed, and where the model thought before: then the first token was unseen."""
     model: str
     truncated: bool
     """Whether the answer was cut off at the greatest number of tokens."""
@@ -170,7 +170,7 @@ class _Call:
                 usage = wire.usage_of(piece, bound)
         finally:
             usage = self.account.charge(grant, replace(usage, seconds=clock() - began))
-        return _Reply(response=piece, usage=usage, first_token_seconds=first)
+        return _Reply(response=piece, usage=usage, first_token_seconds=None if wire.has_thought(piece) else first)
 
     async def _pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
         """The pieces of text, where they are wanted, and then the whole response.

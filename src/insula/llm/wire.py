@@ -109,6 +109,11 @@ def thinking_of(response: "ModelResponse") -> str:
     return "\n\n".join(part.content for part in response.parts if isinstance(part, ThinkingPart)).strip()
 
 
+def has_thought(response: "ModelResponse") -> bool:
+    """Whether the model thought before it answered, aloud or not."""
+    return bool(thinking_of(response) or response.usage.details.get("reasoning_tokens"))
+
+
 def arguments_of(response: "ModelResponse") -> str:
     """The arguments of a tool call, as JSON, if the model made one although no tool was offered."""
     from pydantic_ai.messages import ToolCallPart

@@ -35,6 +35,8 @@ class Recollection(NamedTuple):
     """Lines of the session's transcript, oldest first."""
     asked: tuple[Question, ...] = ()
     """What was asked."""
+    unscored: int = 0
+    """Memories that share words with it and were not looked at, since fewer candidates were wished."""
 
 
 class Found(NamedTuple):
@@ -46,6 +48,7 @@ class Found(NamedTuple):
     told: Sequence[Told]
     """Their statements."""
     said: tuple[Said, ...]
+    unscored: int = 0
 
 
 def recollected(
@@ -75,7 +78,8 @@ def recollected(
     recalled = tuple(
         _recalled(scored[memory], by_id[memory], fits.get(memory), lines, memories) for memory in order[:limit]
     )
-    return Recollection(recalled, found.statistics, standing(cue, items, content), found.said, tuple(asked))
+    about = standing(cue, items, content)
+    return Recollection(recalled, found.statistics, about, found.said, tuple(asked), found.unscored)
 
 
 def _is_judged(item: Item, asked: Sequence[Question]) -> bool:

@@ -148,6 +148,7 @@ class Memories(_Repository):
         lines: int = 0,
         vector: Vector | None = None,
         asked: Sequence[Question] = (),
+        candidates: int = index.CANDIDATES,
     ) -> Recollection:
         """The best memories for a cue, from long-term memory and from this session's working memory.
 
@@ -163,17 +164,21 @@ class Memories(_Repository):
                 the score of the memories that have one.
             asked: the questions of the message, each with its embedding. What is stated of those asked about is
                 proposed, too, and each memory is told what it has to do with them.
+            candidates: how many of the memories that share words with the cue are scored.
         """
 
         def work(connection: sa.Connection) -> Found:
             statistics = index.statistics(connection, place.user_id, cue.forms)
-            found = index.search(connection, place.user_id, statistics, index.CANDIDATES)
+            best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
+            found, left = best[:candidates], best[candidates:]
             found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
             about = facts.about_any(connection, place.user_id, asked) if asked else []
             rows = index.candidates(connection, place.user_id, place.session_id, found, about)
             hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits)) if asked else []
-            return Found(statistics, rows, told, statements.lines(connection, place, lines) if lines else ())
+            unscored = len(set(left).difference(row.id for row in rows))
+            said = statements.lines(connection, place, lines) if lines else ()
+            return Found(statistics, rows, told, said, unscored)
 
         return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
 

@@ -204,7 +204,7 @@ class Metacognition(Mind):
         if opened.result is None:
             return replace(result, troubles=tuple(opened.troubles))
         await opened.leave()
-        return replace(result, signals=opened.signals, troubles=tuple(opened.troubles))
+        return replace(result, signals=opened.signals, advisories=opened.advisories, troubles=tuple(opened.troubles))
 
     async def look_up(self, user: str, session: str, query: object) -> Turn:
         """What memory holds on something and how sure it is, as of a turn; nothing is said or written down by it."""
@@ -340,6 +340,9 @@ class Metacognition(Mind):
         stamp = at.timestamp() if at else None
         _, memory = await self.store.sessions.say(place, item, at=stamp)
         consolidated = await self.store.sessions.consolidate(place, self.controls)
-        self.regulator.consolidated((place.user, place.session), 1, consolidated.ages, consolidated.saliences)
+        threshold = self.controls.consolidation_threshold
+        self.regulator.consolidated(
+            (place.user, place.session), 1, consolidated.ages, consolidated.saliences, threshold
+        )
         self.saw(place, analysis.language, speaker)
         return memory

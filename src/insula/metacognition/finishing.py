@@ -10,6 +10,7 @@ from insula.memory.rows import Said
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.adaptation import Stage
+from insula.session.saved import Advisory
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, detect
 from insula.text.questions import asks
 from insula.turn import impasse, insights, lessons, mending
@@ -57,6 +58,8 @@ class TurnResult:
     """What a person is told of it: its source, what it contradicts, what was saved; mostly nothing."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
+    advisories: tuple[Advisory, ...] = ()
+    """What the turn went without because its model is slow or working memory full, likewise."""
     troubles: tuple[str, ...] = ()
     """Sentences on what failed in Insula itself, where the turn was finished by `Metacognition.finish`."""
 

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from insula import telemetry
 from insula.content import plain
@@ -15,6 +16,7 @@ from insula.memory import assertion, telling
 from insula.memory.cue import Cue, cue
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.index import CANDIDATES
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.rows import Place, Said
@@ -30,6 +32,7 @@ from insula.redaction import redact
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.control import Regulation
+from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
@@ -84,6 +87,7 @@ class Opening:
         self.over = False
         self._regulation = Regulation(controls=owner.controls)
         self._conditions: tuple[Reason, ...] = ()
+        self.saved: dict[Lever, Saved] = {}
         self._limits: tuple[Recalled, ...] = ()
         self._adaptations: tuple[Adaptation, ...] = ()
         self._begun = 0.0
@@ -154,6 +158,21 @@ class Opening:
         """Stages that this turn goes without, because turns are far too slow."""
         return self._regulation.skipped
 
+    @property
+    def usual(self) -> Controls:
+        """What a turn may use where all is well."""
+        return self._owner.controls
+
+    @property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """What this turn went without because its model is slow or working memory full; mostly nothing."""
+        return advisories(self.saved, self._conditions)
+
+    def note_saved(self, lever: Lever, saved: Saved) -> None:
+        """Count what this turn goes without; a host says so of the history and the calls that it leaves out."""
+        if saved:
+            self.saved[lever] = self.saved.get(lever, Saved()) + saved
+
     async def look(self) -> None:
         """Recall, and compose what the model is told."""
         with self.kept_from_host("recall"), span(telemetry.RECALL) as traced, on_behalf_of(self.user):
@@ -180,16 +199,20 @@ class Opening:
         self._gate = gate(self._analysis, [self._vectors.get(one) for one in pieces], named)
         vector = self._vectors.get(whole)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
-        limit = self.controls.max_context_items
+        limit, usual = self.controls.max_context_items, owner.controls.max_context_items
         found = await owner.store.memories.recall(
-            place, asked, limit + HISTORY_LINES, lines=HISTORY_LINES, vector=vector, asked=questions
+            place,
+            asked,
+            usual + HISTORY_LINES,
+            lines=HISTORY_LINES,
+            vector=vector,
+            asked=questions,
+            candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
         self._limits = await self._limiting(place, self._analysis, vector, found.recalled)
-        found = found._replace(recalled=chosen(found.recalled, limit))
-        known_ids = {one.memory.id for one in found.recalled}
-        added = tuple(one for one in self._limits if one.memory.id not in known_ids)
-        self.recalled, self.history = (*found.recalled, *added), found.said
+        more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
+        self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
@@ -197,7 +220,13 @@ class Opening:
         known = await self._known(place)
         with self.kept_from_host("wishes"):
             self._wished = wishes_of(self._content, self._analysis.language, self.history)
-        self._prepare(self._analysis, asked, found, self._learned(known, place, self._analysis) if known else ())
+        learned = self._learned(known, place, self._analysis) if known else ()
+        self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
+        self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
+
+    def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
+        named = {one.memory.id for one in recalled}
+        return (*recalled, *(one for one in self._limits if one.memory.id not in named))
 
     async def _limiting(
         self, place: Place, message: Analysis, vector: Vector | None, recalled: Sequence[Recalled]
@@ -226,7 +255,12 @@ class Opening:
     @property
     def _embed(self) -> Embed | None:
         """What makes vectors in this turn; None where there are none to be had."""
-        return None if "embedding" in self.skipped or self._unembeddable else self._owner.embed
+        return None if self._unembeddable else self._owner.embed
+
+    @property
+    def _puts_off(self) -> bool:
+        """Whether the vector of the response is made after the turn, which nobody waits for."""
+        return "embedding" in self.skipped and self._owner.embed is not None
 
     async def _meaning(self, text: str) -> Vector | None:
         """The vector of a text, made once; None where there is none to be had."""
@@ -291,7 +325,23 @@ class Opening:
         if self._wished:
             self.heard = await self._owner.store.sessions.hear(self._place, self.number, self._wished)
 
-    def _prepare(self, message: Analysis, asked: Cue, found: Recollection, learned: tuple[lessons.Used, ...]) -> None:
+    def _prepare(
+        self,
+        message: Analysis,
+        asked: Cue,
+        found: Recollection,
+        learned: tuple[lessons.Used, ...],
+        more: Sequence[Recalled],
+    ) -> None:
+        """Estimate confidence and compose what the model is told.
+
+        Args:
+            message: the user's.
+            asked: what it asks of memory.
+            found: what memory brought.
+            learned: lessons that it brings up.
+            more: what memory would have brought, where this turn may use less than usual.
+        """
         identity = self._owner.identity
         self.confidence = self._owner.estimate(
             asked,
@@ -303,13 +353,11 @@ class Opening:
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
         told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
-        evidence = gather_evidence(self.recalled, self.confidence.unadjusted, self.memories)
-        lets_in = self._gate.lets_in(evidence)
         untold = self._gate.is_certain
-        self.personal = untold or lets_in
-        self.words = compose(
+        self.personal = untold or self._lets_in(self.recalled)
+        composed = partial(
+            compose,
             identity,
-            self._lines(lets_in=lets_in),
             limits=self._limits,
             untold=untold,
             language=asked.language,
@@ -319,6 +367,10 @@ class Opening:
             mend=self.mend.text if self.mend else "",
             wishes=[wish.text for wish in near],
         )
+        self.words = composed(self._lines(self.recalled, self.controls.max_context_items))
+        if more:
+            unshown = composed(self._lines(more, self.usual.max_context_items)).shown - self.words.shown
+            self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
         if self.words.shown > {one.memory.id for one in self._limits}:
             self.confidence = confidence.shown(self.confidence, self._calibration)
         elif asks(message):
@@ -326,13 +378,17 @@ class Opening:
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
-    def _lines(self, *, lets_in: bool) -> tuple[Recalled, ...]:
-        """The lines that may stand before the model, the newest first."""
-        if not lets_in:
-            return tuple(one for one in self.recalled if surely_answers(one) or asked_for(one))
+    def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
+        """Whether lines of what was recalled may stand before the model."""
+        return self._gate.lets_in(gather_evidence(recalled, self.confidence.unadjusted, self.memories))
+
+    def _lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
+        """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
+        if not self._lets_in(recalled):
+            return tuple(one for one in recalled if surely_answers(one) or asked_for(one))
         if not self._gate.talkers:
-            return answering(self.recalled, self.controls.max_context_items)
-        return tuple(filter(asked_for, self.recalled)) if self.confidence.level == "low" else self.recalled
+            return answering(recalled, most)
+        return tuple(filter(asked_for, recalled)) if self.confidence.level == "low" else recalled
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":

@@ -1,6 +1,6 @@
 """The control loop of the session: figures of turns go in, what the next turn may use comes out (S1–S11).
 
-It holds values and does no I/O. Conditions belong to a session, latencies to a model, snapshots to the service.
+It holds values and does no I/O. Conditions belong to a session, its pace to a model, snapshots to the service.
 """
 
 from collections import OrderedDict, deque
@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from insula.session.adaptation import Adaptation, Figures
-from insula.session.conditions import Conditions
+from insula.session.conditions import DEGRADED_BAND, Conditions, Reason
 from insula.session.control import Regulation, changes, regulated, returned
-from insula.session.latency import BASELINE_TURNS, KEPT, Latency, load, recent_p95, slo
+from insula.session.latency import KEPT, Latency, Observation, Pace, read_pace, recent_p95, write_pace
 from insula.session.ring import SIZE, Ring, restored
+from insula.session.saved import Advisory, Lever, Saved
 from insula.session.schedule import INTERVAL, Schedule
 from insula.session.snapshot import Counts, Performance, Snapshot, occupied, take, utilization
 from insula.types import Controls
-from insula.value import is_list, is_object
+from insula.value import is_object
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -24,7 +25,7 @@ V = TypeVar("V")
 SESSIONS = 10_000
 """Sessions whose conditions are kept in mind; one that is forgotten starts anew."""
 MODELS = 100
-"""Models whose latencies are kept in mind."""
+"""Models whose pace is kept in mind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,10 @@ class Ended:
     """Whether there was a response."""
     stored: bool
     """Whether the message was written to memory."""
+    observation: Observation | None = None
+    """How long its model took, without anything of ours; None where that is not known."""
+    advisories: tuple[Advisory, ...] = ()
+    """What it went without."""
 
 
 class Begun(NamedTuple):
@@ -51,9 +56,9 @@ class Begun(NamedTuple):
 
 @dataclass(slots=True)
 class _Model:
-    """How slow a model is: its first turns say what is normal for it, its last ones how it is now."""
+    """How slow a model is, and how long its last turns took, all in all."""
 
-    first: list[float] = field(default_factory=list[float])
+    pace: Pace = field(default_factory=Pace)
     recent: deque[Latency] = field(default_factory=lambda: deque[Latency](maxlen=KEPT))
 
 
@@ -63,6 +68,10 @@ class _Session:
 
     conditions: Conditions = field(default_factory=Conditions)
     occupied: int | None = None
+    waiting: int = 0
+    """Things said that would be in long-term memory by now, were its threshold as usual."""
+    moved: dict[Lever, Adaptation] = field(default_factory=dict[Lever, Adaptation])
+    """The last change of each lever, where it stands on record."""
 
 
 @dataclass(slots=True)
@@ -71,6 +80,17 @@ class _Tally:
 
     stored: int = 0
     ages: list[float] = field(default_factory=list[float])
+    saved: dict[tuple[Reason, Lever], Saved] = field(default_factory=dict[tuple[Reason, Lever], Saved])
+
+    def note(self, advisory: Advisory) -> None:
+        """Count what a turn went without."""
+        key = advisory.reason, advisory.lever
+        self.saved[key] = self.saved.get(key, Saved()) + advisory.saved
+
+    @property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """All that turns went without, by reason and lever."""
+        return tuple(Advisory(reason=reason, lever=lever, saved=saved) for (reason, lever), saved in self.saved.items())
 
 
 class Regulator:
@@ -80,7 +100,6 @@ class Regulator:
         settings: what a turn may use before conditions change it.
         interval: user turns between snapshots, to begin with (`metacog_turn_interval`).
         size: snapshots kept in mind (`metacog_snapshot_history_size`).
-        slo_ms: the latency above which a model counts as degraded; by default three times its own median.
 
     Attributes:
         ring: the last snapshots and adaptations; a new value whenever one is added.
@@ -93,12 +112,10 @@ class Regulator:
         *,
         interval: int = INTERVAL,
         size: int = SIZE,
-        slo_ms: float | None = None,
     ) -> None:
         self.settings = settings or Controls()
         self.ring = Ring(size=size, schedule=Schedule.starting(interval))
         self.turns = 0
-        self._slo_ms = slo_ms
         self._sessions: OrderedDict[Hashable, _Session] = OrderedDict()
         self._models: OrderedDict[str, _Model] = OrderedDict()
         self._tally = _Tally()
@@ -120,23 +137,41 @@ class Regulator:
         here = self._session(session)
         before = here.conditions
         here.conditions = self._conditions(here, model, at)
-        p95 = self.performance(model, at).latency_p95_ms
-        found = Figures(latency_p95_ms=p95, stm_utilization=self._used(here))
+        now = self.performance(model, at)
+        found = Figures(latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._used(here))
         made = changes(self.settings, before, here.conditions, at, found)
         if made:
             self.ring = self.ring.noted(made)
+            here.moved |= {change.lever: change for change in made}
         return Begun(regulated(self.settings, here.conditions), here.conditions, made)
 
-    def consolidated(self, session: Hashable, stored: int, ages: Sequence[float], saliences: Sequence[float]) -> None:
-        """Take in what working memory was given, what of it was promoted at which age, and what is left in it."""
+    def consolidated(
+        self, session: Hashable, stored: int, ages: Sequence[float], saliences: Sequence[float], threshold: float
+    ) -> int:
+        """Take in what became of working memory at the end of a turn.
+
+        Args:
+            session: whose.
+            stored: how much it was given.
+            ages: of what of it was promoted.
+            saliences: of what is left in it.
+            threshold: salience that long-term memory asked for in this turn.
+
+        Returns:
+            How many more things than before wait because the threshold is raised.
+        """
         self._tally.stored += stored
         self._tally.ages.extend(ages)
         self.resume(session, saliences)
+        here, usual = self._session(session), self.settings.consolidation_threshold
+        before, here.waiting = here.waiting, sum(usual <= one < threshold for one in saliences)
+        return max(0, here.waiting - before)
 
     def end(self, session: Hashable, model: str, turn: Ended) -> Snapshot | None:
         """Take in what became of a turn; returns the snapshot where one is due."""
         self.turns += 1
-        self._note_latency(model, turn)
+        self._note_pace(model, turn)
+        self._note_saved(self._session(session), turn.advisories)
         if not self.ring.schedule.is_due(self.turns):
             return None
         here = self._session(session)
@@ -152,21 +187,17 @@ class Regulator:
         Args:
             model: its name.
             at: seconds since the epoch.
-            degraded: as the session's condition says; by default whether the p95 is above the objective now.
+            degraded: as the session's condition says; by default whether a session that begins now would be.
         """
         known = self._models.get(model, _Model())
-        p95 = recent_p95(known.recent, at)
-        above = (load(p95, self.slo(model)) or 0.0) > 1.0
-        return Performance(latency_p95_ms=p95, degraded=above if degraded is None else degraded)
-
-    def slo(self, model: str) -> float | None:
-        """Milliseconds above which a model counts as degraded; None while that is not known."""
-        return slo(self._models.get(model, _Model()).first, self._slo_ms)
+        p95, slowdown = recent_p95(known.recent, at), known.pace.slowdown(at)
+        slow = slowdown is not None and slowdown >= DEGRADED_BAND.enter
+        return Performance(latency_p95_ms=p95, slowdown=slowdown, degraded=slow if degraded is None else degraded)
 
     def state(self) -> dict[str, Any]:
         """What is to survive a restart, as plain JSON."""
-        first = {name: model.first for name, model in self._models.items()}
-        return {"ring": self.ring.model_dump(mode="json"), "turns": self.turns, "first": first}
+        usual = {name: write_pace(model.pace) for name, model in self._models.items()}
+        return {"ring": self.ring.model_dump(mode="json"), "turns": self.turns, "usual": usual}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""
@@ -175,16 +206,15 @@ class Regulator:
         self.ring, self._restored = restored(ring, self.ring.size), True
         known, last = state.get("turns"), self.ring.last
         self.turns = max(self.turns, known if isinstance(known, int) else 0, last.turn_counter if last else 0)
-        first = state.get("first")
-        for name, values in first.items() if is_object(first) else ():
-            if is_list(values):
-                numbers = [float(one) for one in values if isinstance(one, int | float)]
-                self._model(str(name)).first = numbers[:BASELINE_TURNS]
+        usual = state.get("usual")
+        for name, values in usual.items() if is_object(usual) else ():
+            if is_object(values):
+                self._model(str(name)).pace = read_pace(values)
 
     def _conditions(self, here: _Session, model: str, at: float) -> Conditions:
         """How a session stands by the figures of now; its next turn is regulated by those of then."""
-        pace = load(recent_p95(self._models.get(model, _Model()).recent, at), self.slo(model))
-        return here.conditions.observed(at, pace, self._used(here))
+        slowdown = self._models.get(model, _Model()).pace.slowdown(at)
+        return here.conditions.observed(at, slowdown, self._used(here))
 
     def _used(self, here: _Session) -> float | None:
         return utilization(here.occupied, self.settings.stm_capacity)
@@ -197,17 +227,24 @@ class Regulator:
             occupied=here.occupied,
             capacity=self.settings.stm_capacity,
             last_user_turn_status="stored" if turn.stored else "skipped",
+            advisories=self._tally.advisories,
         )
         performance = self.performance(model, turn.at, now.degraded.active)
         return take(counts, performance, at=turn.at, turn=self.turns)
 
-    def _note_latency(self, model: str, turn: Ended) -> None:
-        """A turn without a response says nothing of what is normal, and of the present only where it was slow."""
-        known, objective = self._model(model), self.slo(model)
-        if turn.answered and len(known.first) < BASELINE_TURNS:
-            known.first.append(turn.ms)
-        if turn.answered or (objective is not None and turn.ms > objective):
+    def _note_pace(self, model: str, turn: Ended) -> None:
+        """A turn without a response says nothing of its model's pace: one that fails is not fast, and not slow."""
+        known = self._model(model)
+        if turn.answered:
             known.recent.append(Latency(turn.at, turn.ms))
+            known.pace = known.pace.observed(turn.observation) if turn.observation else known.pace
+
+    def _note_saved(self, here: _Session, advisories: Sequence[Advisory]) -> None:
+        for advisory in advisories:
+            self._tally.note(advisory)
+            if (made := here.moved.get(advisory.lever)) is not None:
+                self.ring = self.ring.with_saved(made, advisory.saved)
+                here.moved[advisory.lever] = made.with_saved(advisory.saved)
 
     def _session(self, key: Hashable) -> _Session:
         return _held(self._sessions, key, _Session, SESSIONS)

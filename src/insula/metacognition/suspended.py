@@ -1,6 +1,7 @@
 """A turn that waits for its answer, as a value that can be stored and read by another process."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
@@ -10,6 +11,8 @@ from insula.errors import InputError
 from insula.memory.rows import Said
 from insula.metacognition.opening import Opening
 from insula.session.adaptation import Adaptation, Stage
+from insula.session.conditions import Reason
+from insula.session.saved import Lever, Saved
 from insula.turn import insights, lessons
 from insula.turn.instructions import Words
 from insula.turn.mending import Mend
@@ -39,6 +42,8 @@ class Suspended:
     controls: Controls
     skipped: tuple[Stage, ...]
     adaptations: tuple[Adaptation, ...]
+    conditions: tuple[Reason, ...] = ()
+    saved: Mapping[Lever, Saved] = field(default_factory=dict[Lever, Saved])
 
 
 @cache
@@ -46,8 +51,8 @@ def _form() -> TypeAdapter[Suspended]:
     return TypeAdapter(Suspended)
 
 
-def dumped(turn: Opening, adaptations: tuple[Adaptation, ...]) -> str:
-    """An open turn as JSON, with what conditions changed for it."""
+def dumped(turn: Opening, adaptations: tuple[Adaptation, ...], conditions: tuple[Reason, ...]) -> str:
+    """An open turn as JSON, with the conditions that held and what they changed for it."""
     held = Suspended(
         user=turn.user,
         session=turn.session,
@@ -66,6 +71,8 @@ def dumped(turn: Opening, adaptations: tuple[Adaptation, ...]) -> str:
         controls=turn.controls,
         skipped=turn.skipped,
         adaptations=adaptations,
+        conditions=conditions,
+        saved=turn.saved,
     )
     return _form().dump_json(held).decode()
 

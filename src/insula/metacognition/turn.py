@@ -27,6 +27,8 @@ from insula.redaction import redact
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
+from insula.session.latency import observe_turn
+from insula.session.saved import Saved
 from insula.telemetry import evaluated, span
 from insula.text.analysis import analyse, clean
 from insula.text.structure import is_structured
@@ -75,6 +77,7 @@ class Turn(Opening):
         insights: what nights understood that the message brought up, each with whether it was told or withheld.
         heard: what this message made stand for every answer from now on; empty for a request of the moment.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
+        saved: what it goes without because its model is slow or working memory full, by lever.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned; None where there was no answer yet.
         over: whether the turn was left; then nothing of it is written a second time.
@@ -169,8 +172,11 @@ class Turn(Opening):
         told = given.verdict(judged, response)
         hedged = text != response
         noted = finishing.notes(given, response, judged, told, self._usage, hedged)
-        again = finishing.again(given, judged) if self._asked_again < self.controls.retry else ""
+        again = finishing.again(given, judged) if self._asked_again < owner.controls.retry else ""
         self._asked_again += bool(again)
+        if again and not self.controls.retry:
+            again = ""
+            self.note_saved("retry", Saved(calls=1))
         signals = tuple(self._signal(*note) for note in noted)
         return TurnResult(response=text, assessment=judged, hedged=hedged, signals=signals, verdict=told, again=again)
 
@@ -247,6 +253,7 @@ class Turn(Opening):
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
             response, used = await self._remember(self.result)
+            self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
         kept = await owner.store.sessions.finish(self._place, self.number, response, self.signals, used, self.controls)
@@ -255,12 +262,14 @@ class Turn(Opening):
             self.troubles.append(TWICE.format(number=self.number, session=self.session))
             return
         self.promoted = len(kept.ages)
-        stored = 1 if response is None else 2
-        owner.regulator.consolidated((self.user, self.session), stored, kept.ages, kept.saliences)
+        stored, threshold = 1 if response is None else 2, self.controls.consolidation_threshold
+        session = self.user, self.session
+        waiting = owner.regulator.consolidated(session, stored, kept.ages, kept.saliences, threshold)
+        self.note_saved("consolidation_threshold", Saved(promotions=waiting or None))
         owner.notice(self.signals)
-        if owner.embed is not None and (self._unembeddable or "embedding" in self.skipped):
+        if owner.embed is not None and (self._unembeddable or self._puts_off):
             owner.backlog.again(self.user)
-        else:
+        if owner.embed is None or not self._unembeddable:
             owner.backlog.begin(self._place, owner.embed)
 
     async def _account(self) -> None:
@@ -268,8 +277,14 @@ class Turn(Opening):
         owner = self._owner
         seconds = time.perf_counter() - self._begun
         self._count(seconds)
+        at = owner.store.now()
         turn = Ended(
-            at=owner.store.now(), ms=1000 * seconds, answered=self.result is not None, stored=bool(self.number)
+            at=at,
+            ms=1000 * seconds,
+            answered=self.result is not None,
+            stored=bool(self.number),
+            observation=observe_turn(self._usage, at),
+            advisories=self.advisories,
         )
         self.snapshot = owner.regulator.end((self.user, self.session), self.model, turn)
         if self.snapshot is not None:
@@ -279,6 +294,7 @@ class Turn(Opening):
     def _count(self, seconds: float) -> None:
         count = self._owner.telemetry
         count.took(self.model, seconds)
+        count.advisories.inc(len(self.advisories))
         count.degraded.inc(self._conditions.count(DEGRADED))
         count.stm_high.inc(self._conditions.count(STM_HIGH))
         if self.controls.max_context_items < self._owner.controls.max_context_items:
@@ -287,6 +303,8 @@ class Turn(Opening):
     def _adapted(self, one: Adaptation) -> Signal:
         held = one.model_dump(mode="json", include={"before", "after"})
         data = AdaptationRecord(lever=one.lever, reason=one.reason, before=held["before"], after=held["after"])
+        if one.lever in self.saved:
+            data["saved"] = self.saved[one.lever].model_dump()
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
     async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
@@ -296,7 +314,8 @@ class Turn(Opening):
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        item = item._replace(content=content, vector=await self._meaning(meant(self._content, content)))
+        vector = None if self._puts_off else await self._meaning(meant(self._content, content))
+        item = item._replace(content=content, vector=vector)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)
@@ -308,7 +327,7 @@ class Turn(Opening):
 
         It holds what stood before the model, memories among it: keep it where you keep the conversation.
         """
-        return suspended.dumped(self, self._adaptations)
+        return suspended.dumped(self, self._adaptations, self._conditions)
 
     @classmethod
     async def resume(cls, owner: Mind, kept: str) -> Self:
@@ -329,6 +348,7 @@ class Turn(Opening):
         self.lessons, self.insights, self.mend = was.lessons, was.insights, was.mend
         self.history, self._adaptations = was.history, was.adaptations
         self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
+        self._conditions, self.saved = was.conditions, dict(was.saved)
         self._content = redact(self.message)
         self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
         place = await self._owner.store.place(self.user, self.session)

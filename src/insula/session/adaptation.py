@@ -1,16 +1,16 @@
-"""What was changed, why, from what to what, and what was different afterwards (S11)."""
+"""What was changed, why, from what to what, what it saved, and what was different afterwards (S3, S11)."""
 
 from collections.abc import Iterable
 from typing import Literal
 
 from insula.session.conditions import Reason
 from insula.session.record import Record
+from insula.session.saved import Lever, Saved
 from insula.session.snapshot import Snapshot
 
-Lever = Literal["max_context_items", "consolidation_threshold", "snapshot_interval", "skipped_stages"]
 Stage = Literal["embedding", "assessor_model"]
-"""A stage of a turn that costs a model call and has a stand-in that costs none: term recall, the built-in monitor."""
-
+"""A stage between a response and its user that nobody has to wait for: the response's vector, which is made after the
+turn instead, and a second model's judgement, for which the built-in monitor stands in."""
 
 Cause = Reason | Literal["stable"]
 """The condition that began; or that the one for which the lever had been moved is over."""
@@ -20,6 +20,7 @@ class Figures(Record):
     """How fast turns were and how full working memory was at one moment; absent where unknown."""
 
     latency_p95_ms: float | None = None
+    slowdown: float | None = None
     stm_utilization: float | None = None
 
 
@@ -30,6 +31,7 @@ class Effect(Record):
     """
 
     latency_p95_ms: float | None = None
+    slowdown: float | None = None
     stm_utilization: float | None = None
 
 
@@ -46,6 +48,19 @@ class Adaptation(Record):
     """What it was made in view of: what was slow already is no effect of it."""
     effect: Effect | None = None
     """Absent until the next snapshot is known."""
+    saved: Saved | None = None
+    """What turns went without since, until the lever was moved again; absent while that is nothing."""
+
+    def with_saved(self, saved: Saved) -> "Adaptation":
+        """The same with more that was saved."""
+        return self.model_copy(update={"saved": (self.saved or Saved()) + saved})
+
+    def is_same(self, other: "Adaptation") -> bool:
+        """Whether the other is this one, with an effect that is known or not."""
+        mine, theirs = (
+            (one.at, one.lever, one.reason, one.before, one.after, one.found, one.saved) for one in (self, other)
+        )
+        return mine == theirs
 
 
 def settled(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptation, ...]:
@@ -64,12 +79,18 @@ def settled(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptat
 
 def figures(seen: Snapshot) -> Figures:
     """The figures of a snapshot that an effect is measured by."""
-    return Figures(latency_p95_ms=seen.performance.latency_p95_ms, stm_utilization=seen.stm_utilization)
+    performance = seen.performance
+    return Figures(
+        latency_p95_ms=performance.latency_p95_ms,
+        slowdown=performance.slowdown,
+        stm_utilization=seen.stm_utilization,
+    )
 
 
 def _effect(before: Figures, after: Figures) -> Effect:
     return Effect(
         latency_p95_ms=_change(before.latency_p95_ms, after.latency_p95_ms),
+        slowdown=_change(before.slowdown, after.slowdown),
         stm_utilization=_change(before.stm_utilization, after.stm_utilization),
     )
 

@@ -1,6 +1,5 @@
 """Whether the session is under load: conditions that begin and end at different thresholds, and not too often (S7)."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,10 +26,22 @@ class Band:
 
 
 STM_BAND = Band(STM_ENTER, STM_LEAVE)
-DEGRADED_BAND = Band(math.nextafter(1.0, 2.0), 0.8)
-"""In units of the SLO: begins above it (S7), ends with a fifth to spare (ours)."""
-SEVERE_BAND = Band(2.0, 1.5)
-"""In units of the SLO: so slow that stages are skipped (S11; the numbers are ours)."""
+DEGRADED_BAND = Band(2.0, 1.5)
+"""In multiples of what is usual for the model: who waits twice as long notices (ours; how often chance reaches it is
+measured by `insula bench slowness`)."""
+SEVERE_BAND = Band(4.0, 3.0)
+"""In multiples of what is usual for the model: so slow that stages are skipped (S11; the numbers are ours)."""
+
+
+def describe_slowdown(times: float) -> str:
+    """How slow a model is, for a person: in figures only where it is slower than what ends degradation.
+
+    Args:
+        times: how many times longer than usual it takes.
+    """
+    if times < DEGRADED_BAND.leave:
+        return "the model is as fast as usual"
+    return f"the model takes {times:.1f} times as long as usual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +80,18 @@ class Conditions:
     severe: Condition = Condition()
     stm_high: Condition = Condition()
 
-    def observed(self, at: float, load: float | None, utilization: float | None) -> "Conditions":
+    def observed(self, at: float, slowdown: float | None, utilization: float | None) -> "Conditions":
         """The conditions of the next turn.
 
         Args:
             at: seconds since the epoch.
-            load: p95 latency in units of the SLO (`latency.load`).
+            slowdown: of the model, as a multiple of what is usual for it (`latency.Pace.slowdown`).
             utilization: of working memory, in [0, 1].
         """
         return replace(
             self,
-            degraded=self.degraded.observed(at, load, DEGRADED_BAND),
-            severe=self.severe.observed(at, load, SEVERE_BAND),
+            degraded=self.degraded.observed(at, slowdown, DEGRADED_BAND),
+            severe=self.severe.observed(at, slowdown, SEVERE_BAND),
             stm_high=self.stm_high.observed(at, utilization, STM_BAND),
         )
 

@@ -7,13 +7,18 @@ runs beside another, cannot leave a lowered limit behind.
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
-from insula.session.adaptation import Adaptation, Cause, Figures, Lever, Stage
+from insula.session.adaptation import Adaptation, Cause, Figures, Stage
 from insula.session.conditions import DEGRADED, Conditions, Reason
+from insula.session.saved import Lever
 from insula.types import Controls
 
 RETRIEVAL_FACTOR = 0.75
 """`max_context_items` is multiplied by this for each condition (S6)."""
+HISTORY_SHARES = 1.0, 0.75, 0.5
+"""Share of the conversation that is sent along: as usual, degraded, severely degraded. What a model is to read before
+its first token is what a slow one can be spared at the least loss: what was said is recalled all the same (ours)."""
 RETRIEVAL_FLOOR = 4
 """Memories below which no condition lowers it (S6)."""
 THRESHOLD_STEP = 0.05
@@ -22,6 +27,13 @@ THRESHOLD_CAP = 0.85
 """Above this no condition raises it (S5)."""
 SKIPPED: tuple[Stage, ...] = ("embedding", "assessor_model")
 """What a turn goes without under severe degradation (S11)."""
+
+
+class Speed(TypedDict):
+    """The controls that depend on nothing but how slow the model is."""
+
+    history_share: float
+    retry: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +57,7 @@ def regulated(settings: Controls, conditions: Conditions) -> Regulation:
         settings,
         max_context_items=_items(settings, number),
         consolidation_threshold=_threshold(settings, number),
+        **_speed_controls(settings, conditions),
     )
     return Regulation(controls=controls, skipped=_skipped(conditions))
 
@@ -66,7 +79,7 @@ def changes(
     made = [*_moved(settings, "stable", len(before.active), kept, at)]
     for number, reason in enumerate(begun, kept):
         made += _moved(settings, reason, number, number + 1, at)
-    moved = (one for one in (*made, _stages(before, after, at)) if one.before != one.after)
+    moved = (one for one in (*made, *_speed_changes(settings, before, after, at)) if one.before != one.after)
     return tuple(one.model_copy(update={"found": found or Figures()}) for one in moved)
 
 
@@ -81,6 +94,8 @@ def returned(settings: Controls, adaptations: Iterable[Adaptation], at: float) -
     usual: dict[Lever, int | float | tuple[Stage, ...]] = {
         "max_context_items": settings.max_context_items,
         "consolidation_threshold": settings.consolidation_threshold,
+        "history_share": settings.history_share,
+        "retry": settings.retry,
         "skipped_stages": (),
     }
     last = {one.lever: one for one in adaptations}
@@ -105,9 +120,23 @@ def _threshold(settings: Controls, conditions: int) -> float:
     return max(settings.consolidation_threshold, min(THRESHOLD_CAP, raised))
 
 
+def _degree(conditions: Conditions) -> int:
+    """How slow the model is: 0 as usual, 1 degraded, 2 severely."""
+    # Times that fall fast may end degradation while severity still dwells.
+    return 1 + conditions.severe.active if conditions.degraded.active else 0
+
+
 def _skipped(conditions: Conditions) -> tuple[Stage, ...]:
-    # A p95 that falls fast may end degradation while severity still dwells.
-    return SKIPPED if conditions.severe.active and conditions.degraded.active else ()
+    return SKIPPED if _degree(conditions) > 1 else ()
+
+
+def _speed_controls(settings: Controls, conditions: Conditions) -> Speed:
+    """What a slow model is spared, and a full working memory is not: history to read, and a second answer."""
+    degree = _degree(conditions)
+    return {
+        "history_share": min(settings.history_share, HISTORY_SHARES[degree]),
+        "retry": 0 if degree else settings.retry,
+    }
 
 
 def _moved(settings: Controls, cause: Cause, old: int, new: int, at: float) -> Iterator[Adaptation]:
@@ -118,6 +147,11 @@ def _moved(settings: Controls, cause: Cause, old: int, new: int, at: float) -> I
     yield Adaptation(at=at, lever="consolidation_threshold", reason=cause, before=threshold[0], after=threshold[1])
 
 
-def _stages(before: Conditions, after: Conditions, at: float) -> Adaptation:
-    old, new = _skipped(before), _skipped(after)
-    return Adaptation(at=at, lever="skipped_stages", reason=DEGRADED if new else "stable", before=old, after=new)
+def _speed_changes(settings: Controls, before: Conditions, after: Conditions, at: float) -> Iterator[Adaptation]:
+    """The levers that only a slow model moves."""
+    cause = DEGRADED if _degree(after) > _degree(before) else "stable"
+    old, new = _speed_controls(settings, before), _speed_controls(settings, after)
+    share, retry = (old["history_share"], new["history_share"]), (old["retry"], new["retry"])
+    yield Adaptation(at=at, lever="history_share", reason=cause, before=share[0], after=share[1])
+    yield Adaptation(at=at, lever="retry", reason=cause, before=retry[0], after=retry[1])
+    yield Adaptation(at=at, lever="skipped_stages", reason=cause, before=_skipped(before), after=_skipped(after))

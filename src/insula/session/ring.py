@@ -5,9 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from insula.session.adaptation import Adaptation, Lever, settled
+from insula.session.adaptation import Adaptation, settled
 from insula.session.conditions import Reason
 from insula.session.record import Record
+from insula.session.saved import Lever, Saved
 from insula.session.schedule import Schedule
 from insula.session.snapshot import Snapshot
 from insula.value import is_list
@@ -38,6 +39,15 @@ class Ring(Record):
     def noted(self, adaptations: Iterable[Adaptation]) -> "Ring":
         """The ring with adaptations on record."""
         return self.model_copy(update={"adaptations": _latest((*self.adaptations, *adaptations), self.size)})
+
+    def with_saved(self, made: Adaptation, saved: Saved) -> "Ring":
+        """The ring with more put down as saved by an adaptation; the same where that has left it."""
+        for place in range(len(self.adaptations) - 1, -1, -1):
+            found = self.adaptations[place]
+            if found.is_same(made):
+                others = self.adaptations[:place], self.adaptations[place + 1 :]
+                return self.model_copy(update={"adaptations": (*others[0], found.with_saved(saved), *others[1])})
+        return self
 
     def taken(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
         """The ring after a snapshot: it is kept, effects are filled in, and the next one is scheduled.

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from insula.session.latency import p95
 from insula.session.record import Record
+from insula.session.saved import Advisory
 
 VERSION = 1
 """Of the schema below; a snapshot of another version is not read."""
@@ -25,11 +26,14 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Performance(Record):
-    """How fast turns are."""
+    """How fast turns are, and whether the model is slower than usual."""
 
     latency_p95_ms: NonNegative | None = None
-    """Milliseconds; absent until there are enough turns."""
+    """Milliseconds of whole turns, as somebody waits for them; absent until there are enough. It decides nothing."""
+    slowdown: NonNegative | None = None
+    """How many times longer than usual the model takes for such answers; absent until it can be told."""
     degraded: bool = False
+    """Whether the model is so much slower that turns go without something."""
 
 
 class Snapshot(Record):
@@ -48,6 +52,8 @@ class Snapshot(Record):
     stm_utilization: Share | None = None
     stm_capacity: Annotated[int, Field(ge=1)] | None = None
     last_user_turn_status: TurnStatus | None = None
+    advisories: tuple[Advisory, ...] | None = None
+    """What turns of all sessions went without since the snapshot before; absent where that is nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,7 @@ class Counts:
     capacity: int | None = None
     """Items that working memory holds."""
     last_user_turn_status: TurnStatus | None = None
+    advisories: tuple[Advisory, ...] = ()
 
 
 def take(counts: Counts, performance: Performance, *, at: float, turn: int) -> Snapshot:
@@ -85,6 +92,7 @@ def take(counts: Counts, performance: Performance, *, at: float, turn: int) -> S
         stm_utilization=utilization(counts.occupied, counts.capacity),
         stm_capacity=counts.capacity or None,
         last_user_turn_status=counts.last_user_turn_status,
+        advisories=counts.advisories or None,
     )
 
 

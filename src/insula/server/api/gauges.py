@@ -113,7 +113,7 @@ class Speed(BaseModel):
             "example": {
                 "latency_p95_ms": 910.5,
                 "degraded": False,
-                "slo_ms": 2100.0,
+                "slowdown": 1.1,
                 "turns": 42,
                 "counters": {"metacog_snapshots_total": 6},
                 "metacog": {"interval": 9, "next_due_turn": 45},
@@ -123,8 +123,8 @@ class Speed(BaseModel):
 
     latency_p95_ms: float | None = None
     degraded: bool
-    slo_ms: float | None = None
-    """Above which the model counts as slow."""
+    slowdown: float | None = None
+    """How many times longer than usual the model takes for such answers."""
     turns: int
     counters: dict[str, float]
     metacog: Rhythm
@@ -141,7 +141,7 @@ async def performance(request: Request) -> Speed:
     return Speed(
         latency_p95_ms=now.latency_p95_ms,
         degraded=now.degraded,
-        slo_ms=regulator.slo(model),
+        slowdown=now.slowdown,
         turns=regulator.turns,
         counters=_counters(metacognition),
         metacog=Rhythm(interval=schedule.interval, next_due_turn=schedule.due),

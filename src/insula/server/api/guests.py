@@ -18,6 +18,7 @@ from insula.metacognition import TurnResult, suspended
 from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
 from insula.server.problems import documented
 from insula.server.users import Caller, service_of, settled
+from insula.session.saved import Advisory
 from insula.types import Usage
 
 router = APIRouter(prefix="/v1", tags=["guests"])
@@ -38,6 +39,7 @@ OPENED: dict[str, Any] = {
 FINISHED: dict[str, Any] = {
     "response": "You live in Lisbon.",
     **{name: EXAMPLE[name] for name in ("hedged", "assessment", "verdict", "signals", "troubles")},
+    "advisories": [],
 }
 
 
@@ -80,6 +82,10 @@ class Used(BaseModel):
 
     input: Annotated[int, Field(ge=0, le=10**9)] = 0
     output: Annotated[int, Field(ge=0, le=10**9)] = 0
+    seconds: Annotated[float, Field(ge=0, le=10**6)] = 0.0
+    """From the request to the last token, without anything else; 0 where that is not known."""
+    seconds_to_first_token: Annotated[float, Field(ge=0, le=10**6)] | None = None
+    """Where the response was streamed, by a model that does not think unseen before."""
 
 
 class Answered(BaseModel):
@@ -104,6 +110,8 @@ class Finished(BaseModel):
     assessment: Judgement | None
     verdict: Came | None
     signals: list[Noticed]
+    advisories: list[Advisory]
+    """What the turn went without because its model is slow or working memory full; mostly empty."""
     troubles: list[str]
     """A turn that was finished before is said here, and nothing is written a second time."""
 
@@ -170,7 +178,13 @@ async def finish(request: Request, answered: Annotated[Answered, Body()], caller
         whose = suspended.loaded(answered.state).user
         settled(caller, whose)
         settled(whose, answered.user)
-        usage = Usage(input_tokens=answered.usage.input, output_tokens=answered.usage.output)
+        spent = answered.usage
+        usage = Usage(
+            input_tokens=spent.input,
+            output_tokens=spent.output,
+            seconds=spent.seconds,
+            seconds_to_first_token=spent.seconds_to_first_token,
+        )
         result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
@@ -201,5 +215,6 @@ def _finished(result: TurnResult, troubles: list[str]) -> Finished:
         assessment=Judgement.model_validate(judged, from_attributes=True) if judged else None,
         verdict=Came(kind=told.kind, text=told.text) if told else None,
         signals=[Noticed(kind=signal.kind, reason=signal.reason) for signal in result.signals],
+        advisories=list(result.advisories),
         troubles=troubles,
     )

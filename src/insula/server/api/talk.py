@@ -18,6 +18,7 @@ from insula.server.service import Service
 from insula.server.turns import WAITING, Pieces, Turns
 from insula.server.users import Caller, service_of, settled
 from insula.session.adaptation import Stage
+from insula.session.saved import Advisory
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.verdict import Kind
@@ -149,6 +150,8 @@ class Allowed(BaseModel):
     stm_capacity: int
     retry: int = 0
     """How often the model may be asked once more in a turn."""
+    history_share: float = 1.0
+    """Share of the conversation that was sent along, of what usually is."""
     skipped: list[Stage]
     """Stages that it went without, under severe load."""
 
@@ -186,6 +189,7 @@ EXAMPLE: dict[str, Any] = {
         "consolidation_threshold": 0.55,
         "stm_capacity": 32,
         "retry": 0,
+        "history_share": 1.0,
         "skipped": [],
     },
     "error": None,
@@ -228,6 +232,8 @@ class Answer(BaseModel):
     """What failed in Insula itself: with none, and a turn above 0, the exchange is on the disk."""
     metacog: Snapshot | None = None
     """The snapshot of the service, in the turns in which one is due."""
+    advisories: list[Advisory] | None = None
+    """What the turn went without because the model is slow or working memory full; left out where that is nothing."""
 
 
 _STREAMED = {

@@ -8,13 +8,14 @@ from insula.memory.rows import Entry
 from insula.replay import figures
 from insula.server.page.views import words
 from insula.session.adaptation import Adaptation, Effect
+from insula.session.conditions import describe_slowdown
 from insula.session.ring import Ring
 from insula.session.snapshot import Performance, Snapshot
 from insula.types import Controls
 from insula.value import is_object
 
 LEAST_MS = 1.0
-"""Milliseconds below which answers are as fast as before."""
+"""Milliseconds below which turns are as fast as before."""
 LEAST_SHARE = 0.01
 """Share of working memory below which it is as full as before."""
 
@@ -62,6 +63,7 @@ class Adapted:
     what: str
     change: str
     why: str
+    saved: str
     afterwards: str
     of_interval: bool
     """Whether it only moved the next snapshot."""
@@ -157,13 +159,13 @@ def now(performance: Performance, ring: Ring, recent: Sequence[Entry], normal: C
         recent: the records of the user's last turns, the latest first.
         normal: what a turn may use where nothing is amiss.
     """
-    slow, used = performance.latency_p95_ms, ring.last.stm_utilization if ring.last else None
+    slow, used = performance.slowdown, ring.last.stm_utilization if ring.last else None
     parts = [
-        f"the slowest answers take {words.milliseconds(slow)}" if slow is not None else "",
+        describe_slowdown(slow) if slow is not None else "",
         f"working memory is {words.percent(used)} full" if used is not None else "",
     ]
     said = " and ".join(part for part in parts if part)
-    state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say how fast answers are."
+    state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say whether the model is slow."
     return f"{state} {_limit(ring, recent, normal)}"
 
 
@@ -186,6 +188,7 @@ def adapted(adaptations: Iterable[Adaptation]) -> list[Adapted]:
             what=words.LEVERS.get(one.lever, one.lever),
             change=f"{_setting(one.before)} → {_setting(one.after)}",
             why=_why(one),
+            saved=one.saved.words if one.saved else "",
             afterwards=_afterwards(one.effect),
             of_interval=one.lever == "snapshot_interval",
         )
@@ -216,7 +219,7 @@ def _afterwards(effect: Effect | None) -> str:
         return "nothing to compare"
     said: list[str] = []
     if slower and abs(slower) >= LEAST_MS:
-        said.append(f"answers {words.milliseconds(abs(slower))} {'slower' if slower > 0 else 'faster'}")
+        said.append(f"turns {words.milliseconds(abs(slower))} {'slower' if slower > 0 else 'faster'}")
     if fuller and abs(fuller) >= LEAST_SHARE:
         said.append(f"working memory {100 * abs(fuller):.0f} points {'fuller' if fuller > 0 else 'emptier'}")
     return "; ".join(said) or "as before"

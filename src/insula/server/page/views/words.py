@@ -51,11 +51,13 @@ LEVERS = {
     "max_context_items": "memories per answer",
     "consolidation_threshold": "how notable a thing must be to be kept",
     "snapshot_interval": "turns between snapshots",
-    "skipped_stages": "steps left out",
+    "history_share": "share of the conversation sent",
+    "retry": "second answers",
+    "skipped_stages": "steps put off or left out",
 }
-STAGES = {"embedding": "comparing meanings", "assessor_model": "asking a second model"}
+STAGES = {"embedding": "reading the answer for its meaning", "assessor_model": "asking a second model"}
 REASONS = {
-    "performance_degraded": "answers had become slow",
+    "performance_degraded": "the model had become slow",
     "stm_high_utilization": "much was on its mind",
     "stable": "that was over",
 }

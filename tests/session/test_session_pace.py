@@ -1,0 +1,206 @@
+"""How much slower than usual a model is: what counts, and what does not (S7)."""
+
+import json
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.session.conditions import DEGRADED_BAND
+from insula.session.latency import (
+    ANSWER,
+    KEPT_USUAL,
+    LEAST_NOW,
+    LEAST_USUAL,
+    OLDEST_SECONDS,
+    PROMPT,
+    WINDOW_SECONDS,
+    Observation,
+    Pace,
+    fit_usual,
+    observe_turn,
+    read_pace,
+    write_pace,
+)
+from insula.types import Usage
+
+NOW = 1_000_000.0
+FIXED, PER_TOKEN = 1.0, 0.02
+SLOW = DEGRADED_BAND.enter
+
+
+class Model:
+    """A model that takes a second, and twenty milliseconds for each token, times what it is slowed down by."""
+
+    def __init__(self, every: float = 60.0) -> None:
+        self.pace, self.at, self._every = Pace(), NOW, every
+
+    def answers(self, lengths: Iterable[int], slower: float = 1.0, spread: float = 0.0, seed: int = 0) -> float | None:
+        """Answer so many times; returns how slow it seems then."""
+        chance = random.Random(seed)
+        for tokens in lengths:
+            self.at += self._every
+            seconds = slower * (FIXED + PER_TOKEN * tokens) * chance.lognormvariate(0, spread)
+            self.pace = self.pace.observed(Observation(self.at, ANSWER, seconds, tokens))
+        return self.pace.slowdown(self.at)
+
+
+def mixed(number: int, seed: int = 0) -> list[int]:
+    chance = random.Random(seed)
+    return [chance.randint(5, 400) for _ in range(number)]
+
+
+@pytest.mark.parametrize("times", [1.0, 2.5, 4.0])
+def test_how_much_slower_a_model_is_than_usual_is_found(times: float) -> None:
+    model = Model()
+    model.answers(mixed(LEAST_USUAL))
+    assert model.answers(mixed(LEAST_NOW, 1), slower=times) == pytest.approx(times, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("long answers", [1_500] * 12),
+        ("answers far longer than any before", [20_000] * 12),
+        ("one-word answers", [2] * 12),
+        ("long and short in turn", [3, 900] * 6),
+    ],
+)
+def test_a_model_is_not_slow_for_the_length_of_its_answers(before: str, after: list[int]) -> None:
+    del before
+    for usually in (mixed(40), [100] * 40, [2, 3, 4, 5] * 10, [600] * 40):
+        model = Model()
+        model.answers(usually)
+        assert (model.answers(after) or 0.0) < SLOW, usually[:3]
+
+
+def test_a_long_prompt_is_read_for_longer_and_no_sign_of_a_slow_model() -> None:
+    pace = Pace()
+    for number in range(60):
+        tokens = 500 + 10 * number if number < 48 else 30_000
+        pace = pace.observed(Observation(NOW + 60 * number, PROMPT, 0.2 + 0.001 * tokens, tokens))
+    assert (pace.slowdown(NOW + 60 * 59) or 0.0) < SLOW
+
+
+def test_a_few_answers_say_neither_what_is_usual_nor_how_it_is_now() -> None:
+    model = Model()
+    assert model.answers(mixed(LEAST_USUAL)) is None
+    assert model.answers(mixed(LEAST_NOW - 1), slower=9) is None
+    assert model.answers(mixed(1), slower=9) == pytest.approx(9, abs=0.01)
+
+
+def test_a_slow_answer_now_and_then_makes_no_model_slow() -> None:
+    model = Model()
+    model.answers(mixed(40))
+    for _ in range(5):
+        assert (model.answers([50], slower=60) or 0.0) < SLOW
+        assert (model.answers(mixed(4)) or 0.0) < SLOW
+
+
+def test_times_that_spread_as_those_of_hosted_models_are_hardly_ever_called_slow() -> None:
+    worst = [Model().answers(mixed(200, seed), spread=0.5, seed=seed) or 0.0 for seed in range(40)]
+    assert sum(one >= SLOW for one in worst) == 0
+
+
+def test_a_model_that_stays_slow_for_long_is_usual_after_thirty_turns_and_not_before() -> None:
+    model = Model()
+    model.answers(mixed(KEPT_USUAL))
+    assert (model.answers(mixed(25, 1), slower=3) or 0.0) >= SLOW
+    assert (model.answers(mixed(20, 2), slower=3) or 9.0) < DEGRADED_BAND.leave
+    back = model.answers(mixed(LEAST_NOW, 3))
+    assert back is not None
+    assert back < 1.0
+
+
+def test_of_a_busy_service_a_slow_quarter_of_an_hour_does_not_become_usual() -> None:
+    model = Model(every=0.5)
+    model.answers(mixed(2 * 60 * 60))
+    for _ in range(15):
+        model.answers(mixed(120, 1), slower=3)
+    assert (model.pace.slowdown(model.at) or 0.0) >= SLOW
+
+
+def test_a_model_that_is_fast_again_is_so_at_once() -> None:
+    model = Model(every=1.0)
+    model.answers(mixed(40))
+    model.answers(mixed(40), slower=5)
+    model.at += WINDOW_SECONDS
+    assert (model.answers(mixed(LEAST_NOW)) or 9.0) < DEGRADED_BAND.leave
+
+
+def test_turns_of_hours_ago_say_nothing_of_now() -> None:
+    model = Model(every=1.0)
+    model.answers(mixed(40))
+    model.answers(mixed(40), slower=5)
+    assert model.pace.slowdown(model.at + OLDEST_SECONDS + 1) is None
+    assert model.pace.slowdown(model.at - 1_000.0) is None  # a clock that was put back
+
+
+def test_what_nobody_feels_is_never_slow() -> None:
+    pace = Pace()
+    for number in range(60):
+        seconds = 0.001 if number < 40 else 0.09
+        pace = pace.observed(Observation(NOW + number, PROMPT, seconds, 0))
+    assert pace.slowdown(NOW + 59) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (Usage(calls=1, input_tokens=300, output_tokens=50, seconds=4.0), (ANSWER, 4.0, 50)),
+        (Usage(calls=2, input_tokens=600, output_tokens=100, seconds=8.0), (ANSWER, 4.0, 50)),
+        (Usage(output_tokens=50, seconds=4.0), (ANSWER, 4.0, 50)),
+        (Usage(calls=1, input_tokens=300, seconds=4.0, seconds_to_first_token=0.5), (PROMPT, 0.5, 300)),
+        (Usage(), None),
+        (Usage(calls=1, input_tokens=300, output_tokens=50), None),
+        (Usage(calls=1, input_tokens=300, seconds=4.0), None),
+        (Usage(output_tokens=50, seconds=float("nan")), None),
+        (Usage(output_tokens=50, seconds=float("inf")), None),
+        (Usage(output_tokens=50, seconds=-1.0), None),
+        (Usage(output_tokens=50, seconds=4.0, seconds_to_first_token=-1.0), (ANSWER, 4.0, 50)),
+    ],
+)
+def test_a_turn_is_timed_by_what_its_host_knows_and_by_nothing_else(
+    usage: Usage, expected: tuple[str, float, int] | None
+) -> None:
+    found = observe_turn(usage, NOW)
+    assert (found and tuple(found[1:])) == expected
+
+
+def test_what_is_usual_for_a_model_survives_a_restart_and_what_was_lately_does_not() -> None:
+    model = Model()
+    model.answers(mixed(80))
+    again = read_pace(json.loads(json.dumps(write_pace(model.pace), allow_nan=False)))
+    assert again.usual == model.pace.usual
+    assert again.slowdown(model.at) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"answer": 3},
+        {"answer": [[1.0]]},
+        {"answer": [["a", 1.0, 1]]},
+        {"answer": [[1.0, -1.0, 5], None]},
+        {"x": []},
+    ],
+)
+def test_a_pace_that_cannot_be_read_starts_anew(data: dict[str, object]) -> None:
+    assert read_pace(data) == Pace()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1e7), st.floats(1e-6, 1e6), st.integers(0, 10**9)), max_size=80),
+    st.integers(0, 10**9),
+)
+def test_whatever_was_observed_the_usual_is_a_time(rows: list[tuple[float, float, int]], tokens: int) -> None:
+    pace = Pace()
+    for at, seconds, length in rows:
+        pace = pace.observed(Observation(at, ANSWER, seconds, length))
+        now = pace.slowdown(at)
+        assert now is None or now >= 0
+    found = fit_usual(pace.usual.get(ANSWER, ()))
+    assert found is None or found.seconds(tokens) >= 0
