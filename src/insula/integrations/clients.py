@@ -14,7 +14,7 @@ from typing import Any
 
 from insula.content import field
 from insula.errors import InputError
-from insula.integrations.guest import Guest, Told, joined, talking
+from insula.integrations.guest import Guest, Told, Watch, joined, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -50,17 +50,19 @@ def _around(resource: Any, guest: Guest, put: Any) -> None:
 
     def blocking(*given: Any, **asked: Any) -> Any:
         told = guest.wait(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
-        response = create(*given, **put(asked, told))
+        asked, watch = put(asked, told), Watch()
+        response = create(*given, **asked)
         if asked.get("stream"):
-            return _around_stream(response, partial(_listening, guest, told))
-        return _hedged(response, guest.wait(guest.answer(told, response)))
+            return _around_stream(response, partial(_listening, guest, told, watch))
+        return _hedged(response, guest.wait(guest.answer(told, response, watch.usage(response))))
 
     async def awaited(*given: Any, **asked: Any) -> Any:
         told = await guest.awaited(guest.ask(asked.get("messages", ()), model=str(asked.get("model", ""))))
-        response = await create(*given, **put(asked, told))
+        asked, watch = put(asked, told), Watch()
+        response = await create(*given, **asked)
         if asked.get("stream"):
-            return _around_stream(response, partial(_alistening, guest, told))
-        return _hedged(response, await guest.awaited(guest.answer(told, response)))
+            return _around_stream(response, partial(_alistening, guest, told, watch))
+        return _hedged(response, await guest.awaited(guest.answer(told, response, watch.usage(response))))
 
     is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
     resource.create = awaited if is_async else blocking
@@ -73,20 +75,22 @@ def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
     return stream
 
 
-def _listening(guest: Guest, told: Told, read: Iterator[Any]) -> Iterator[Any]:
+def _listening(guest: Guest, told: Told, watch: Watch, read: Iterator[Any]) -> Iterator[Any]:
     heard: list[Any] = []
     for piece in read:
+        watch.hear()
         heard.append(piece)
         yield piece
-    guest.wait(guest.answer(told, _whole(heard)))
+    guest.wait(guest.answer(told, _whole(heard), watch.usage(*heard)))
 
 
-async def _alistening(guest: Guest, told: Told, read: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _alistening(guest: Guest, told: Told, watch: Watch, read: AsyncIterator[Any]) -> AsyncIterator[Any]:
     heard: list[Any] = []
     async for piece in read:
+        watch.hear()
         heard.append(piece)
         yield piece
-    await guest.awaited(guest.answer(told, _whole(heard)))
+    await guest.awaited(guest.answer(told, _whole(heard), watch.usage(*heard)))
 
 
 def _whole(pieces: list[Any]) -> Any:

@@ -4,19 +4,23 @@ The framework's own part is to put three texts where they belong, and to hand ov
 """
 
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as of_class
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from insula import content
+from insula.content import field, items
 from insula.errors import InputError
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Returned, Said, events, said
 from insula.step.wording import SIGN
+from insula.types import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -51,8 +55,8 @@ class Talk:
     """A session as the integration knows it: what the senses felt, and the turns that are open."""
 
     state: State | None = None
-    notes: "OrderedDict[str, Note]" = field(default_factory=OrderedDict[str, Note])
-    turns: "dict[tuple[int, str], Turn]" = field(default_factory=dict[tuple[int, str], "Turn"])
+    notes: "OrderedDict[str, Note]" = of_class(default_factory=OrderedDict[str, Note])
+    turns: "dict[tuple[int, str], Turn]" = of_class(default_factory=dict[tuple[int, str], "Turn"])
 
 
 class Told(NamedTuple):
@@ -67,6 +71,57 @@ class Told(NamedTuple):
     """Id of a tool call -> the note to be put behind its result."""
     stop: str = ""
     """Where the host wishes to stop at an impasse: what to say instead of calling the model."""
+
+
+class Watch:
+    """How long a model takes for an answer, without anything of ours; to be made just before it is called."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._first: float | None = None
+
+    def hear(self) -> None:
+        """A piece of the answer came; the first one counts."""
+        self._first = self._first or time.perf_counter() - self._began
+
+    def usage(self, *responses: object) -> Usage:
+        """What the answer cost, to be asked when it is there; nothing where its library does not say how many tokens.
+
+        Args:
+            responses: the response, or all pieces of a stream.
+        """
+        seconds = time.perf_counter() - self._began
+        try:
+            known = [usage for response in responses for usage in _read_usages(response)]
+            read = max((_read_number(usage, "input_tokens", "prompt_tokens") for usage in known), default=0)
+            written = max((_read_number(usage, "output_tokens", "completion_tokens") for usage in known), default=0)
+            thought = any(map(_has_thought, known))
+        except Exception:
+            log.exception("What a call of the model cost could not be read.")
+            return Usage()
+        if not written:
+            return Usage()
+        first = None if thought else self._first
+        if first is None and self._first is not None:  # what was made first was not seen, and whoever reads may be slow
+            seconds = 0.0
+        return Usage(calls=1, input_tokens=read, output_tokens=written, seconds=seconds, seconds_to_first_token=first)
+
+
+def _read_usages(response: object) -> list[Any]:
+    """What a response, or a message within it, says that it cost."""
+    within = [response, field(response, "message"), *items(field(response, "result"))]
+    found = [field(part, name) for part in within if part is not None for name in ("usage", "usage_metadata")]
+    return [usage for usage in found if usage is not None]
+
+
+def _read_number(usage: object, *names: str) -> int:
+    return next((found for name in names if isinstance(found := field(usage, name), int)), 0)
+
+
+def _has_thought(usage: object) -> bool:
+    """Whether tokens were made before those that were shown."""
+    names = "details", "completion_tokens_details", "output_tokens_details", "output_token_details"
+    return any(_read_number(field(usage, name), "reasoning_tokens", "reasoning") for name in names)
 
 
 class Guest:
@@ -143,16 +198,21 @@ class Guest:
             self._failed("ask")
             return Told()
 
-    async def answer(self, told: Told, response: object) -> str | None:
+    async def answer(self, told: Told, response: object, usage: Usage | None = None) -> str | None:
         """The text for the user where it should be another than the response's; None where that stands.
 
         A response that asks for tools is no answer yet, and nothing is written into data.
+
+        Args:
+            told: what was put before the model.
+            response: what came back.
+            usage: what it cost, as a `Watch` has it.
         """
         try:
             given = content.taken(response)
             if told.turn is None or told.turn.over or given.calls or not given.text.strip():
                 return None
-            result = await self.mind.finish(told.turn, response)
+            result = await self.mind.finish(told.turn, response, usage=usage)
             return result.response if result.hedged else None
         except Exception:
             self._failed("answer")

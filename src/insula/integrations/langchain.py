@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.content import field, items
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, joined, put_behind
+from insula.integrations.guest import Guest, Told, Watch, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 NAME, RANGE = "LangChain", "langchain>=1,<2"
@@ -44,8 +44,10 @@ class InsulaMiddleware(Base):
         told = self.guest.wait(self._ask(request))
         if told.stop:
             return _messages.AIMessage(content=told.stop)
-        response = handler(_with(request, told))
-        return _hedged(response, self.guest.wait(self.guest.answer(told, _answer(response))))
+        asked, watch = _with(request, told), Watch()
+        response = handler(asked)
+        answer = self.guest.answer(told, _answer(response), watch.usage(response))
+        return _hedged(response, self.guest.wait(answer))
 
     async def awrap_model_call(
         self, request: "Request", handler: "Callable[[Request], Awaitable[Response]]"
@@ -54,8 +56,10 @@ class InsulaMiddleware(Base):
         told = await self.guest.awaited(self._ask(request))
         if told.stop:
             return _messages.AIMessage(content=told.stop)
-        response = await handler(_with(request, told))
-        return _hedged(response, await self.guest.awaited(self.guest.answer(told, _answer(response))))
+        asked, watch = _with(request, told), Watch()
+        response = await handler(asked)
+        answer = self.guest.answer(told, _answer(response), watch.usage(response))
+        return _hedged(response, await self.guest.awaited(answer))
 
     async def _ask(self, request: "Request") -> Told:
         known = _configurable(request)

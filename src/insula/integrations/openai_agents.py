@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.content import field, items
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, talking
+from insula.integrations.guest import Guest, Told, Watch, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -48,8 +48,10 @@ class InsulaModel(Base):
     async def get_response(self, system_instructions: str | None, input: Any, *rest: Any, **more: Any) -> Any:  # noqa: A002
         """A model call of `Runner.run` and `Runner.run_sync`."""
         told, given = await self._asked(input, more)
-        response = await self.model.get_response(_system(system_instructions, told), given, *rest, **more)
-        if (text := await self.guest.awaited(self.guest.answer(told, _answer(response.output)))) is not None:
+        system, watch = _system(system_instructions, told), Watch()
+        response = await self.model.get_response(system, given, *rest, **more)
+        answer = self.guest.answer(told, _answer(response.output), watch.usage(response))
+        if (text := await self.guest.awaited(answer)) is not None:
             _hedge(response.output, text)
         return response
 
@@ -62,9 +64,13 @@ class InsulaModel(Base):
     ) -> AsyncIterator[Any]:
         """A model call of `Runner.run_streamed`; what has been shown already is assessed, and stays."""
         told, given = await self._asked(input, more)
-        async for event in self.model.stream_response(_system(system_instructions, told), given, *rest, **more):
+        system, watch = _system(system_instructions, told), Watch()
+        async for event in self.model.stream_response(system, given, *rest, **more):
+            if str(field(event, "type")).endswith(".delta"):
+                watch.hear()
             if field(event, "type") == "response.completed":
-                await self.guest.awaited(self.guest.answer(told, _answer(event.response.output)))
+                usage = watch.usage(event.response)
+                await self.guest.awaited(self.guest.answer(told, _answer(event.response.output), usage))
             yield event
 
     async def close(self) -> None:

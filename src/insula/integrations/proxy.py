@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from insula.content import field, items
 from insula.integrations.clients import to_openai
-from insula.integrations.guest import Guest, Told
+from insula.integrations.guest import Guest, Told, Watch
 from insula.server.door.gate import Gate
 from insula.server.service import LOOPBACK
 
@@ -59,12 +59,13 @@ def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple
         sent = client.build_request(
             request.method, url, headers=[*headers, ("accept-encoding", "identity")], content=body
         )
+        watch = Watch()
         try:
             answer = await client.send(sent, stream=True)
         except httpx2.HTTPError as error:
             why = f"The provider at {to!r} cannot be reached ({type(error).__name__}); see to it, or give another --to."
             return JSONResponse({"error": {"message": why, "type": "insula_proxy"}}, 502)
-        return await _answered(guest, told, answer)
+        return await _answered(guest, told, answer, watch)
 
     routes = [Route("/{path:path}", passed, methods=METHODS)]
     return Starlette(routes=routes, middleware=[Middleware(Gate, hosts=hosts)])
@@ -86,49 +87,58 @@ async def _told(guest: Guest, request: Request, body: bytes) -> tuple[bytes, Tol
     return json.dumps(to_openai(asked, told), ensure_ascii=False).encode(), told
 
 
-async def _answered(guest: Guest, told: Told, answer: httpx2.Response) -> Response:
+async def _answered(guest: Guest, told: Told, answer: httpx2.Response, watch: Watch) -> Response:
     headers = _headers(answer.headers) | _added(told)
     if "text/event-stream" in answer.headers.get("content-type", ""):
-        return StreamingResponse(_streamed(guest, told, answer), answer.status_code, headers)
+        return StreamingResponse(_streamed(guest, told, answer, watch), answer.status_code, headers)
     body = b"".join([part async for part in answer.aiter_raw()])
     await answer.aclose()
     if answer.is_success:
-        await _assess(guest, told, body)
+        await _assess(guest, told, body, watch)
     return Response(body, answer.status_code, headers | _assessed(told))
 
 
-async def _streamed(guest: Guest, told: Told, answer: httpx2.Response) -> AsyncIterator[bytes]:
+async def _streamed(guest: Guest, told: Told, answer: httpx2.Response, watch: Watch) -> AsyncIterator[bytes]:
     read = bytearray()
     try:
         async for part in answer.aiter_raw():
+            watch.hear()
             if len(read) < READ_BYTES:
                 read += part
             yield part
     finally:
         await answer.aclose()
-    await _assess(guest, told, _whole(bytes(read)))
+    await _assess(guest, told, _whole(bytes(read)), watch)
 
 
 def _whole(stream: bytes) -> bytes:
     """The message that the pieces of a stream make together."""
-    said, called = "", False
+    said, called, usage = "", False, None
     for line in stream.decode("utf-8", "replace").splitlines():
         if line.startswith("data: {"):
             try:
-                delta = field(next(iter(items(json.loads(line[6:]).get("choices"))), None), "delta")
+                piece = json.loads(line[6:])
             except ValueError:
                 continue
+            usage = piece.get("usage") or usage
+            delta = field(next(iter(items(piece.get("choices"))), None), "delta")
             said += field(delta, "content") or ""
             called = called or bool(field(delta, "tool_calls"))
-    return json.dumps({"role": "assistant", "content": said, "tool_calls": [{}] if called else []}).encode()
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": said,
+        "tool_calls": [{}] if called else [],
+        "usage": usage,
+    }
+    return json.dumps(message).encode()
 
 
-async def _assess(guest: Guest, told: Told, body: bytes) -> None:
+async def _assess(guest: Guest, told: Told, body: bytes, watch: Watch) -> None:
     try:
         answer = json.loads(body)
     except ValueError:
         return
-    await guest.answer(told, answer)
+    await guest.answer(told, answer, watch.usage(answer))
 
 
 def _is_apart(name: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, joined, put_behind
+from insula.integrations.guest import Guest, Told, Watch, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 RANGE = "pydantic-ai-slim>=2.60,<3"
@@ -44,14 +44,15 @@ class Insula(Base):
     ) -> Any:
         """Around a model request of `run`, `run_sync` and `run_stream`."""
         model = str(getattr(request_context.model, "model_name", ""))
-        asked = self.guest.ask(request_context.messages, session=ctx.conversation_id, model=model)
-        told = self._runs[str(ctx.run_id)] = await self.guest.awaited(asked)
+        asking = self.guest.ask(request_context.messages, session=ctx.conversation_id, model=model)
+        told = self._runs[str(ctx.run_id)] = await self.guest.awaited(asking)
         while len(self._runs) > RUNS:
             self._runs.popitem(last=False)
         if told.stop:
             return _messages.ModelResponse(parts=[_messages.TextPart(told.stop)])
-        response = await handler(replace(request_context, messages=_with(request_context.messages, told)))
-        text = await self.guest.awaited(self.guest.answer(told, response))
+        asked, watch = replace(request_context, messages=_with(request_context.messages, told)), Watch()
+        response = await handler(asked)
+        text = await self.guest.awaited(self.guest.answer(told, response, watch.usage(response)))
         return response if text is None else _hedged(response, text)
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
