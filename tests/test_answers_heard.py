@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from insula.agent.chat import Chat
+from insula.claims import REGISTER, SENSE
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.solve.run import Models
@@ -16,6 +17,8 @@ pytestmark = pytest.mark.anyio
 
 KENYA = "What is the capital of Kenya, and how many people live there?"
 NAIROBI = "The capital of Kenya is Nairobi."
+ALL = [name for name in REGISTER if not name.startswith(SENSE)]
+"""All claims, those that are off by default too."""
 
 
 @asynccontextmanager
@@ -24,7 +27,8 @@ async def chatting(
 ) -> AsyncGenerator[tuple[Chat, ScriptedModel]]:
     model = ScriptedModel(replies)
     regulator = Regulator(Controls(retry=retry))
-    yield Chat(Metacognition(store, holdout=holdout, embed=None, regulator=regulator), model), model
+    mind = Metacognition(store, holdout=holdout, embed=None, regulator=regulator, claims=ALL)
+    yield Chat(mind, model), model
 
 
 async def asked_after(store: Store, message: str, reply: str, told: str = "") -> str:

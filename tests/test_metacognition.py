@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +13,7 @@ from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat
 from insula.agent.identity import OWN
+from insula.claims import quote
 from insula.errors import InputError, StoreError
 from insula.memory.changes import Insight
 from insula.memory.encoding import encode
@@ -62,10 +63,12 @@ async def chatting(
     identity: Identity | None = None,
     assess: Assess = monitor.assess,
     holdout: float = 0.1,
+    claims: Sequence[str] = (),
 ) -> AsyncGenerator[tuple[Chat, ScriptedModel]]:
     """A chat with a model that says one thing always, or several in order."""
     model = ScriptedModel(replies if isinstance(replies, list) else lambda _: replies)
-    yield Chat(Metacognition(store, identity=identity or OWN, assess=assess, holdout=holdout), model), model
+    mind = Metacognition(store, identity=identity or OWN, assess=assess, holdout=holdout, claims=claims)
+    yield Chat(mind, model), model
 
 
 def undated(text: str) -> str:
@@ -131,7 +134,7 @@ def test_stable_parts_stand_first_and_every_section_has_its_place() -> None:
         (),
         guidelines="Be brief.",
         guidance=["Name prices in euro."],
-        lessons=["Ask for the date first."],
+        lessons=[quote("lesson", "Ask for the date first.")],
     )
     assert text.instructions == snapshot("""\
 You are Mira, a guide.
@@ -415,7 +418,8 @@ async def test_asking_again_never_raises_confidence(store: Store) -> None:
 
 
 async def test_a_doubtful_response_is_hedged_and_stored_as_it_was_shown(store: Store) -> None:
-    async with chatting(store, ["Ulaanbaatar is the capital."], assess=scored(0.6, "incomplete")) as (chat, _):
+    judge = scored(0.6, "incomplete")
+    async with chatting(store, ["Ulaanbaatar is the capital."], assess=judge, claims=["doubt"]) as (chat, _):
         reply = await chat.reply("me", "s", "What is the capital of Mongolia?")
     assert reply.hedged
     assert reply.response.endswith("Ulaanbaatar is the capital.")
@@ -438,7 +442,7 @@ IN_EIGHT_LANGUAGES = {
 async def test_a_hedge_reaches_the_user_in_each_of_eight_languages(store: Store) -> None:
     hedges: set[str] = set()
     for message, response in IN_EIGHT_LANGUAGES.items():
-        async with chatting(store, response, assess=scored(0.6, "incomplete")) as (chat, _):
+        async with chatting(store, response, assess=scored(0.6, "incomplete"), claims=["doubt"]) as (chat, _):
             reply = await chat.reply("me", "s", message)
         assert reply.hedged
         assert reply.response.endswith(response)
@@ -513,7 +517,7 @@ async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Stor
     (signal,) = await store.sessions.ledger(await store.place("me", "s"), kinds=["meta:turn"])
     assert dict(signal.data)["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
     recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded | {"verdict", "quoted"}
+    assert set(signal.data) == recorded | {"verdict", "quoted", "claims"}
 
 
 async def test_observing_remembers_without_answering(store: Store) -> None:

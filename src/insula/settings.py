@@ -19,11 +19,12 @@ from zoneinfo import ZoneInfo
 
 import platformdirs
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as Unparsable
 
 from insula import foreign
-from insula.errors import SettingsError
+from insula.claims import switched
+from insula.errors import InputError, SettingsError
 from insula.types import Controls
 
 log = logging.getLogger(__name__)
@@ -100,6 +101,14 @@ def _store(url: SecretStr) -> SecretStr:
     if not url.get_secret_value().startswith(("postgresql://", "postgres://")):
         raise ValueError("it is no URL of PostgreSQL; give postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
     return url
+
+
+def _claims(named: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        switched(named)
+    except InputError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+    return named
 
 
 TimeZone = Annotated[str, AfterValidator(_zone)]
@@ -182,6 +191,10 @@ class Settings(BaseSettings):
     metacog_snapshot_history_size: int = Field(default=50, ge=1)
     """Snapshots that are kept, and as many adaptations."""
 
+    claims: Annotated[tuple[str, ...], NoDecode, AfterValidator(_claims)] = ()
+    """Claims that are made though they are off by default, by their ids in the register (`insula status` lists them);
+    in the variable with commas between them."""
+
     users: Mapping[str, User] = Field(default_factory=dict[str, User])
     """Those whom `insula serve` serves: `[users.ana]` with `token` and `time_zone`."""
     time_zone: TimeZone | None = None
@@ -196,6 +209,11 @@ class Settings(BaseSettings):
             if token and (other := seen.setdefault(token, name)) != name:
                 raise ValueError(f"{other!r} and {name!r} have the same token, so a request would not say whose it is")
         return users
+
+    @field_validator("claims", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
     @field_validator("holdout", mode="before")
     @classmethod

@@ -254,6 +254,8 @@ class TurnRecord(TypedDict, total=False):
     unadjusted: float
     assessment: Mapping[str, object]
     verdict: str
+    claims: list[str]
+    """What was claimed in the turn, by the ids of the register."""
     mend: Mended
     topic: list[str]
     recalled: list[dict[str, object]]

@@ -131,7 +131,8 @@ def answers(
 def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
     with answering(answers()) as url:
-        said = status(url=url)
+        said, _, register = status(url=url).partition("\n\nBefore a model")
+    assert "untold" in register
     assert (
         said
         == f"""from the server at {url}

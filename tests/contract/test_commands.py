@@ -122,6 +122,23 @@ def test_an_erased_memory_is_gone_for_good(talked: Path) -> None:
     assert "I live in Porto." not in [memory["content"] for memory in run_insula("memory", "--json").json]
 
 
+def test_status_shows_the_register_of_claims_with_the_users_own_rates(talked: Path) -> None:
+    claims = {one["id"]: one for one in run_insula("status", "--json").json["claims"]}
+    shown = claims["memory"]
+    assert (shown["on"], shown["yours"]) == (True, {"made": 1, "of": 3, "wrong": 0, "per_1000": 333.3})
+    assert shown["asserts"] and shown["measured"]["command"] and 0 < shown["measured"]["precision"] < 1
+    assert claims["doubt.missing"]["on"] is False
+    assert claims["sense.delivery"]["on"] is False
+
+
+def test_a_claim_is_switched_on_by_its_name(talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSULA_CLAIMS", "doubt.missing")
+    claims = {one["id"]: one for one in run_insula("status", "--json").json["claims"]}
+    assert claims["doubt.missing"]["on"] is True
+    monkeypatch.setenv("INSULA_CLAIMS", "mood")
+    assert "mood" in run_insula("status", "--json").err
+
+
 def test_status_says_what_is_held_of_the_user(talked: Path) -> None:
     status = run_insula("status", "--json").json
     assert status["turns"] == 3

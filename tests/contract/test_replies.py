@@ -135,8 +135,7 @@ async def test_what_the_assistant_said_makes_nothing_surer() -> None:
 
 
 async def test_a_question_that_is_left_out_is_named_to_the_user_and_once_to_the_model() -> None:
-    # The hedge stands as K2 has it; what of it is still said is for the register of claims (law 3).
-    async with agent(lambda _: HALF) as ana:
+    async with agent(lambda _: HALF, claims=["doubt.missing", "mend.incomplete"]) as ana:
         reply = await ana.reply(TWO_QUESTIONS)
         assert "how many people live there?" in reply.assessment.unanswered[0]
         assert reply.hedged
@@ -147,9 +146,16 @@ async def test_a_question_that_is_left_out_is_named_to_the_user_and_once_to_the_
         assert "how many people live there?" not in (await ana.ask("Hello.")).prompt
 
 
+async def test_what_is_right_too_seldom_is_said_only_where_it_was_switched_on() -> None:
+    async with agent(lambda _: HALF) as ana:
+        reply = await ana.reply(TWO_QUESTIONS)
+        assert (reply.response, reply.hedged) == (HALF, False)
+        assert (await ana.ask("Thanks.")).prompt == "Thanks."
+
+
 @pytest.mark.parametrize("answer", ['{"capital": "Ulaanbaatar"}', "```python\nprint('Ulaanbaatar')\n```"])
 async def test_nothing_is_written_into_data_or_code(answer: str) -> None:
-    async with agent(lambda _: answer, assess=_scored(0.6)) as ana:
+    async with agent(lambda _: answer, assess=_scored(0.6), claims=["doubt"]) as ana:
         reply = await ana.reply(TWO_QUESTIONS)
         assert (reply.response, reply.hedged, reply.assessment.score) == (answer, False, 0.6)
 
@@ -185,7 +191,7 @@ async def test_two_poor_responses_on_one_topic_are_an_impasse_that_the_next_requ
 
 @pytest.mark.parametrize(("logprob", "hedged"), [(-5.0, True), (-0.01, False), (None, False)])
 async def test_an_answer_that_the_model_itself_finds_unlikely_is_hedged(logprob: float | None, hedged: bool) -> None:
-    async with agent() as ana:
+    async with agent(claims=["doubt"]) as ana:
         ana.use(ScriptedModel(lambda _: "The capital of Mongolia is Khantakal.", logprob=logprob))
         reply = await ana.reply("What is the capital of Mongolia?")
         assert reply.hedged is hedged

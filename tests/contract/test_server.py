@@ -118,7 +118,6 @@ def test_what_was_told_in_one_session_stands_before_the_model_in_another(server:
 
 
 def test_a_streamed_answer_ends_with_the_text_that_is_kept(server: Served, user: str) -> None:
-    # The text differs from the pieces by K2's hedge: what of that is still said is for the register of claims (law 3).
     half = server.model.answer = "The capital of Mongolia is Ulaanbaatar."
     asked = "What is the capital of Mongolia, and how many people live there?"
     said = {"user": user, "session": "monday", "message": asked}
@@ -129,7 +128,6 @@ def test_a_streamed_answer_ends_with_the_text_that_is_kept(server: Served, user:
     assert (kind, reply["turn"], half in reply["response"]) == ("reply", 1, True)
     (turn,) = get(server, "/agent/sessions/monday", user)["turns"]
     assert [line["content"] for line in turn["lines"]] == [asked, reply["response"]]
-    assert reply["response"] != half
 
 
 @pytest.mark.parametrize(("behaviour", "status"), [("401", 503), ("refusal", 502), ("garbage", 502)])

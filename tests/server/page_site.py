@@ -4,7 +4,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Coroutine, Generator, Mapping
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,6 +114,7 @@ def site(
     tokens: Mapping[str, str] | None = None,
     transcripts: Path | None = None,
     port: int = 0,
+    claims: Sequence[str] = (),
 ) -> Generator[Site]:
     """A server, until the block ends.
 
@@ -123,6 +124,7 @@ def site(
         tokens: user -> token.
         transcripts: of coding agents; none by default.
         port: of the address; any free one by default.
+        claims: that are switched on.
     """
     ready, made = threading.Event(), list[Site]()
     (home / "none").mkdir(exist_ok=True)
@@ -130,7 +132,7 @@ def site(
     async def serve() -> None:
         clock = Clock()
         async with await Store.open(home / "insula.db", clock) as store:
-            metacognition = Metacognition(store)
+            metacognition = Metacognition(store, claims=claims)
             service = Service(
                 chat=Chat(
                     metacognition,

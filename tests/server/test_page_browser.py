@@ -51,7 +51,8 @@ def test_what_is_being_written_is_provisional_until_it_is_checked(browser: Brows
         await go_on.wait()
         yield words[14:]
 
-    with site(tmp_path, model=FunctionModel(stream_function=drip)) as running, tab(browser, running) as page:
+    model, claims = FunctionModel(stream_function=drip), ["doubt.missing"]
+    with site(tmp_path, model=model, claims=claims) as running, tab(browser, running) as page:
         page.goto("/")
         page.get_by_label("Your message").fill("What is the capital of Mongolia, and how many people live there?")
         page.keyboard.press("Enter")

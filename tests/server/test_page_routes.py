@@ -8,11 +8,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 
 import pytest
 from page_site import Site, site
 
+from insula.claims import REGISTER
 from insula.hosts import places
 from insula.hosts.hook import respond
 
@@ -134,6 +136,16 @@ def test_a_record_shows_nothing_of_another_user_and_is_escaped(running: Site) ->
     assert "Lisbon" in ask(running, "/parts/turn?user=me", body, headers)[1]
 
 
+def test_the_register_of_claims_stands_on_a_page_with_ones_own_rates(tmp_path: Path) -> None:
+    with site(tmp_path) as running:
+        running.say("me", "one", "My sister Ana moved to Lisbon in May.")
+        running.say("me", "two", "Where does Ana live?")
+        status, text, _ = ask(running, "/says?user=me")
+    assert status == 200
+    assert all(f"{claim.asserts} " in unescape(text) and f">{name}<" in text for name, claim in REGISTER.items())
+    assert "500 (1 of 2)" in text
+
+
 def test_looking_makes_nobody(running: Site) -> None:
     for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights"):
         assert ask(running, f"{path}?user=nobody")[0] == 200
@@ -141,7 +153,7 @@ def test_looking_makes_nobody(running: Site) -> None:
 
 
 def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:
-    for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights", "/agents"):
+    for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights", "/agents", "/says"):
         _, text, headers = ask(running, path)
         assert "script-src 'self'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]

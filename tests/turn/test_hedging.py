@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from insula.claims import REGISTER
 from insula.text.analysis import LANGUAGES
 from insula.turn.hedging import hedge, is_hedged
 from insula.types import Assessment, Identity, Parts, Voice
@@ -21,6 +22,11 @@ ANSWERS = {
 }
 
 
+def doubted(response: str, assessment: Assessment, identity: Identity, language: str | None = None) -> str:
+    """The response where every claim is switched on."""
+    return hedge(response, assessment, identity, language, frozenset(REGISTER)).text
+
+
 def assessed(score: float) -> Assessment:
     parts = Parts(responsiveness=score, completeness=1.0, consistency=1.0, length_ok=True, repetition=False)
     return Assessment(score=score, flags=(), parts=parts)
@@ -28,35 +34,35 @@ def assessed(score: float) -> Assessment:
 
 @pytest.mark.parametrize(("score", "hedged"), [(0.49, False), (0.5, True), (0.69, True), (0.7, False), (1.0, False)])
 def test_only_between_the_thresholds(score: float, hedged: bool) -> None:
-    assert (hedge(ANSWERS["en"], assessed(score), Identity()) != ANSWERS["en"]) is hedged
+    assert (doubted(ANSWERS["en"], assessed(score), Identity()) != ANSWERS["en"]) is hedged
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("voice", VOICES)
 def test_in_the_language_of_the_response_and_only_once(language: str, voice: Voice) -> None:
     identity = Identity(voice=voice)
-    once = hedge(ANSWERS[language], assessed(0.6), identity)
+    once = doubted(ANSWERS[language], assessed(0.6), identity)
     assert once.endswith(ANSWERS[language])
     assert is_hedged(once, language)
     assert not is_hedged(ANSWERS[language], language)
-    assert hedge(once, assessed(0.6), identity) == once
+    assert doubted(once, assessed(0.6), identity) == once
 
 
 def test_every_voice_has_its_own_words() -> None:
-    spoken = {hedge(ANSWERS["en"], assessed(0.6), Identity(voice=voice)) for voice in VOICES}
+    spoken = {doubted(ANSWERS["en"], assessed(0.6), Identity(voice=voice)) for voice in VOICES}
     assert len(spoken) == len(VOICES)
 
 
 def test_a_sentence_stands_before_the_sentence() -> None:
-    assert hedge("Paris.", assessed(0.6), Identity()) == "I am not certain of this. Paris."
-    assert hedge("北京。", assessed(0.6), Identity()) == "对此我不太确定。北京。"
+    assert doubted("Paris.", assessed(0.6), Identity()) == "I am not certain of this. Paris."
+    assert doubted("北京。", assessed(0.6), Identity()) == "对此我不太确定。北京。"
 
 
 def test_an_unknown_language_takes_the_identity_s_and_then_english() -> None:
     text = "Столица страны — большой город у реки."
-    assert hedge(text, assessed(0.6), Identity(languages=("de", "en"))).startswith("Ich bin mir hier nicht sicher.")
-    assert hedge(text, assessed(0.6), Identity(languages=("ru",))).startswith("I am not certain")
-    assert hedge("Paris.", assessed(0.6), Identity(languages=("fr",)), "es").startswith("No tengo plena certeza")
+    assert doubted(text, assessed(0.6), Identity(languages=("de", "en"))).startswith("Ich bin mir hier nicht sicher.")
+    assert doubted(text, assessed(0.6), Identity(languages=("ru",))).startswith("I am not certain")
+    assert doubted("Paris.", assessed(0.6), Identity(languages=("fr",)), "es").startswith("No tengo plena certeza")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_an_unknown_language_takes_the_identity_s_and_then_english() -> None:
 )
 def test_who_already_hedges_is_not_hedged_again(text: str, language: str) -> None:
     assert is_hedged(text, language)
-    assert hedge(text, assessed(0.6), Identity(), None if language == "unknown" else language) == text
+    assert doubted(text, assessed(0.6), Identity(), None if language == "unknown" else language) == text
 
 
 @pytest.mark.parametrize(
@@ -96,18 +102,18 @@ def test_who_already_hedges_is_not_hedged_again(text: str, language: str) -> Non
     ],
 )
 def test_data_and_code_stay_as_they_are(text: str) -> None:
-    assert hedge(text, assessed(0.6), Identity()) == text
+    assert doubted(text, assessed(0.6), Identity()) == text
 
 
 @pytest.mark.parametrize(
     "text", ["```py\nf()\n```\nThat is all there is to it.", "- red\n- green apples\n- blue sky", "# Title\nText here."]
 )
 def test_a_block_begins_after_an_empty_line(text: str) -> None:
-    assert hedge(text, assessed(0.6), Identity(), "en") == f"I am not certain of this.\n\n{text}"
+    assert doubted(text, assessed(0.6), Identity(), "en") == f"I am not certain of this.\n\n{text}"
 
 
 @given(st.text(max_size=200), st.floats(0.0, 1.0), st.sampled_from(VOICES), st.sampled_from([None, "en", "zh", "ru"]))
 def test_the_response_itself_is_never_touched(text: str, score: float, voice: Voice, language: str | None) -> None:
-    once = hedge(text, assessed(score), Identity(voice=voice), language)
+    once = doubted(text, assessed(score), Identity(voice=voice), language)
     assert once.endswith(text)
-    assert hedge(once, assessed(score), Identity(voice=voice), language) == once
+    assert doubted(once, assessed(score), Identity(voice=voice), language) == once

@@ -6,10 +6,9 @@ that the model cannot leave; what was never told is said to be so; a guess about
 
 import json
 import re
-from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from insula.claims import template
 from insula.memory.encoding import USER
 from insula.metacognition import Turn
 from insula.redaction import redact
@@ -60,17 +59,19 @@ def guide(turn: Turn) -> Guide:
         quoted = _said("told", lines[0], language)
         if language in UNSPACED or not quoted:
             return Guide(text=quoted)
-        frame, prompt = _sentences()[language]["told"], f"{turn.message}\n\n({' '.join(lines)})"
+        frame, prompt = template("guided.told", "", language), f"{turn.message}\n\n({' '.join(lines)})"
         return Guide(grammar=grammar(turn.message, lines, language), prompt=prompt, frame=frame, otherwise=quoted)
     if turn.personal:
-        return Guide(text=_sentences()[language]["untold"])
-    return Guide(frame=f"{_sentences()[language]['uncertain']} {{what}}")
+        return Guide(text=template("guided.untold", "", language))
+    return Guide(frame=f"{template('guided.uncertain', '', language)} {{what}}")
 
 
 def _said(which: str, what: str, language: str) -> str:
     """What was told, said back; nothing where it reads like an order."""
     screened = screen(redact(what), WHAT_CHARS)
-    return "" if screened.reasons or not screened.text else _sentences()[language][which].format(what=screened.text)
+    if screened.reasons or not screened.text:
+        return ""
+    return template(f"guided.{which}", "", language).format(what=screened.text)
 
 
 def grammar(message: str, lines: list[str], language: str) -> str:
@@ -80,8 +81,3 @@ def grammar(message: str, lines: list[str], language: str) -> str:
     words = dict.fromkeys([*found, *spoken, *(word.capitalize() for word in (*spoken, *found))])
     choices = " | ".join(json.dumps(word, ensure_ascii=False) for word in words)
     return f'root ::= word (" " word){{0,{MOST_WORDS}}} "."\nword ::= {choices}\n'
-
-
-@cache
-def _sentences() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.agent") / "guided.json").read_text("utf-8"))

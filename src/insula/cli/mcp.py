@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from insula import __version__
 from insula import settings as settings_module
+from insula.claims import say
 from insula.cli import listing
 from insula.cli.common import DATABASE
 from insula.errors import InputError, InsulaError
@@ -31,7 +32,6 @@ PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
 SESSION, TOOL = "mcp", "coding agent"
 DAYS = 7.0
 OUTCOMES = ("worked", "failed")
-NOTHING = "Nothing is stored on this."
 
 Json = dict[str, Any]
 Call = Callable[[Metacognition, str, Json], Awaitable[str]]
@@ -47,8 +47,8 @@ class Tool(NamedTuple):
 
 async def _memory(mind: Metacognition, user: str, given: Json) -> str:
     found = await mind.look_up(user, SESSION, given["query"])
-    lines = [dated(one) for one in found.recalled if _may_be_shown(one)]
-    return "\n".join(lines) or NOTHING
+    said = [dated(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
+    return "\n".join(one.text for one in said)
 
 
 def _may_be_shown(one: Recalled) -> bool:

@@ -58,6 +58,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             embed=embed,
             holdout=settings.holdout,
             regulator=_regulator(settings, weights),
+            claims=settings.claims,
         )
         yield Chat(
             await stack.enter_async_context(metacognition),

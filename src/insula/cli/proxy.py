@@ -30,8 +30,9 @@ def run(to: str, user: str, port: int) -> int:
 
 
 async def _serve(to: str, user: str, listening: socket.socket) -> int:
-    embed = embedding.named(settings_module.load().embed)
-    mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed)
+    settings = settings_module.load()
+    embed = embedding.named(settings.embed)
+    mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed, claims=settings.claims)
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)
         print(f"insula · http://{HOST}:{listening.getsockname()[1]}/v1 → {to} · Ctrl-C stops it", flush=True)

@@ -15,7 +15,8 @@ from insula.llm.budget import Account
 from insula.memory.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.turn.lessons import Used
-from insula.turn.verdict import WORDS, Tone
+from insula.turn.verdict import Tone
+from insula.turn.verdict import why as why_so
 from insula.types import Memory
 
 MARKS: Mapping[Tone, str] = {"good": "✓ ", "sure": "", "doubt": "! ", "poor": "! "}
@@ -46,7 +47,7 @@ def under_reply(reply: Reply) -> Text:
 def why(reply: Reply, used: Sequence[tuple[Used, Kept]] = (), cited: Sequence[Cited] = ()) -> RenderableType:
     """What was recalled with scores, what was learned, and what the monitor saw."""
     sure = reply.confidence
-    lines: list[RenderableType] = [Text(WORDS[reply.verdict.kind].capitalize() + ".")] if reply.verdict else []
+    lines: list[RenderableType] = [Text(why_so(reply.verdict.kind).text.capitalize() + ".")] if reply.verdict else []
     lines += [Text(f"Confidence from memory: {sure.level} ({sure.score:.2f})")]
     lines += [Text(f"  {reason}") for reason in sure.reasons]
     if reply.recalled:

@@ -14,12 +14,15 @@ from urllib.request import ProxyHandler, Request, build_opener
 from pydantic import TypeAdapter
 
 from insula import settings as settings_module
+from insula.claims import switched
 from insula.cli.address import HOST, PORT
 from insula.cli.common import memory_of
 from insula.errors import InputError
+from insula.hosts import places
 from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
+from insula.replay.claims import Entry, register_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
 from insula.settings import Settings
@@ -137,8 +140,8 @@ async def held(store: Store, user: str, settings: Settings) -> Held | None:
     )
 
 
-def gathered(user: str, url: str | None) -> tuple[Standing, Held | None]:
-    """How all stands: the service, from a running server where there is one; what is stored, from the store.
+def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[Entry]]:
+    """How all stands: the service, from a running server where there is one; what is stored and said, from the store.
 
     Raises:
         InputError: there is no server at `url`.
@@ -146,9 +149,10 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None]:
     """
     settings, live = settings_module.load(), of_server(url)
 
-    async def read() -> tuple[Standing, Held | None]:
+    async def read() -> tuple[Standing, Held | None, list[Entry]]:
         async with await Store.open(memory_of(settings)) as store:
-            return live or await of_store(store, settings), await held(store, user, settings)
+            said = await register_of(store, user, switched(settings.claims), str(places.home()))
+            return live or await of_store(store, settings), await held(store, user, settings), said
 
     return asyncio.run(read())
 

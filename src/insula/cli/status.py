@@ -2,7 +2,7 @@
 
 import json as jsonlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Any
@@ -12,11 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from insula import settings
+from insula.claims import DEFAULT
+from insula.cli.claims import print_register
 from insula.cli.common import counted, is_memory
 from insula.cli.standing import Held, Standing, gathered
 from insula.cli.terminal import tell
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.hosts import places
+from insula.replay.claims import Entry, entries
 from insula.replay.worth import Worth, worth
 from insula.session.adaptation import Adaptation, Cause, Effect, Stage
 from insula.session.conditions import describe_slowdown
@@ -50,19 +53,25 @@ def run(*, user: str, url: str | None, json: bool) -> int:
     """
     hooks = _hooks()
     if hooks is not None and not json and url is None and not is_memory():
-        tell(lambda console: print_worth(hooks, console))  # nobody talks here: only coding agents are watched
+        tell(lambda console: _show_hooks(console, hooks))
         return 0
-    standing, held = gathered(user, url)
+    standing, held, said = gathered(user, url)
     if json:
         record = _record(standing, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
-        print(jsonlib.dumps(record | told, indent=2))
+        print(jsonlib.dumps(record | told | {"claims": [one.to_json() for one in said]}, indent=2))
         return 0
     if hooks is not None and held is None and standing.url is None:
-        tell(lambda console: print_worth(hooks, console))  # nobody talks here: only coding agents are watched
+        tell(lambda console: _show_hooks(console, hooks))
         return 0
-    tell(lambda console: _show(console, standing, user, held, hooks))
+    tell(lambda console: _show(console, standing, user, held, hooks, said))
     return 0
+
+
+def _show_hooks(console: Console, hooks: Worth) -> None:
+    """Where nobody talks, only coding agents are watched."""
+    print_worth(hooks, console)
+    print_register(console, [one for one in entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
 
 
 def _hooks() -> Worth | None:
@@ -73,7 +82,9 @@ def _hooks() -> Worth | None:
     return found if found.sessions else None
 
 
-def _show(console: Console, standing: Standing, user: str, held: Held | None, hooks: Worth | None) -> None:
+def _show(
+    console: Console, standing: Standing, user: str, held: Held | None, hooks: Worth | None, said: Sequence[Entry]
+) -> None:
     zone, now = settings.load().zone_of(user), time.time()
     console.print(_where(standing), style="dim")
     for title, rows in (
@@ -87,6 +98,7 @@ def _show(console: Console, standing: Standing, user: str, held: Held | None, ho
         console.print(Text("\nWhat coding agents were told (insula worth)", style="bold"))
         for line in summary(hooks):
             console.print(Text(f"  {line}"), soft_wrap=True)
+    print_register(console, said)
 
 
 def _table(rows: Iterator[tuple[str, str]]) -> Table:

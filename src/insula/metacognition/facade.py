@@ -101,9 +101,10 @@ class Metacognition(Mind):
         holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
             the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
+        claims: ids of claims of the register that are made though they are off by default (`insula.claims`).
 
     Raises:
-        InputError: the calibration names a feature that there is not.
+        InputError: the calibration names a feature, or `claims` a claim, that there is not.
     """
 
     @classmethod

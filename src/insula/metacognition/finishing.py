@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from insula.claims import DEFAULT, REGISTER, Claimed, say
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.rows import Said
 from insula.metacognition.reading import RECENT_RESPONSES, brought
@@ -94,6 +95,10 @@ class Given:
     """What is kept of the turn before."""
     controls: Controls
     skipped: Sequence[Stage]
+    claims: frozenset[str] = DEFAULT
+    """Those that may be made."""
+    made: frozenset[str] = frozenset()
+    """Those that were made before the model."""
 
     @cached_property
     def topic(self) -> frozenset[str]:
@@ -133,7 +138,9 @@ class Given:
         """What a person is told of the turn."""
         asked = bool(self.analysis and asks(self.analysis))
         sure = self.source(judged, response) if asked and self.level not in {None, "low"} else None
-        return verdict(self.confidence, judged, sure, self.saved, asked=asked, personal=self.personal)
+        return verdict(
+            self.confidence, judged, sure, self.saved, asked=asked, personal=self.personal, claims=self.claims
+        )
 
     def source(self, judged: Assessment, response: str) -> Source | None:
         """The remembered line that a response surely says, or surely contradicts."""
@@ -160,12 +167,16 @@ def again(given: Given, judged: Assessment) -> str:
     left = mending.shortfall(judged)
     if judged.outcome != "doubtful" or left is None:
         return ""
-    return mending.sentence(left, given.language) or ""
+    said = mending.sentence(left, given.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
+    return said.text if said else ""
 
 
-def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage: Usage, hedged: bool) -> Iterator[Note]:
+def notes(
+    given: Given, response: str, judged: Assessment, told: Verdict, usage: Usage, doubt: Claimed | None
+) -> Iterator[Note]:
     """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
-    record = _record(given, judged, usage, hedged)
+    record = _record(given, judged, usage, doubt is not None)
+    record["claims"] = sorted(given.made.union(*(said.claims for said in (*told.said, *filter(None, [doubt])))))
     record["verdict"] = told.kind
     if given.mend is not None:
         record["mend"] = mending.record(given.mend, mending.is_mended(given.mend.shortfall, response, judged))
@@ -178,7 +189,7 @@ def notes(given: Given, response: str, judged: Assessment, told: Verdict, usage:
             "flags": list(judged.flags),
             "unanswered": [redact(text) for text in judged.unanswered],
         }
-        yield Note(CONFIDENCE_LOW, f"the response scored {judged.score:.2f}: {why}", data)
+        yield Note(CONFIDENCE_LOW, say("why.noticed", "noticed.low", score=judged.score, flags=why).text, data)
 
 
 def _record(given: Given, judged: Assessment, usage: Usage, hedged: bool) -> TurnRecord:

@@ -2,10 +2,11 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
+from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
 from insula.memory import statements, vitals
 from insula.memory.cue import Cue
@@ -88,6 +89,7 @@ class Options(TypedDict, total=False):
     telemetry: Telemetry | None
     holdout: float
     regulator: Regulator | None
+    claims: Iterable[str]
 
 
 class Mind:
@@ -106,6 +108,7 @@ class Mind:
         telemetry: Telemetry | None = None,
         holdout: float = 0.1,
         regulator: Regulator | None = None,
+        claims: Iterable[str] = (),
     ) -> None:
         self.store = store
         self.identity = identity or Identity()
@@ -119,6 +122,7 @@ class Mind:
         """Language -> vectors of requests that are about food, made once."""
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
+        self.claims = register.switched(claims)
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
         """Its own name: two that share a store never write over each other."""
         self._restored = False

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from insula import telemetry
+from insula.claims import quote, say
 from insula.content import plain
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
@@ -67,7 +68,7 @@ class Opening:
             self.message = clean(plain(message))
         self.model = model
         self.snapshot: Snapshot | None = None
-        self.confidence = Confidence(level="low", score=0.0, reasons=("memory could not be read",))
+        self.confidence = Confidence(level="low", score=0.0, reasons=(say("why.sure", "reason.unread").text,))
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[lessons.Used, ...] = ()
         self.mend: Mend | None = None
@@ -216,7 +217,7 @@ class Opening:
         self.memories = found.statistics.memories
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
-        self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout)
+        self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout, owner.claims)
         known = await self._known(place)
         with self.kept_from_host("wishes"):
             self._wished = wishes_of(self._content, self._analysis.language, self.history)
@@ -342,8 +343,8 @@ class Opening:
             learned: lessons that it brings up.
             more: what memory would have brought, where this turn may use less than usual.
         """
-        identity = self._owner.identity
-        self.confidence = self._owner.estimate(
+        owner, identity = self._owner, self._owner.identity
+        self.confidence = owner.estimate(
             asked,
             found,
             context=terms_of(self.history),
@@ -352,7 +353,7 @@ class Opening:
         )
         guidance = [identity.guidance[topic] for topic in confidence.topics(asked, identity)]
         near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
-        told = [*(wish.text for wish in far), *lessons.told(learned), *insights.told(self.insights)]
+        told = [*(quote("wish", wish.text) for wish in far), *lessons.told(learned), *insights.told(self.insights)]
         untold = self._gate.is_certain
         self.personal = untold or self._lets_in(self.recalled)
         composed = partial(
@@ -364,8 +365,9 @@ class Opening:
             guidelines=self._guidelines,
             guidance=guidance,
             lessons=told,
-            mend=self.mend.text if self.mend else "",
+            mend=self.mend.said if self.mend else None,
             wishes=[wish.text for wish in near],
+            claims=owner.claims,
         )
         self.words = composed(self._lines(self.recalled, self.controls.max_context_items))
         if more:

@@ -23,7 +23,7 @@ from insula.types import Confidence, Controls, Recalled
 class Suspended:
     """What a turn is finished by, beside what is read anew: the analysis of the message, and the turns before."""
 
-    v: Literal[1] = 1
+    v: Literal[2] = 2
     user: str
     session: str
     message: str

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from insula import telemetry
+from insula.claims import say
 from insula.content import Content, taken
 from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
@@ -33,7 +34,7 @@ from insula.telemetry import evaluated, span
 from insula.text.analysis import analyse, clean
 from insula.text.structure import is_structured
 from insula.turn import impasse, mending
-from insula.turn.hedging import hedge
+from insula.turn.hedging import Hedged, hedge
 from insula.turn.likelihood import Logprobs, weighed
 from insula.types import (
     ADAPTATION,
@@ -50,7 +51,6 @@ from insula.types import (
 
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
-ERASED = "what it rested on was erased while the turn waited"
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 PASSED = {True: "pass", False: "fail"}
@@ -168,17 +168,21 @@ class Turn(Opening):
         evaluated("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
             owner.telemetry.flags.labels(flag).inc()
-        text = response if structured else hedge(response, judged, owner.identity, given.spoken(response))
+        spoken = given.spoken(response)
+        text, doubt = (
+            Hedged(response, None) if structured else hedge(response, judged, owner.identity, spoken, owner.claims)
+        )
         told = given.verdict(judged, response)
-        hedged = text != response
-        noted = finishing.notes(given, response, judged, told, self._usage, hedged)
+        noted = finishing.notes(given, response, judged, told, self._usage, doubt)
         again = finishing.again(given, judged) if self._asked_again < owner.controls.retry else ""
         self._asked_again += bool(again)
         if again and not self.controls.retry:
             again = ""
             self.note_saved("retry", Saved(calls=1))
         signals = tuple(self._signal(*note) for note in noted)
-        return TurnResult(response=text, assessment=judged, hedged=hedged, signals=signals, verdict=told, again=again)
+        return TurnResult(
+            response=text, assessment=judged, hedged=doubt is not None, signals=signals, verdict=told, again=again
+        )
 
     def _given(self) -> Given:
         """What stood before the model."""
@@ -198,6 +202,8 @@ class Turn(Opening):
             before=self._owner.judged((self.user, self.session)),
             controls=self.controls,
             skipped=self.skipped,
+            claims=self._owner.claims,
+            made=self.words.claims,
         )
 
     def _assess(self, response: str, given: Given) -> Assessment:
@@ -361,7 +367,7 @@ class Turn(Opening):
         self._place, self.number, self.is_read = place, was.number, was.is_read
         self.recalled = tuple(one for one in was.recalled if one.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
-            self.confidence = replace(was.confidence, reasons=(ERASED,))
+            self.confidence = replace(was.confidence, reasons=(say("why.sure", "reason.erased").text,))
 
 
 async def _uncut(work: Coroutine[Any, Any, None]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from insula.claims import quote
 from insula.guidance import UNKNOWN
 from insula.memory.rows import name_of
 from insula.sleep.cycle import END, Json, PhaseReport, State
@@ -74,7 +75,7 @@ class Measured(NamedTuple):
 
 
 class Told(NamedTuple):
-    """One phase of a night, as a person reads it."""
+    """One phase of a night, as a person reads it; what it says is the claim `night.NAME` of the register."""
 
     name: str
     title: str
@@ -105,11 +106,16 @@ def told(phase: PhaseReport, names: Names | None = None) -> Told:
     why = BEFORE if phase.state == "before" else phase.why
     measured: tuple[Measured, ...] = ()
     try:
-        said, *more = [why] if why or not phase.found else list(_TOLD[phase.name](phase.found))
+        said, *more = [why] if why or not phase.found else _lines(phase.name, phase.found)
         measured = tuple(_measured(phase, names or {})) if phase.found and not why else ()
     except (KeyError, TypeError, ValueError, AttributeError):
         said, more = DONE, []
     return Told(phase.name, TITLES[phase.name], phase.state, said or DONE, tuple(more), measured)
+
+
+def _lines(name: PhaseName, found: Json) -> list[str]:
+    """What a phase says, each line a claim of the register."""
+    return [quote(f"night.{name}", line).text for line in _TOLD[name](found)]
 
 
 def journalled(name: str, found: Json, names: Names | None = None) -> Told:

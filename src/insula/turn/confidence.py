@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
+from insula.claims import Claimed, say
 from insula.memory.cue import Cue, Statistics
 from insula.memory.encoding import USER
 from insula.memory.matter import beyond_chance, by_chance
@@ -39,22 +40,20 @@ SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
 BEARING = -0.05
 """Nearness in matter from which a statement bears on what is asked."""
-WORDS: Mapping[tuple[Bearing, Reason], str] = {
-    ("answers", ""): "answers this",
-    ("answers", "contradicts"): "says two things of this that cannot both be so",
-    ("answers", "unsure"): "is near to this, and may lack the very detail",
-    ("history", ""): "held once, and newer words ended it",
-    ("bears", "present"): "is how it stands now; what was before is not told",
-    ("bears", "changed"): "stands beside something newer on the same matter",
-    ("bears", "detail"): "lacks the detail asked for",
-    ("other", "detail"): "lacks the detail asked for",
-    ("other", "supposed"): "is a wish, a plan, a supposition or a joke, and no fact",
-    ("other", "subject"): "is said of somebody else",
-    ("bears", ""): "is on this, and does not say it",
-}
-"""What a statement has to do with what is asked, in words."""
-TELLING = tuple(WORDS)
-UNTOLD = "no line of it may stand before the model"
+TELLING: tuple[tuple[Bearing, Reason], ...] = (
+    ("answers", ""),
+    ("answers", "contradicts"),
+    ("answers", "unsure"),
+    ("history", ""),
+    ("bears", "present"),
+    ("bears", "changed"),
+    ("bears", "detail"),
+    ("other", "detail"),
+    ("other", "supposed"),
+    ("other", "subject"),
+    ("bears", ""),
+)
+"""What a statement may have to do with what is asked, the most telling first."""
 
 FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
@@ -86,7 +85,9 @@ def estimate(
     unadjusted = weighed(stored, known, calibration, found.statistics.memories) if found.asked else stored
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    why = (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
+    why = tuple(
+        one.text for one in (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
+    )
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
 
 
@@ -95,7 +96,7 @@ def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
     if confidence.level == "low":
         return confidence
     score = min(confidence.score, calibration.medium - SHORT)
-    return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, UNTOLD))
+    return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, _why("hidden").text))
 
 
 def shown(confidence: Confidence, calibration: Calibration) -> Confidence:
@@ -140,13 +141,13 @@ def is_near(one: Recalled) -> bool:
     return held and one.reason != "detail"
 
 
-def told(known: Sequence[Recalled]) -> tuple[str, ...]:
+def told(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
     """What the statements say for or against it, the most telling alone."""
     for bearing, reason in TELLING:
         for one in known:
             if one.bearing == bearing and one.reason == reason and (one.fit or 0.0) >= BEARING:
-                since = f", since then not: {_cut(one.before)}" if one.before else ""
-                return (f"{_quoted(one)} {WORDS[bearing, reason]}{since}",)
+                said = _why(f"{bearing} {reason}".rstrip(), line=_quoted(one))
+                return (_why("ended", said=said.text, before=_cut(one.before)) if one.before else said,)
     return ()
 
 
@@ -215,26 +216,31 @@ def reasons(
     known: Sequence[Recalled],
     statistics: Statistics,
     said_of: Mapping[str, float],
-) -> tuple[str, ...]:
+) -> tuple[Claimed, ...]:
     """Why the confidence is what it is, most telling first, in plain words."""
     if not cue.terms:
-        return ("nothing in the message asks for memory",)
+        return (_why("none asked"),)
     if not statistics.memories and not known:
-        return ("nothing is stored yet",)
+        return (_why("empty"),)
     if not known:
-        return ("nothing stored bears on this",)
+        return (_why("nothing"),)
     held = terms_found(cue, known)
     missing = [term for term in cue.terms if term not in held]
-    said = [f"{_quoted(known[0])} bears on this"]
+    said = [_why("nearest", line=_quoted(known[0]))]
     if missing:
-        said.append(f"{len(held)} of {len(cue.terms)} content words are stored; not {', '.join(missing[:4])}")
+        said.append(_why("some words", held=len(held), all=len(cue.terms), missing=", ".join(missing[:4])))
     else:
-        said.append("every content word is stored")
+        said.append(_why("all words"))
     if said_of and said_of["mentions"] + said_of["near"] < 1.0:
-        said.append("it is not about the one asked")
+        said.append(_why("another"))
     if all(map(is_told, cue.kinds)) and any(one.parts.get("answer") for one in known[:ANSWERS]):
-        said.append("it holds the kind of thing asked for")
+        said.append(_why("kind"))
     return tuple(said)
+
+
+def _why(key: str, **values: object) -> Claimed:
+    """A reason, in the words of the register."""
+    return say("why.sure", f"reason.{key}", **values)
 
 
 def _quoted(one: Recalled) -> str:

@@ -4,11 +4,10 @@ It names what is missing where that is known, after the part that was answered; 
 whole of it is doubtful. What merely could not be judged is left alone.
 """
 
-import json
 import re
-from functools import cache
-from importlib.resources import files
+from typing import NamedTuple
 
+from insula.claims import DEFAULT, Claimed, say
 from insula.screening import screen
 from insula.text.analysis import LANGUAGES, UNKNOWN, detect
 from insula.text.grammar import UNSPACED
@@ -24,7 +23,21 @@ WHAT_CHARS = 160
 _BLOCK = re.compile(r"\s*(?:```|#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|[|>])")
 
 
-def hedge(response: str, assessment: Assessment, identity: Identity, language: str | None = None) -> str:
+class Hedged(NamedTuple):
+    """A response as it should be shown."""
+
+    text: str
+    said: Claimed | None
+    """The sentence of doubt in it; None where it stands as it was."""
+
+
+def hedge(
+    response: str,
+    assessment: Assessment,
+    identity: Identity,
+    language: str | None = None,
+    claims: frozenset[str] = DEFAULT,
+) -> Hedged:
     """The response, with a sentence of doubt where its score asks for one.
 
     Args:
@@ -32,6 +45,7 @@ def hedge(response: str, assessment: Assessment, identity: Identity, language: s
         assessment: what the monitor made of it.
         identity: whose voice the sentence takes, and whose language where that of the response is not known.
         language: the language of the response as an ISO 639-1 code; `None`: it is detected.
+        claims: those that may be made; a doubt that may not be told is told in no other words.
 
     Returns:
         The response unchanged where it passes, could not be judged, scores below `HEDGE_THRESHOLD`, already hedges, or
@@ -39,17 +53,27 @@ def hedge(response: str, assessment: Assessment, identity: Identity, language: s
         all of it is in doubt.
     """
     if assessment.outcome != "doubtful" or assessment.score < HEDGE_THRESHOLD or is_structured(response):
-        return response
+        return Hedged(response, None)
     spoken = language or detect(response)
     if is_hedged(response, spoken):
-        return response
+        return Hedged(response, None)
     spoken = _supported(spoken, identity)
-    if (missing := _missing(assessment, spoken)) is not None:
-        return f"{response}{_gap_after(response, spoken)}{missing}"
-    if "declined" in assessment.flags and declines(response, spoken):
-        return response
-    doubt = "untold" if "unsupported" in assessment.flags else identity.voice
-    return f"{_sentences()[spoken][doubt]}{_gap(response, spoken)}{response}"
+    missing = _missing(assessment, spoken)
+    said = missing or _doubt(response, assessment, identity, spoken)
+    if said is None or not claims.issuperset(said.claims):
+        return Hedged(response, None)
+    if missing is not None:
+        return Hedged(f"{response}{_gap_after(response, spoken)}{said.text}", said)
+    return Hedged(f"{said.text}{_gap(response, spoken)}{response}", said)
+
+
+def _doubt(response: str, assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
+    """The sentence for all of a response; None where it says itself that it cannot answer."""
+    if "declined" in assessment.flags and declines(response, language):
+        return None
+    if "unsupported" in assessment.flags:
+        return say("doubt.untold", "", language)
+    return say("doubt", identity.voice, language)
 
 
 def is_hedged(text: str, language: str) -> bool:
@@ -57,20 +81,20 @@ def is_hedged(text: str, language: str) -> bool:
     return any(hedges(text, each) for each in ((language,) if language in LANGUAGES else LANGUAGES))
 
 
-def _missing(assessment: Assessment, language: str) -> str | None:
+def _missing(assessment: Assessment, language: str) -> Claimed | None:
     """The sentence that names what was left out: a question, or what had been told; None where it cannot be named."""
     told = next((fault.about for fault in assessment.faults if fault.flag == "ignored_memory"), "")
     if told:
-        return _naming("told", (told,), language)
-    return _naming("missing", assessment.unanswered[:NAMED], language) if assessment.unanswered else None
+        return _naming("doubt.told", (told,), language)
+    return _naming("doubt.missing", assessment.unanswered[:NAMED], language) if assessment.unanswered else None
 
 
-def _naming(which: str, about: tuple[str, ...], language: str) -> str | None:
+def _naming(claim: str, about: tuple[str, ...], language: str) -> Claimed | None:
     screened = [screen(text, WHAT_CHARS) for text in about]
     if any(one.reasons or not one.text for one in screened):
         return None
     mark = "“{}”" if language not in UNSPACED else "「{}」"
-    return _sentences()[language][which].format(what=" ".join(mark.format(one.text) for one in screened))
+    return say(claim, "", language, what=" ".join(mark.format(one.text) for one in screened))
 
 
 def _supported(language: str, identity: Identity) -> str:
@@ -92,8 +116,3 @@ def _gap_after(response: str, language: str) -> str:
     if "\n" in response.strip() or _BLOCK.match(last):
         return "\n\n"
     return "" if language in UNSPACED or response[-1:].isspace() else " "
-
-
-@cache
-def _sentences() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.text") / "hedges.json").read_text("utf-8"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from insula.claims import say
 from insula.turn import mending
 from insula.turn.mending import Shortfall
 from insula.types import PASS_THRESHOLD, Assessment
@@ -41,8 +42,8 @@ def impasse(previous: Judged | None, current: Judged) -> str | None:
     if previous is None or previous.passed or current.passed or not same_topic(previous.topic, current.topic):
         return None
     shared = ", ".join(sorted(previous.topic & current.topic)[:4])
-    about = f" about {shared}" if shared else ""
-    return f"two responses in a row{about} fell short ({previous.score:.2f}, then {current.score:.2f})"
+    key = "noticed.stuck on" if shared else "noticed.stuck"
+    return say("why.noticed", key, topic=shared, first=previous.score, second=current.score).text
 
 
 def same_topic(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from insula.claims import Claimed, say
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.rows import Understood
 from insula.screening import screen
@@ -17,7 +18,6 @@ MOST = 2
 SHARED = 2
 """Content words that the message and an insight must have in common, at least."""
 CHARS = 240
-LEARNED = "Learned from past sessions: {text}"
 _STEPS = 16**8
 
 
@@ -67,6 +67,6 @@ def _withheld(one: Insight, session: int, share: float) -> bool:
     return int(sha256(f"{session} insight/{one.id}".encode()).hexdigest()[:8], 16) < share * _STEPS
 
 
-def told(found: Iterable[Recalled]) -> list[str]:
+def told(found: Iterable[Recalled]) -> list[Claimed]:
     """What the model is told."""
-    return [LEARNED.format(text=one.text) for one in found if one.arm == SHOWN]
+    return [say("insight", text=one.text) for one in found if one.arm == SHOWN]

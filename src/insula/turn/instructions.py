@@ -1,11 +1,9 @@
 """The text that metacognition puts before the model, stable parts first so that a provider can cache them (K4)."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from insula.claims import DEFAULT, Claimed, quote, say, template
 from insula.text import relative_times
 from insula.text.relative_times import day
 from insula.types import Identity, Recalled
@@ -20,37 +18,62 @@ docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo ri
 WORTH_SHOWING = 0.2
 """Score from which a memory is worth the model's attention."""
 
-VOICES = {
-    "plain": "",
-    "formal": "You write formally, without slang or emoji.",
-    "warm": "You write warmly and personally.",
-}
+Section = tuple[Claimed, ...]
+"""Lines that stand together, below their title where they have one."""
 
 
 class Words(NamedTuple):
-    """What stands before the model in one turn."""
+    """What stands before the model in one turn: nothing but claims of the register (`claims.py`)."""
 
-    stable: str
-    """What stays as it is from turn to turn, for the system prompt: who the agent is, and SOUL.md."""
-    now: str
+    background: tuple[Section, ...]
+    """What stays as it is from turn to turn: who the agent is, and SOUL.md."""
+    beside: tuple[Section, ...]
     """What belongs to this message: guidance, lessons, memories."""
-    reminder: str
-    """What a model keeps to best beside the message itself; empty in most turns. It goes behind the message, within the
-    same user message, so that a provider's cache of what stands before is not touched."""
+    behind_it: Section
+    """What a model keeps to best beside the message itself; empty in most turns."""
     shown: frozenset[int]
     """Ids of the memories that stand in the instructions."""
-    untold: bool = False
-    """Whether it is said that the user has not told this."""
+
+    @property
+    def stable(self) -> str:
+        """What stays the same, for the system prompt."""
+        return _joined(self.background)
+
+    @property
+    def now(self) -> str:
+        """What belongs to this message."""
+        return _joined(self.beside)
+
+    @property
+    def reminder(self) -> str:
+        """What goes behind the message, within the same user message, so that a provider's cache of what stands before
+        is not touched."""
+        return _joined((self.behind_it,))
+
+    @property
+    def claims(self) -> frozenset[str]:
+        """All that is claimed before the model."""
+        sections = (*self.background, *self.beside, self.behind_it)
+        return frozenset(claim for section in sections for said in section for claim in said.claims)
+
+    @property
+    def untold(self) -> bool:
+        """Whether it is said that the user has not told this."""
+        return "untold" in self.claims
 
     @property
     def instructions(self) -> str:
         """Both parts for the system prompt, the stable one first."""
-        return "\n\n".join(filter(None, (self.stable, self.now)))
+        return _joined((*self.background, *self.beside))
 
     @property
     def behind(self) -> str:
         """What belongs to this message, all of it, to be put behind it: nothing before it changes."""
         return "\n\n".join(filter(None, (self.now, f"({self.reminder})" if self.reminder else "")))
+
+
+def _joined(sections: Iterable[Section]) -> str:
+    return "\n\n".join("\n".join(said.text for said in section) for section in sections if section)
 
 
 def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may stand in it
@@ -62,11 +85,12 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     language: str = "en",
     guidelines: str = "",
     guidance: Iterable[str] = (),
-    lessons: Iterable[str] = (),
+    lessons: Iterable[Claimed] = (),
     wishes: Sequence[str] = (),
-    mend: str = "",
+    mend: Claimed | None = None,
+    claims: frozenset[str] = DEFAULT,
 ) -> Words:
-    """What one turn is told, in K4's order; each sentence stands in `words.json` and was chosen by its effect.
+    """What one turn is told, in K4's order; each sentence is a claim, and was chosen by its effect.
 
     Args:
         identity: who the agent is.
@@ -76,39 +100,54 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
-        lessons: advice whose trigger the message holds.
+        lessons: advice whose trigger the message holds, wishes and insights among it.
         wishes: what the user wants of every answer, in their own words.
         mend: what fell short in the turn before, in one sentence.
+        claims: those that may be made.
     """
-    known = memories(recalled, language)
-    first = [(one.memory.id, dated(one, language)) for one in limits]
-    known = [*first, *(line for line in known if line not in first)]
-    own = _sentences().get(language, _sentences()["en"])
-    not_told = own["untold"] if untold and len(known) == len(first) else ""
-    stable = [persona(identity), _section("## Behavioral Guidelines", [guidelines] if guidelines else [])]
-    now = [
-        _section("On this topic:", [f"- {text}" for text in guidance]),
-        _section("Lessons:", [f"- {text}" for text in lessons]),
-        _section(own["memories"], [line for _, line in known]),
-    ]
-    reminder = "\n".join(filter(None, [not_told, mend, _wished(wishes, own)]))
+    first = [(one.memory.id, Claimed(dated(one, language, claims).text, ("limit",))) for one in limits]
+    first = [(number, said) for number, said in first if claims.issuperset(said.claims)]
+    limited = {number for number, _ in first}
+    known = memories(recalled, language, claims) if "memory" in claims else []
+    known = [*first, *((number, said) for number, said in known if number not in limited)]
+    not_told = [say("untold", "", language)] if untold and len(known) == len(first) else []
+    wished = [quote("wish", text) for text in (template("wish", "", language), *(f"- {wish}" for wish in wishes))]
+
+    def may(said: Iterable[Claimed]) -> Section:
+        return tuple(one for one in said if claims.issuperset(one.claims))
+
+    background = (
+        may(persona(identity)),
+        _titled(template("guideline"), may([quote("guideline", guidelines)] if guidelines else [])),
+    )
+    beside = (
+        _titled(template("identity", "topic"), may(quote("identity", f"- {text}") for text in guidance)),
+        _titled(template("lesson"), may(Claimed(f"- {one.text}", one.claims) for one in lessons)),
+        _titled(template("memory", "memories", language), tuple(said for _, said in known)),
+    )
+    behind = may([*not_told, *([mend] if mend else []), *(wished if wishes else [])])
     shown = frozenset(number for number, _ in known)
-    return Words("\n\n".join(filter(None, stable)), "\n\n".join(filter(None, now)), reminder, shown, bool(not_told))
+    return Words(tuple(filter(None, background)), tuple(filter(None, beside)), behind, shown)
 
 
-def _wished(wishes: Sequence[str], own: Mapping[str, str]) -> str:
-    return "\n".join([own["wishes"], *(f"- {wish}" for wish in wishes)]) if wishes else ""
+def _titled(title: str, lines: Section) -> Section:
+    return (Claimed(title, lines[0].claims), *lines) if lines else ()
 
 
-def persona(identity: Identity) -> str:
-    """The one or two sentences that say who the agent is; nothing where nobody has said it."""
+def persona(identity: Identity) -> Section:
+    """Who the agent is, in a sentence or two; nothing where nobody has said it."""
     who = ", ".join(filter(None, (identity.name.strip(), identity.about.strip().rstrip("."))))
-    return " ".join(filter(None, (f"You are {who}." if who else "", VOICES[identity.voice])))
+    own = [say("identity", "persona", who=who)] if who else []
+    voice = [say("identity", identity.voice)] if identity.voice != "plain" else []
+    text = " ".join(said.text for said in (*own, *voice))
+    return (quote("identity", text),) if text else ()
 
 
-def memories(recalled: Sequence[Recalled], language: str = "en") -> list[tuple[int, str]]:
+def memories(
+    recalled: Sequence[Recalled], language: str = "en", claims: frozenset[str] = DEFAULT
+) -> list[tuple[int, Claimed]]:
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
-    lines: list[tuple[int, str]] = []
+    lines: list[tuple[int, Claimed]] = []
     room = MEMORIES_CHARS
     telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
     answered = any(one.bearing == "answers" for one in telling)
@@ -118,28 +157,37 @@ def memories(recalled: Sequence[Recalled], language: str = "en") -> list[tuple[i
             continue
         if unread and len(lines) == BEARING_LINES:
             break
-        line = dated(one, language)
-        if len(line) <= room:
+        line = dated(one, language, claims)
+        if len(line.text) <= room:
             lines.append((one.memory.id, line))
-            room -= len(line)
+            room -= len(line.text)
     return lines
 
 
-def dated(one: Recalled, language: str = "en") -> str:
+def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT) -> Claimed:
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
     Where the user's own words ended another line it says since when, and what held until then; where they ended this
     one, since when it holds no longer (`memory/ending.py`).
     """
-    said = day(one.memory.said_at)
-    if one.until is not None:
-        said = f"{said}; no longer since {day(one.until)}"
-    elif one.before:
-        said = f"since {said}; until then: {one.before.rstrip('.')}"
-    if (meant := relative_times.dated(one.memory.line, one.memory.said_at.date(), language)) is not None:
-        said = f"{said}; {meant.said}: {meant.when}"
-    return f"- {who(one)}{one.memory.line} ({said})"
+    told, dates = ["memory"], day(one.memory.said_at)
+    if "memory.over" in claims and (one.until is not None or one.before):
+        told.append("memory.over")
+        dates = (
+            template("memory.over", "over").format(said=dates, until=day(one.until))
+            if one.until is not None
+            else template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
+        )
+    meant = relative_times.dated(one.memory.line, one.memory.said_at.date(), language)
+    if meant is not None and "memory.when" in claims:
+        told.append("memory.when")
+        dates = template("memory.when").format(dates=dates, said=meant.said, when=meant.when)
+    line, own = one.memory.line, who(one)
+    if own:
+        told.append("memory.speaker")
+        line = template("memory.speaker", own).format(speaker=one.memory.speaker, line=line)
+    return Claimed(template("memory", "line").format(line=line, dates=dates), tuple(told))
 
 
 def bears(one: Recalled) -> bool:
@@ -171,20 +219,11 @@ def asked_for(one: Recalled) -> bool:
 
 
 def who(one: Recalled) -> str:
-    """Who said a memory, before its text; nothing for the user, whose facts these are."""
+    """Which words say who said a memory; empty for the user, whose facts these are."""
     match one.memory.provenance, one.memory.speaker:
         case "user", "user":
             return ""
         case "assistant", _:
-            return "You said: "
-        case _, speaker:
-            return f"{speaker} said: "
-
-
-def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([title, *lines]) if lines else ""
-
-
-@cache
-def _sentences() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.turn") / "words.json").read_text("utf-8"))
+            return "you"
+        case _:
+            return "speaker"

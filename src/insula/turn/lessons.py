@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from insula.claims import Claimed, quote
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
 from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish
@@ -118,9 +119,9 @@ def _is_withheld(one: Advice, session: int, share: float) -> bool:
     return int(sha256(f"{session} {one.key}".encode()).hexdigest()[:8], 16) < share * _STEPS
 
 
-def told(used: Iterable[Used]) -> list[str]:
+def told(used: Iterable[Used]) -> list[Claimed]:
     """What the model is told."""
-    return [one.text for one in used if one.arm == SHOWN]
+    return [quote("lesson", one.text) for one in used if one.arm == SHOWN]
 
 
 def record(used: Iterable[Used]) -> list[Arm]:

@@ -4,17 +4,15 @@ Whether it was mended is recorded with whether the model was told, and a share i
 what the sentence is worth can be seen from the ledger alone (law 7).
 """
 
-import json
 from collections.abc import Mapping
-from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any, NamedTuple
 
+from insula.claims import DEFAULT, Claimed, say
 from insula.guidance import SHOWN, WITHHELD
 from insula.redaction import redact
 from insula.screening import screen
-from insula.text.analysis import LANGUAGES, analyse, content_words
+from insula.text.analysis import analyse, content_words
 from insula.text.compliance import broken
 from insula.text.constraints import constraints
 from insula.text.coverage import Reply
@@ -60,8 +58,8 @@ class Mend(NamedTuple):
 
     shortfall: Shortfall
     arm: str
-    text: str
-    """The sentence; empty where it is withheld."""
+    said: Claimed | None
+    """The sentence; None where it is withheld."""
 
 
 def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall | None:
@@ -95,7 +93,9 @@ def from_record(data: Mapping[str, Any]) -> Shortfall | None:
     return Shortfall(str(held["flag"]), str(held.get("about", ""))) if held and held.get("flag") in _SENTENCES else None
 
 
-def mend(before: Shortfall | None, language: str, session: int, share: float) -> Mend | None:
+def mend(
+    before: Shortfall | None, language: str, session: int, share: float, claims: frozenset[str] = DEFAULT
+) -> Mend | None:
     """What the next turn is told; None where nothing fell short, or where what did may not be told.
 
     Args:
@@ -103,20 +103,23 @@ def mend(before: Shortfall | None, language: str, session: int, share: float) ->
         language: of the message.
         session: its id; the lot falls on the session and the shortfall together, and comes out the same each time.
         share: of such sentences that are withheld.
+        claims: those that may be made.
     """
-    if before is None or (text := sentence(before, language)) is None:
+    if before is None or (said := sentence(before, language, claims)) is None:
         return None
     arm = WITHHELD if _is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
-    return Mend(before, arm, text if arm == SHOWN else "")
+    return Mend(before, arm, said if arm == SHOWN else None)
 
 
-def sentence(before: Shortfall, language: str) -> str | None:
-    """The sentence for the model, in the user's language; None where what it would quote reads like an order."""
+def sentence(before: Shortfall, language: str, claims: frozenset[str] = DEFAULT) -> Claimed | None:
+    """The sentence for the model, in the user's language; None where it may not be said, or would quote an order."""
     what = screen(before.about, WHAT_CHARS)
     if what.reasons or (not what.text and before.flag not in _NAMELESS):
         return None
-    template = _sentences()[language if language in LANGUAGES else "en"][_SENTENCES[before.flag]]
-    return template.format(what=what.text)[:CHARS]
+    if (claim := f"mend.{_SENTENCES[before.flag]}") not in claims:
+        return None
+    said = say(claim, "", language, what=what.text)
+    return Claimed(said.text[:CHARS], said.claims)
 
 
 def _is_withheld(key: str, share: float) -> bool:
@@ -141,8 +144,3 @@ def is_mended(before: Shortfall, response: str, assessment: Assessment) -> bool:
 def record(told: Mend, mended: bool) -> Mended:
     """What the ledger holds of it, without a word of what it was: evidence for what the sentence is worth."""
     return {"flag": told.shortfall.flag, "arm": told.arm, "mended": mended}
-
-
-@cache
-def _sentences() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.turn") / "mending.json").read_text("utf-8"))

@@ -3,9 +3,10 @@
 What memory had to do with an answer beyond that has a kind, for those who ask why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
+from insula.claims import DEFAULT, Claimed, say
 from insula.text.relative_times import day
 from insula.turn.source import Source
 from insula.types import Assessment, Confidence, Flag
@@ -27,45 +28,8 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-WORDS: Mapping[Kind, str] = {
-    "used": "remembered, and used",
-    "unused": "remembered, but the answer does not use it",
-    "mistaken": "remembered, but the answer takes somebody else's for it",
-    "partly": "partly remembered",
-    "held": "remembered; whether the answer uses it could not be told",
-    "general": "nothing stored on this: answered from general knowledge",
-    "world": "a question of the world, and not of what you told",
-    "nothing": "nothing stored on this",
-    "modest": "nothing stored on this, and the answer says so",
-    "claims": "nothing stored on this, and the answer claims to know you",
-    "beyond": "partly remembered, and the answer says what the stored line does not",
-    "talk": "nothing was asked",
-    "unchecked": "the answer was not checked",
-}
-
-FAULTS: Mapping[Flag, str] = {
-    "empty": "it is empty",
-    "off_topic": "whether it answers what was asked could not be told",
-    "incomplete": "something is left unanswered",
-    "constraint": "it does not keep to what was asked for",
-    "declined": "it declines",
-    "leak": "words of the prompt stand in it",
-    "echo": "it only says the question again",
-    "wrong_language": "it is in another language than it should be",
-    "forbidden_pattern": "it says something that the agent's identity forbids",
-    "off_tone": "its tone is not the agent's",
-    "too_short": "it is too short for what was asked",
-    "too_long": "it is longer than was asked for",
-    "repetition": "it repeats itself or an earlier answer",
-    "unsure": "the model itself was unsure of its words",
-}
-"""What is said of the answer beside what memory had to do with it."""
-
 Tone = Literal["sure", "good", "doubt", "poor"]
 NAMED_CHARS = 80
-SOURCE = "From what you told me on {day}: “{line}”"
-OTHERWISE = "You told me otherwise on {day}: “{line}”"
-SAVED = "Saved: “{words}”"
 
 
 class Verdict(NamedTuple):
@@ -73,11 +37,16 @@ class Verdict(NamedTuple):
 
     kind: Kind
     """What memory had to do with the answer, for the ledger and for who asks why."""
-    text: str
-    """What stands under the answer, a line for each thing; mostly empty."""
+    said: tuple[Claimed, ...]
+    """What stands under the answer, a line for each thing; mostly nothing."""
     tone: Tone
     line: str = ""
     """The remembered line that it quotes."""
+
+    @property
+    def text(self) -> str:
+        """What stands under the answer."""
+        return "\n".join(one.text for one in self.said)
 
 
 def verdict(
@@ -88,6 +57,7 @@ def verdict(
     *,
     asked: bool,
     personal: bool = True,
+    claims: frozenset[str] = DEFAULT,
 ) -> Verdict:
     """The verdict of a turn.
 
@@ -98,18 +68,29 @@ def verdict(
         saved: what the message wants of all answers to come, in the user's words.
         asked: whether the message asks anything.
         personal: whether it asks for what only its user can have told.
+        claims: those that may be made.
     """
     kind = _kind(confidence, assessment, source, asked=asked, personal=personal)
-    said = [_quoted(source)] if source else []
-    said += [SAVED.format(words=_short(words)) for words in saved]
-    tone: Tone = "sure" if source is None else "good" if source.holds else "doubt"
-    return Verdict(kind, "\n".join(said), tone, source.memory.memory.line if source else "")
+    told = source if source is not None and _claim(source) in claims else None
+    said = [_quoted(told)] if told else []
+    if "saved" in claims:
+        said += [say("saved", words=_short(words)) for words in saved]
+    tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
+    return Verdict(kind, tuple(said), tone, told.memory.memory.line if told else "")
 
 
-def _quoted(source: Source) -> str:
+def why(kind: Kind) -> Claimed:
+    """What memory had to do with an answer, for who asks why."""
+    return say("why.memory", f"kind.{kind}")
+
+
+def _claim(source: Source) -> str:
+    return "source" if source.holds else "otherwise"
+
+
+def _quoted(source: Source) -> Claimed:
     memory = source.memory.memory
-    words = SOURCE if source.holds else OTHERWISE
-    return words.format(day=day(memory.said_at), line=_short(memory.line))
+    return say(_claim(source), day=day(memory.said_at), line=_short(memory.line))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})

@@ -24,7 +24,7 @@ from insula.server.api import answers
 from insula.server.api.answers import Word
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
-from insula.server.page import all_nights, guidelines, learned, memories, yours
+from insula.server.page import all_nights, guidelines, learned, memories, says, yours
 from insula.server.page.lookback import Lookback
 from insula.server.page.rendering import address, page
 from insula.server.page.views import times, turns, worth
@@ -47,7 +47,7 @@ SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
 """Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for one in (guidelines.router, learned.router, memories.router, all_nights.router, yours.router):
+for one in (guidelines.router, learned.router, memories.router, all_nights.router, says.router, yours.router):
     router.include_router(one)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]

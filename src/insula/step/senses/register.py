@@ -12,6 +12,10 @@ FEWEST = 20
 """Texts below which nothing is claimed of a sense."""
 USEFUL, FALSE = 0.7, 0.1
 """Shares of useful texts from which, and of false ones up to which, a sense speaks."""
+CALLS = 13_533
+"""Those of the sessions that the figures are from, ..."""
+COMMAND = "docs/coding-agents.md"
+"""... and where it stands how they were found."""
 
 
 class Measured(Value):

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from insula.claims import keys, say
 from insula.sleep.telling import STATES
-from insula.turn.verdict import FAULTS, WORDS
+from insula.turn.verdict import KINDS, why
 from insula.types import (
     ADAPTATION,
     CONFIDENCE_LOW,
@@ -22,15 +23,6 @@ __all__ = ["STATES"]  # how a lesson stands: the pages say it as the night does
 
 Tone = Literal["sure", "good", "doubt", "poor"]
 
-FLAGS: Mapping[str, str] = {
-    **FAULTS,
-    "off_topic": "whether it addresses the question could not be told, or it does not",
-    "incomplete": "a part of the question is left unanswered, or it breaks off",
-    "declined": "it declines, though it need not",
-    "ignored_memory": "it does not use what was remembered",
-    "other_person": "it takes what was said of somebody else",
-    "unsupported": "it claims to know something about you that nobody told it",
-}
 PARTS = {
     "responsiveness": "addresses the question",
     "completeness": "answers all of it",
@@ -82,12 +74,13 @@ def author(name: str) -> str:
 
 def flag(name: str) -> str:
     """A flag of the self-monitor."""
-    return FLAGS.get(name, name.replace("_", " "))
+    known = f"flag.{name}" in keys("why.fault")
+    return say("why.fault", f"flag.{name}").text if known else name.replace("_", " ")
 
 
 def came_to(kind: str) -> str:
     """A verdict of which the ledger kept the kind alone."""
-    return next((text for name, text in WORDS.items() if name == kind), kind.replace("_", " "))
+    return next((why(each).text for each in KINDS if each == kind), kind.replace("_", " "))
 
 
 def signal(kind: str) -> str:
@@ -111,7 +104,10 @@ def told(kind: str, reason: str, data: Mapping[str, Any]) -> str:
 def poor(reason: str) -> str:
     """Why an answer counted as poor, with what it lacked in words; the ledger names it by its flags."""
     scored, _, flags = reason.partition(": ")
-    return "; ".join((scored, *map(flag, flags.split(", ")))) if flags else scored
+    if not flags:
+        return scored
+    said = "; ".join(map(flag, flags.split(", ")))
+    return say("why.noticed", "noticed.poor", score=scored.rpartition(" ")[2], flags=said).text
 
 
 def _share(name: str, part: Mapping[str, Any]) -> str:

@@ -1,0 +1,320 @@
+"""The register of claims: all that Insula states of its user, memory, a reply, a call or guidance (law 3).
+
+An entry says what is asserted, where it stands, whose words those are, and what was measured of it on ordinary life.
+What leaves towards a model or a person is a `Claimed`, which names the entries that it rests on: without one there is
+none, and the words come from where the entry points. A claim is made by default where it is right in 95 of 100 cases
+and wrong in one of 1,000 ordinary messages at most, or where its entry says why it is made all the same; else it is
+off until a person names it in the setting `claims`. Labels, numbers and errors are none.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from insula.errors import InputError
+from insula.step.senses import ending, register
+
+Place = Literal["request", "reply", "why", "night", "call"]
+"""Before a model; under or within a reply; where a person asks why, at the terminal or on the page; what a night says;
+beside a call of a coding agent."""
+
+PRECISION = 0.95
+MOST_WRONG = 1.0
+"""Wrong claims per 1,000 ordinary messages up to which one is made by default."""
+FEWEST = 20
+"""Judged cases below which nothing is concluded, as for the senses."""
+SENSE = "sense."
+PER = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was measured of a claim on ordinary life, and how."""
+
+    per_1000: float | None = None
+    """How often it is made in 1,000 ordinary messages or calls."""
+    wrong_per_1000: float | None = None
+    """How often wrongly, in the same."""
+    right: int = 0
+    of: int = 0
+    """Cases in which it was made and could be judged, needed or not."""
+    command: str = ""
+    day: str = ""
+
+    @property
+    def earned(self) -> bool:
+        """Whether the figures alone let it be made."""
+        enough = self.of >= FEWEST and self.right >= PRECISION * self.of
+        return enough and self.wrong_per_1000 is not None and self.wrong_per_1000 <= MOST_WRONG
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One kind of statement."""
+
+    id: str
+    asserts: str
+    """What it says, in a plain sentence."""
+    place: Place
+    words: str
+    """The file that its words stand in, within the package, and of a data file their keys, by language."""
+    kept: str = ""
+    """Why it is made though its figures are missing, or below the bar."""
+    measured: Measured | None = None
+    counted: bool = True
+    """Whether the record of a turn names it."""
+
+    @property
+    def on(self) -> bool:
+        """Whether it is made by default."""
+        return bool(self.kept) or (self.measured is not None and self.measured.earned)
+
+    @property
+    def file(self) -> str:
+        """Where its words stand."""
+        return self.words.partition(" ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A text for a model or a person, and the claims that it makes; made by `say` and `quote`."""
+
+    text: str
+    claims: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.claims or not REGISTER.keys() >= set(self.claims):
+            raise LookupError(f"The text {self.text!r} makes no claim of the register; give it an entry in claims.py.")
+
+
+def say(claim: str, key: str = "", language: str = "en", /, **values: object) -> Claimed:
+    """A claim in its own words, in a language or else in English.
+
+    Args:
+        claim: its id.
+        key: which of its words, where it has several.
+        language: an ISO 639-1 code.
+        values: what stands in the places of its words.
+
+    Raises:
+        LookupError: there is no such claim, or it has no such words.
+    """
+    return Claimed(template(claim, key, language).format(**values), (claim,))
+
+
+def quote(claim: str, text: str) -> Claimed:
+    """A claim in the words of the user, of the host, or of what was learned."""
+    return Claimed(text, (claim,))
+
+
+def template(claim: str, key: str = "", language: str = "en") -> str:
+    """The words of a claim, with the places for what they name.
+
+    Raises:
+        LookupError: there is no such claim, or it has no such words.
+    """
+    known = keys(claim)
+    if (wanted := key or next(iter(known), "")) not in known:
+        raise LookupError(f"The claim {claim!r} has no words {key!r}; it has {', '.join(known) or 'none in data'}.")
+    data = _data(REGISTER[claim].file)
+    return data.get(language, data["en"]).get(wanted) or data["en"][wanted]
+
+
+@cache
+def keys(claim: str) -> tuple[str, ...]:
+    """The keys of a claim's words in its data file; none where its words stand in code."""
+    entry = REGISTER[claim]
+    _, *named = entry.words.split(" ")
+    return tuple(key for name in named for key in _data(entry.file)["en"] if fnmatchcase(key, name))
+
+
+def templates(claim: str) -> Mapping[str, Sequence[str]]:
+    """All words of a claim by language; empty where they stand in code."""
+    known = keys(claim)
+    return {
+        language: [words[key] for key in known if key in words]
+        for language, words in (_data(REGISTER[claim].file) if known else {}).items()
+    }
+
+
+def switched(by_hand: Iterable[str]) -> frozenset[str]:
+    """The claims that are made where a person has named some beside those that are made by default.
+
+    Raises:
+        InputError: there is no such claim, or it is a sense, which has a switch of its own.
+    """
+    named = frozenset(by_hand)
+    for name in sorted(named):
+        if name.startswith(SENSE) and name in REGISTER:
+            raise InputError(f"The claim {name!r} is a sense of coding agents: insula on {name.removeprefix(SENSE)}.")
+        if name not in REGISTER:
+            raise InputError(f"There is no claim {str(name)[:40]!r}; insula status lists them.")
+    return DEFAULT | named
+
+
+@cache
+def _data(file: str) -> dict[str, dict[str, str]]:
+    return json.loads((files("insula") / file).read_text("utf-8"))
+
+
+# --- the register --------------------------------------------------------------------------------------------------
+
+_BELOW = "below the bar: without it nothing is remembered; the line stands in the user's own words, with its date"
+_BELOW_UNTOLD = "below the bar: nothing else tells a model that it was not told"
+_BELOW_SAVED = "below the bar: without it a preference that was misheard would stand and not be seen"
+_BELOW_LIMIT = "below the bar: missing an allergy costs more than naming it in vain"
+_BELOW_WISH = "below the bar: it repeats what its user wrote; what is misheard is seen and undone"
+_WORDS = "both sides stand in the user's own words"
+_QUOTED = "it quotes the line, and who reads can check it"
+_STRICT = "it quotes a demand that can be checked exactly"
+_READ = "right in each of the nine real cases that were read"
+_COMPARED = "compared with itself withheld (insula worth)"
+_GUIDED = "the only answers of a model that knows nothing of the world"
+_ASKED = "said to who asks why alone"
+_NEWS = "said of what a night itself did; what it learned can be undone"
+
+_MADE = (
+    # Before a model.
+    Claim(id="memory", place="request", words="turn/words.json memories line",
+          asserts="What the user once said has to do with this message.", kept=_BELOW),
+    Claim(id="memory.speaker", place="request", words="turn/words.json you speaker",
+          asserts="Somebody else than the user said the line.", kept="it names who said it on record"),
+    Claim(id="memory.over", place="request", words="turn/words.json over until",
+          asserts="What a line says holds no longer, since the user said so.", kept=_WORDS),
+    Claim(id="memory.when", place="request", words="turn/words.json when",
+          asserts="Which day “last week” was, counted from the day it was said.", kept="it is arithmetic"),
+    Claim(id="memory.none", place="request", words="turn/words.json nothing",
+          asserts="Memory holds nothing on what a client looked up.", counted=False,
+          kept="the answer to a search that found nothing"),
+    Claim(id="limit", place="request", words="turn/words.json memories line",
+          asserts="An allergy, an intolerance or a diet that was told limits what may be offered.", kept=_BELOW_LIMIT),
+    Claim(id="untold", place="request", words="turn/words.json untold",
+          asserts="The user has not told what the message asks for.", kept=_BELOW_UNTOLD),
+    Claim(id="wish", place="request", words="turn/words.json wishes",
+          asserts="The user wants this of every answer.", kept=_BELOW_WISH),
+    Claim(id="lesson", place="request", words="turn/words.json lessons",
+          asserts="What sessions taught applies to this message.", kept=_COMPARED),
+    Claim(id="insight", place="request", words="turn/words.json insight",
+          asserts="What a night understood applies to this message.", kept=_COMPARED),
+    Claim(id="guideline", place="request", words="turn/words.json guidelines",
+          asserts="SOUL.md: how the agent should be.", kept="each line can be undone"),
+    Claim(id="identity", place="request", words="turn/words.json persona formal warm topic",
+          asserts="Who the agent is, and what its host wrote on a topic.", kept="the host's own words"),
+    *(
+        Claim(id=f"mend.{key}", place="request", words=f"turn/mending.json {key}", asserts=f"The last answer {what}.",
+              kept=kept)
+        for key, what, kept in (
+            ("memory", "passed over what it had been told", ""),
+            ("constraint", "did not keep to what was asked for", _STRICT),
+            ("incomplete", "left a question unanswered", ""),
+            ("unsupported", "claimed something of the user that nobody told", _COMPARED),
+            ("wrong_language", "was in the wrong language", _READ),
+            ("impasse", "and the one before fell short on the same matter", _COMPARED),
+            ("unsolved", "came to no solution", "a method said so itself"),
+        )
+    ),
+    # Under and within a reply.
+    Claim(id="source", place="reply", words="turn/verdict.json source",
+          asserts="The answer says what this remembered line says.", kept=_QUOTED),
+    Claim(id="otherwise", place="reply", words="turn/verdict.json otherwise",
+          asserts="The answer says something else than this remembered line.",
+          kept=_QUOTED),
+    Claim(id="saved", place="reply", words="turn/verdict.json saved",
+          asserts="The message states a preference for all answers, which was saved.", kept=_BELOW_SAVED),
+    Claim(id="doubt", place="reply", words="text/hedges.json plain formal warm",
+          asserts="The answer as a whole is doubtful."),
+    Claim(id="doubt.missing", place="reply", words="text/hedges.json missing",
+          asserts="The answer leaves a question unanswered."),
+    Claim(id="doubt.untold", place="reply", words="text/hedges.json untold",
+          asserts="The answer claims something of the user that nobody told."),
+    Claim(id="doubt.told", place="reply", words="text/hedges.json told",
+          asserts="The answer does not use what the user once told."),
+    *(
+        Claim(id=f"guided.{key}", place="reply", words=f"agent/guided.json {key}", asserts=what, kept=_GUIDED,
+              counted=False)
+        for key, what in (
+            ("noted", "The embedded model noted what was said."),
+            ("told", "The user told the embedded model this."),
+            ("untold", "The user has not told the embedded model what they ask for."),
+            ("uncertain", "The embedded model does not know for certain."),
+        )
+    ),
+    # To who asks why.
+    Claim(id="why.memory", place="why", words="turn/verdict.json kind.*",
+          asserts="What memory had to do with an answer.", kept=_ASKED),
+    Claim(id="why.fault", place="why", words="turn/verdict.json flag.*",
+          asserts="What an answer lacks or does wrong.", kept=_ASKED),
+    Claim(id="why.sure", place="why", words="turn/verdict.json reason.*",
+          asserts="Why memory was that sure before the answer.", kept=_ASKED),
+    Claim(id="why.noticed", place="why", words="turn/verdict.json noticed.*",
+          asserts="That an answer scored low, or that the agent is stuck.", kept=_ASKED),
+    Claim(id="why.guidance", place="why", words="guidance.py",
+          asserts="Whether a lesson or rule helps, by what was told against what was withheld.",
+          kept="its interval holds however often somebody looks"),
+    Claim(id="why.replay", place="why", words="replay/telling.py",
+          asserts="Where a coding agent was stuck in a past session, and what that cost.", kept=_ASKED),
+    # What a night says.
+    *(
+        Claim(id=f"night.{phase}", place="night", words="sleep/telling.py", asserts=what, kept=_NEWS)
+        for phase, what in (
+            ("summaries", "What a conversation was about."),
+            ("consolidation", "Which memories were let go."),
+            ("statements", "How many lines can be understood now."),
+            ("mistakes", "Which lessons and wishes were learned from what the user said."),
+            ("wishes", "Which wish says the same as another, or took its place."),
+            ("reflection", "What was understood of past conversations."),
+            ("lessons", "Which lesson is told no more."),
+            ("soul", "Which guidelines changed."),
+            ("file", "That SOUL.md is written."),
+            ("calibration", "For how many answers what memory said held."),
+            ("trends", "Answers get better, or worse."),
+        )
+    ),
+    # Beside a call.
+    Claim(id="rules", place="call", words="step/digest.py",
+          asserts="What earlier sessions taught, and what the user asked for again.",
+          kept="the user's own words, and rules compared with themselves withheld (insula worth)"),
+)  # fmt: skip
+
+
+def _measured() -> dict[str, Measured]:
+    held: dict[str, dict[str, Any]] = json.loads((files("insula") / "claims.json").read_text("utf-8"))
+    return {name: Measured(**one) for name, one in held.items()}
+
+
+def _of_senses() -> Iterable[Claim]:
+    """The senses of coding agents, as their own register has them (P12)."""
+    rows = {name: row for row in register.MEASURED for name in row.senses}
+    for name in sorted(ending.EVERY):
+        row = rows.get(name)
+        judged = row is not None and row.texts > 0
+        yield Claim(
+            id=f"{SENSE}{name}",
+            place="call",
+            words=f"step/senses/{name}.py",
+            asserts=f"{ending.ALL[name].LABEL[:1].upper()}{ending.ALL[name].LABEL[1:]}.",
+            kept=(row.kept or "right often enough (P12)") if row is not None and row.speaks else "",
+            measured=_of_row(row) if row is not None and judged else None,
+        )
+
+
+def _of_row(row: register.Measured) -> Measured:
+    per = PER / register.CALLS
+    made, wrong = round(per * row.texts, 2), round(per * row.false, 2)
+    return Measured(per_1000=made, wrong_per_1000=wrong, right=row.useful, of=row.texts, command=register.COMMAND)
+
+
+def _register() -> dict[str, Claim]:
+    found = _measured()
+    made = [replace(one, measured=found.get(one.id)) for one in _MADE]
+    return {one.id: one for one in (*made, *_of_senses())}
+
+
+REGISTER: Mapping[str, Claim] = _register()
+"""By id."""
+DEFAULT = frozenset(one.id for one in REGISTER.values() if one.on)
+"""The claims that are made where nobody has switched any."""

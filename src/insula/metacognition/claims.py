@@ -1,0 +1,41 @@
+"""How often each claim of the register was made to a user, as the ledger has it; no text is read."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from insula.claims import REGISTER
+from insula.memory.rows import Noticed
+from insula.types import JUDGED, TURN
+from insula.value import is_list
+
+
+class Made(NamedTuple):
+    """How often a claim was made."""
+
+    made: int
+    of: int
+    """Messages or calls in which it could have been."""
+    wrong: int
+    """Of those, how many the user called wrong: the answer that it stood beside, or the note itself."""
+
+
+KINDS = (TURN, JUDGED)
+"""The signals that are counted."""
+OF_TURNS = tuple(name for name, claim in REGISTER.items() if claim.counted and claim.place in {"request", "reply"})
+"""The claims that a turn makes by itself; all others are made to who asks."""
+
+
+def count_claims(noticed: Sequence[Noticed]) -> Mapping[str, Made]:
+    """How often each claim of a turn was made, of the turns whose record says so; empty where none does.
+
+    Args:
+        noticed: the signals of `KINDS`.
+    """
+    wrong_turns = {
+        (one.session_id, one.turn) for one in noticed if one.kind == JUDGED and one.data.get("right") is False
+    }
+    turns = [(one, found) for one in noticed if one.kind == TURN and is_list(found := one.data.get("claims"))]
+    made = Counter(name for _, found in turns for name in found)
+    wrong = Counter(name for one, found in turns if (one.session_id, one.turn) in wrong_turns for name in found)
+    return {name: Made(made[name], len(turns), wrong[name]) for name in OF_TURNS} if turns else {}

@@ -1,0 +1,23 @@
+"""The register of claims, as a page: what Insula says, how often to this person, and how often it is right."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from insula.hosts import places
+from insula.replay.claims import register_of
+from insula.server.page.rendering import page
+from insula.server.page.views import says as views
+from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.users import service_of
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/says")
+async def says(request: Request, who: Visitor) -> Response:
+    """Each claim with its figures; those of coding agents with the owner's own, where the machine has one owner."""
+    service = service_of(request)
+    mind = service.chat.metacognition
+    home = None if service.keys else str(places.home())
+    found = await register_of(mind.store, who.name, mind.claims, home)
+    return page("says.html", who.link, who=who, here="says", groups=views.grouped(found))

@@ -1,0 +1,78 @@
+"""The register of claims for a page, and for whoever else puts it into a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from insula.claims import Place
+from insula.replay.claims import Entry
+
+PLACES: Mapping[Place, str] = {
+    "request": "Before a model",
+    "reply": "In or under a reply",
+    "why": "To who asks why",
+    "night": "What a night says",
+    "call": "Beside a call of a coding agent",
+}
+NONE = "–"
+
+
+class Row(NamedTuple):
+    """A claim with its figures in words."""
+
+    id: str
+    asserts: str
+    yours: str
+    measured: str
+    right: str
+    on: bool
+    why: str
+
+
+class Group(NamedTuple):
+    """The claims of one place."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def counted(self) -> bool:
+        """Whether any of them has figures; what is said to who asks has none."""
+        return any({row.yours, row.measured, row.right} != {NONE} for row in self.rows)
+
+
+def grouped(entries: Sequence[Entry]) -> list[Group]:
+    """The register by where a claim stands."""
+    return [
+        Group(title, tuple(row(one) for one in entries if one.claim.place == place)) for place, title in PLACES.items()
+    ]
+
+
+def row(one: Entry) -> Row:
+    """A claim with its figures in words."""
+    return Row(one.claim.id, one.claim.asserts, yours(one), measured(one), right(one), one.on, one.claim.kept)
+
+
+def yours(one: Entry) -> str:
+    """How often it was made to the user per 1,000, of how many, and how often they called it wrong."""
+    if (rate := one.your_rate) is None or one.yours is None:
+        return NONE
+    wrong = f", {one.yours.wrong} wrong" if one.yours.wrong else ""
+    return f"{round(rate, 1):g} ({one.yours.made} of {one.yours.of}{wrong})"
+
+
+def measured(one: Entry) -> str:
+    """How often it is made in ordinary life per 1,000, and how often wrongly."""
+    found = one.claim.measured
+    if found is None or found.per_1000 is None:
+        return NONE
+    wrong = f", wrong {found.wrong_per_1000:g}" if found.wrong_per_1000 is not None else ""
+    return f"{found.per_1000:g}{wrong}"
+
+
+def right(one: Entry) -> str:
+    """In which share of judged cases it is right, with the interval."""
+    found = one.claim.measured
+    if (share := one.precision) is None or found is None:
+        return NONE
+    of, low, high = (round(100 * value) for value in share)
+    return f"{of} % [{low}, {high}] of {found.of}"
