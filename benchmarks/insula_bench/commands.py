@@ -375,12 +375,13 @@ def bench_life(
     half: Annotated[str, typer.Option(help="One half of the questions: dev or held.")] = "",
     show: Annotated[str, typer.Option(help="Show each case of the rows whose name holds this.")] = "",
     short: Annotated[bool, typer.Option("--short", help="The questions alone, without the lives.")] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="Print what each claim of the register is worth.")] = False,
     json: Json = False,
 ) -> None:
     """What Insula puts before the model, stores and says in ordinary life, and what it finds where it is needed."""
     from insula_bench.life import run
 
-    raise typer.Exit(run(data, language, half, show, short, json))
+    raise typer.Exit(run(data, language, half, show, short, claims, json))
 
 
 @app.command("heads")

@@ -9,7 +9,7 @@ costs. Real conversations are lived too, each as a session of its own, where a f
 import asyncio
 import json as jsonlib
 import lzma
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -19,18 +19,20 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from insula.claims import REGISTER, SENSE
 from insula.memory.embedding import use
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.stats import wilson
 from insula.testing import FrozenClock, memory_store
+from insula.types import TURN
 
 BEGIN = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 USER = "user"
 REPLY = "All right, here is what I think about that."
 """The reply to a message that no real one is known of."""
-REPLY_CHARS = 2_000
+REPLY_CHARS = 16_000
 TOLD_BEFORE = (0, 13, 60)
 """Facts that were told before a real conversation, as many as there are lives for."""
 PER = 1_000
@@ -65,6 +67,9 @@ class Lived(NamedTuple):
     hedged: bool
     verdict: str
     level: str
+    reply: str = ""
+    claims: frozenset[str] = frozenset()
+    """What was claimed before the model and under the reply, by the ids of the register."""
 
     @property
     def shown(self) -> bool:
@@ -115,10 +120,14 @@ class Measure(NamedTuple):
         }
 
 
-def run(data: str | None, language: str, half: str, show: str, short: bool, json: bool) -> int:
-    """Live all that is asked for, and print the tables."""
+def run(data: str | None, language: str, half: str, show: str, short: bool, claims: bool, json: bool) -> int:
+    """Live all that is asked for, and print the tables; of `claims` what each is worth, with all switched on."""
     chosen = [one for one in languages() if language in ("", one)]
-    lived = asyncio.run(live(chosen, half, Path(data) if data else None, short=short))
+    on = [name for name in REGISTER if claims and not name.startswith(SENSE)]
+    lived = asyncio.run(live(chosen, half, Path(data) if data else None, short=short, claims=on))
+    if claims:
+        print(jsonlib.dumps(of_claims(lived), indent=2))
+        return _show_claims(show, lived)
     found = [*silence(lived), *recall(lived)]
     if json:
         print(jsonlib.dumps({one.name: one.figures for one in found}, indent=2, ensure_ascii=False))
@@ -135,26 +144,28 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(one.name[:2] for one in _folder("questions").iterdir() if one.name.endswith(".jsonl")))
 
 
-async def live(chosen: Sequence[str], half: str, data: Path | None, *, short: bool = False) -> list[Lived]:
+async def live(
+    chosen: Sequence[str], half: str, data: Path | None, *, short: bool = False, claims: Sequence[str] = ()
+) -> list[Lived]:
     """What each message of the tables came to; of lives and real conversations where not `short`."""
     lived: list[Lived] = []
     for language in chosen:
-        lived += await ask_questions(language, half)
-        if not short:
+        lived += await ask_questions(language, half, claims)
+        if not (short or claims):
             for nights in (0, 3):
-                lived += await live_life(language, nights)
+                lived += await live_life(language, nights, claims)
     if not short:
         for fortnight in read_fortnights():
             if fortnight["languages"][0] in chosen:
-                lived += await live_fortnight(fortnight)
+                lived += await live_fortnight(fortnight, claims)
     if data is not None:
         for language in chosen:
             for told in TOLD_BEFORE:
-                lived += await live_conversations(data, language, told)
+                lived += await live_conversations(data, language, told, claims)
     return lived
 
 
-async def ask_questions(language: str, half: str) -> list[Lived]:
+async def ask_questions(language: str, half: str, claims: Sequence[str] = ()) -> list[Lived]:
     """The messages of a language's table.
 
     Questions and requests come in sessions of their own, after its person told their facts; statements and preferences
@@ -163,21 +174,21 @@ async def ask_questions(language: str, half: str) -> list[Lived]:
     rows = read("questions", language)
     facts = [row["text"] for row in rows if row["kind"] == "told"]
     wanted = [row for row in rows if row["kind"] != "told" and half in ("", row["half"])]
-    async with person(facts) as (mind, clock):
+    async with person(facts, claims) as (mind, clock):
         asks = [row for row in wanted if row["kind"] in {"world", "personal", "both", "shaped"}]
         lived = [await _say(mind, clock, row["id"], row, "questions", language) for row in asks]
     for row in wanted:
         if row not in asks:
-            async with person(()) as (mind, clock):
+            async with person((), claims) as (mind, clock):
                 lived.append(await _say(mind, clock, row["id"], row, "questions", language))
     return lived
 
 
-async def live_life(language: str, nights: int) -> list[Lived]:
+async def live_life(language: str, nights: int, claims: Sequence[str] = ()) -> list[Lived]:
     """A person's life of two hundred facts, in which nothing ends, and each of them asked for in two wordings."""
     rows = read("lives", language)
     lived: list[Lived] = []
-    async with person(()) as (mind, clock):
+    async with person((), claims) as (mind, clock):
         for row in rows:
             clock.advance(HOUR)
             async with mind.turn(USER, f"told {row['session']}", row["text"]) as turn:
@@ -193,10 +204,10 @@ async def live_life(language: str, nights: int) -> list[Lived]:
     return lived
 
 
-async def live_fortnight(fortnight: Row) -> list[Lived]:
+async def live_fortnight(fortnight: Row, claims: Sequence[str] = ()) -> list[Lived]:
     """Two weeks of somebody's talk, a night after each day, and what stands before the model on the day after."""
     language = fortnight["languages"][0]
-    async with person(()) as (mind, clock):
+    async with person((), claims) as (mind, clock):
         for day in fortnight["days"]:
             for number, session in enumerate(day["sessions"]):
                 for said in session["messages"]:
@@ -216,11 +227,11 @@ def read_fortnights() -> list[Row]:
     return [jsonlib.loads(line) for line in text.splitlines()]
 
 
-async def live_conversations(folder: Path, language: str, told: int) -> list[Lived]:
+async def live_conversations(folder: Path, language: str, told: int, claims: Sequence[str] = ()) -> list[Lived]:
     """The labelled conversations of a language, each a session, after so many facts of a life were told."""
     facts = [row["text"] for row in read("lives", language)[:told]]
     lived: list[Lived] = []
-    async with person(facts) as (mind, clock):
+    async with person(facts, claims) as (mind, clock):
         for conversation, labels in _labelled(folder, language):
             turns = conversation["turns"]
             for place, said in enumerate(turns):
@@ -233,6 +244,57 @@ async def live_conversations(folder: Path, language: str, told: int) -> list[Liv
                 if label is not None and not label.get("doubtful"):
                     lived.append(one)
     return lived
+
+
+ORDINARY = frozenset({"world", "statement", "no_statement", "preference", "no_preference", "ordinary"})
+"""Kinds of messages that make up a day: nine in ten need nothing."""
+
+
+def of_claims(lived: Sequence[Lived]) -> Row:
+    """What was measured of each claim that was made: how often on ordinary messages, and how often it was right.
+
+    Real conversations are of many people, and what one of them wishes stands before the others: they do not count for
+    that.
+    """
+    made = sorted(frozenset[str]().union(*(one.claims for one in lived)))
+    own = [one for one in lived if not one.table.startswith("real")]
+    return {name: _of_claim(name, own if name == "wish" else lived) for name in made}
+
+
+def _of_claim(name: str, lived: Sequence[Lived]) -> Row:
+    ordinary = [one for one in lived if one.kind in ORDINARY]
+    common = [one for one in ordinary if name in one.claims]
+    figures: Row = {"per_1000": _per(len(common), ordinary), "wrong_per_1000": None, "right": 0, "of": 0}
+    if (is_right := RIGHT.get(name)) is not None:
+        cases = [one for one in lived if name in one.claims]
+        right = sum(map(is_right, cases))
+        wrong = sum(not is_right(one) for one in common)
+        figures |= {"wrong_per_1000": _per(wrong, ordinary), "right": right, "of": len(cases)}
+    return figures
+
+
+def _per(count: int, among: Sequence[Lived]) -> float | None:
+    return round(PER * count / len(among), 1) if among else None
+
+
+def _is_needed(one: Lived) -> bool:
+    """Whether a line that stands before the model is what the message asks for, or what its answer must keep to."""
+    if one.table == "fortnight":
+        return one.kind != "ordinary" and one.is_right
+    return one.shown or bool(_needed(one) & set(one.lines))
+
+
+def _is_untold(one: Lived) -> bool:
+    never = one.table == "fortnight" and one.kind == "never told"
+    return never or (one.kind in {"personal", "both"} and not one.expected["told"])
+
+
+def _show_claims(show: str, lived: Sequence[Lived]) -> int:
+    for one in lived:
+        if named := sorted(name for name in one.claims if show and show in name):
+            print(f"--- {', '.join(named)} · {one.table} · {one.kind} · {one.language} · {one.text!r}")
+            print(f"    {one.put!r}\n    {one.reply!r}")
+    return 0
 
 
 def silence(lived: Sequence[Lived]) -> Iterator[Measure]:
@@ -281,6 +343,16 @@ def _states(one: Lived, what: str) -> bool:
     if what == "wish":
         return bool(label.get("standing_wish"))
     return bool(label.get("states_fact") or label.get("in_passing"))
+
+
+RIGHT: Mapping[str, Callable[[Lived], bool]] = {
+    "memory": _is_needed,
+    "limit": _limits,
+    "untold": _is_untold,
+    "wish": lambda one: one.table == "fortnight" and one.is_right,
+    "saved": lambda one: one.kind == "preference" or _states(one, "wish"),
+}
+"""Whether a claim is right of a message; of one that is not here the tables do not tell."""
 
 
 def _unwanted(name: str, among: Sequence[Lived], counts: Callable[[Lived], bool]) -> Measure:
@@ -344,11 +416,11 @@ def _flat(text: str) -> str:
 
 
 @asynccontextmanager
-async def person(facts: Sequence[str]) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
+async def person(facts: Sequence[str], claims: Sequence[str] = ()) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
     """Somebody who told some facts, an hour apart, and comes back on another day."""
     clock = FrozenClock(BEGIN)
     async with memory_store(lambda: clock().timestamp()) as store:
-        mind = Metacognition(store, holdout=0.0, embed=use)
+        mind = Metacognition(store, holdout=0.0, embed=use, claims=claims)
         for fact in facts:
             clock.advance(HOUR)
             async with mind.turn(USER, "before", fact) as turn:
@@ -382,7 +454,15 @@ async def _say(
         hedged=done.hedged,
         verdict=told,
         level=turn.confidence.level,
+        reply=done.response,
+        claims=_claims(turn),
     )
+
+
+def _claims(turn: Turn) -> frozenset[str]:
+    """What the ledger says was claimed in a turn."""
+    records: list[Row] = [{**one.data} for one in turn.signals if one.kind == TURN]
+    return frozenset(name for record in records for name in record.get("claims", ()))
 
 
 async def _kept(mind: Metacognition, turn: Turn) -> str:

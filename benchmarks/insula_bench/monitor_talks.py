@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from insula.claims import REGISTER
 from insula.metacognition import Metacognition
 from insula.stats import wilson
 from insula_bench.locomo import Conversation, read
@@ -31,20 +32,21 @@ def heard(folder: Path) -> Figures:
 
 
 async def replayed(talks: list[Conversation], turns: int) -> Figures:
-    """Replay the first turns of each conversation, each with a memory of its own and none withheld."""
+    """Replay the first turns of each conversation, all sentences on and none withheld."""
     told: list[str] = []
     prompts: list[int] = []
     outcomes: Counter[str] = Counter()
     flags: Counter[str] = Counter()
-    async with await Metacognition.open(":memory:", embed=None) as metacognition:
+    every = [name for name in REGISTER if name.startswith("mend.")]
+    async with await Metacognition.open(":memory:", embed=None, claims=every) as metacognition:
         metacognition.holdout = 0.0
         for talk in talks:
             for _, (session, message, reply) in zip(range(turns), exchanges(talk), strict=False):
                 async with metacognition.turn(talk.name, session, message) as turn:
                     result = turn.finish(reply)
                 prompts.append(len(turn.instructions) + len(turn.prompt))
-                if turn.mend is not None:
-                    told.append(turn.mend.text)
+                if turn.mend is not None and turn.mend.said is not None:
+                    told.append(turn.mend.said.text)
                 if (judged := result.assessment) is not None:
                     outcomes[judged.outcome] += 1
                     flags.update(judged.flags)

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from insula.agent.identity import OWN
+from insula.claims import quote
 from insula.llm.local import EMBEDDED
 from insula.text.analysis import LANGUAGES
 from insula.turn.instructions import compose
@@ -50,9 +51,9 @@ def _texts() -> Iterator[str]:
             language=language,
             guidelines="guidelines",
             guidance=["guidance"],
-            lessons=["a lesson"],
+            lessons=[quote("lesson", "a lesson")],
             wishes=["a wish"],
-            mend="a sentence on the last turn",
+            mend=quote("mend.impasse", "a sentence on the last turn"),
         )
         yield f"{words.instructions}\n\n{words.reminder}"
 
