@@ -19,8 +19,8 @@ from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.names import PhaseName
-from insula.step import proprioception
-from insula.step.senses import SENSES, ending
+from insula.step import senses as felt
+from insula.step.senses import ending
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parent.parent
@@ -75,7 +75,8 @@ async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
 
 def test_the_sense_speaks_once_it_is_switched_on(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     flood: Any = part("flood")
-    monkeypatch.setattr(proprioception, "SENSES", (*SENSES, flood))
+    monkeypatch.setitem(sys.modules, "insula.step.senses.flood", flood)
+    monkeypatch.setitem(felt.MAY_FEEL, flood.NAME, lambda state, action: True)
     monkeypatch.setitem(ending.ALL, flood.NAME, flood)
 
     def read(output: str) -> str:

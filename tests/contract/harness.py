@@ -252,10 +252,20 @@ class ClaudeCode:
     def __init__(self, home: Path, project: Path, session: str = "session-1", days: float = 0.0) -> None:
         self.home, self.project, self.session = home, project, session
         self._calls, self._now = 0, time.time() + days * DAY
+        self._transcript = ""
 
     def start(self, source: str = "startup") -> str:
         """The session starts, or goes on (`resume`, `compact`)."""
         return self.send({"hook_event_name": "SessionStart", "source": source})
+
+    def spends(self, tokens: int) -> None:
+        """From now on the client's own record says that there are so many tokens in the context."""
+        usage = {"input_tokens": tokens, "output_tokens": 0}
+        row = json.dumps({"message": {"role": "assistant", "usage": usage}, "type": "assistant"}, separators=(",", ":"))
+        self._transcript = str(self.home / f"{self.session}.jsonl")
+        Path(self._transcript).parent.mkdir(parents=True, exist_ok=True)
+        with Path(self._transcript).open("a", encoding="utf-8") as file:
+            file.write(f"{row}\n")
 
     def prompt(self, text: str) -> str:
         """The user says something."""
@@ -292,7 +302,7 @@ class ClaudeCode:
     def send(self, event: Json) -> str:
         """Send an event, ten seconds after the one before."""
         self._now += 10.0
-        about = {"session_id": self.session, "transcript_path": "", "cwd": str(self.project)}
+        about = {"session_id": self.session, "transcript_path": self._transcript, "cwd": str(self.project)}
         answer = respond(str(self.home), "claude-code", {**about, **event}, self._now)
         return json.loads(answer)["hookSpecificOutput"].get("additionalContext", "") if answer else ""
 

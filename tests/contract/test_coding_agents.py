@@ -152,8 +152,11 @@ def guesses(agent: ClaudeCode) -> str:
 
 
 def fills_its_context(agent: ClaudeCode) -> str:
-    told = [reads(agent, f"{number}.py", f"x = {number}\n") for number in range(12)]
-    return "".join([*told, *(reads(agent, f"big_{number}.py", f"{number} " * 40_000) for number in range(4))])
+    told: list[str] = []
+    for number in range(18):
+        agent.spends(5_000 + 2_000 * number + 20_000 * max(0, number - 12))
+        told.append(reads(agent, f"{number}.py", f"x = {number}\n"))
+    return "".join(told)
 
 
 def risks_work(agent: ClaudeCode) -> str:
@@ -204,7 +207,6 @@ ON: dict[str, Life] = {
     "vestibular": repeats_itself,
     "bypass": goes_round_the_check,
     "against_words": breaks_the_word,
-    "spatial": changes_what_many_import,
 }
 OFF: list[tuple[str, Life]] = [
     ("delivery", delivers_unchecked),
@@ -213,6 +215,7 @@ OFF: list[tuple[str, Life]] = [
     ("unproven", never_runs_its_script),
     ("guessed", guesses),
     ("o2", fills_its_context),
+    ("spatial", changes_what_many_import),
     ("at_risk", risks_work),
     ("at_risk", drops_a_stash),
     ("absent", looks_in_vain),

@@ -33,12 +33,13 @@ class Session:
         host: str = "claude-code",
         batches: bool = True,
         on: Iterable[str] = (),
+        cwd: str = "/home/dev/project",
     ) -> None:
         self.texts: list[tuple[int, str]] = []
         self.turn = 0
         self.at = 1_800_000_000.0
         self._home, self._host, self._batches = str(home), host, batches
-        self._base: Payload = {"session_id": name, "cwd": "/home/dev/project", "transcript_path": ""}
+        self._base: Payload = {"session_id": name, "cwd": cwd, "transcript_path": ""}
         self._ids = count()
         if senses := dict.fromkeys(on, True):
             (home / "hook.json").write_text(json.dumps({"senses": senses}))

@@ -129,8 +129,10 @@ def context(tail: str) -> tuple[int, int]:
 def turn(tail: str, call: str) -> str:
     """The message of the model that a call stands in, by the end of a transcript; empty where it is not there."""
     place = tail.rfind(f'"id":"{call}"') if call else -1
-    start = tail.rfind("\n", 0, place) + 1
-    if place < 0 or '"type":"assistant"' not in tail[start:place]:
+    start, end = tail.rfind("\n", 0, place) + 1, tail.find("\n", place)
+    if (
+        place < 0 or '"type":"assistant"' not in tail[start : end if end > 0 else len(tail)]
+    ):  # newer clients name it last
         return ""
     head = tail.rfind('"id":"msg_', start, place)
     return tail[head + 6 : tail.find('"', head + 6)][:80] if head >= 0 else ""

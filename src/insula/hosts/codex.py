@@ -3,10 +3,10 @@
 from insula.hosts.claude_code import answer, before, of_another_server
 from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.step.action import Action, Event
-from insula.step.fingerprint import action
+from insula.step.fingerprint import action, patched
 from insula.step.outcome import error_in
 
-__all__ = ["answer", "context", "event", "patched"]
+__all__ = ["answer", "context", "event"]
 
 KINDS = {
     "SessionStart": "start",
@@ -46,16 +46,7 @@ def _input(payload: Payload) -> object:
     if text(payload, "tool_name") != "apply_patch":
         return given
     patch = given if isinstance(given, str) else text(fields(payload, "tool_input"), "command")
-    return {"path": patched(patch), "command": patch}
-
-
-def patched(patch: str) -> str:
-    """The first file of a patch, which comes as the text of a command; what the files say stays out of the trace."""
-    for line in patch[:4_000].splitlines():
-        for mark in ("*** Update File: ", "*** Add File: ", "*** Delete File: "):
-            if line.startswith(mark):
-                return line.removeprefix(mark).strip()
-    return ""
+    return {"path": next(iter(patched(patch)), ""), "command": patch}
 
 
 def context(tail: str) -> tuple[int, int]:

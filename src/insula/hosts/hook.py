@@ -115,7 +115,10 @@ def _payload() -> "dict[str, Any]":
 
 
 def _end_in_time(home: str, host: str) -> None:
-    import signal
+    if TYPE_CHECKING:
+        import signal
+    else:
+        import _signal as signal  # the same without its enums, which take a millisecond
 
     def end(*_: object) -> None:
         count(home, host, TimeoutError())
@@ -191,7 +194,9 @@ def _remarks(remarks: "tuple[Remark, ...]", now: float, away: bool = False) -> "
 
 def _foresee(home: str, host: str, event: "Event", now: float) -> str:
     """Before a call: of one that does nothing to what others rely on, not even a line is written."""
-    records: list[Record] = [{"e": "before", **action.as_dict()} for action in event.actions if action.acts]
+    records: list[Record] = [
+        {"e": "before", **action.as_dict(), **_guarded(event, action)} for action in event.actions if action.acts
+    ]
     if not records:
         return ""
     trace.append(trace.folder(home, event.session, event.agent), *records)
@@ -208,13 +213,20 @@ def _act(home: str, host: str, event: "Event", now: float) -> str:
         return ""
     folder = trace.folder(home, event.session, event.agent)
     trace.append(folder, *records)  # before anything that may take its time
-    more = [found for action in event.actions if (found := _more(folder, host, event, action))]
+    more = [found for action in event.actions if (found := _more(home, folder, host, event, action))]
     if more:
         trace.append(folder, *more)
     return _settled(home, event, now)
 
 
-def _more(folder: str, host: str, event: "Event", action: "Action") -> "Record":
+def _senses(home: str) -> frozenset[str]:
+    """The senses that are on."""
+    from insula.step.senses.register import switched
+
+    return switched(config(home).get("senses"))
+
+
+def _more(home: str, folder: str, host: str, event: "Event", action: "Action") -> "Record":
     """What else can be found out about a call: its turn and the tokens in the context, and who imports its file."""
     found: Record = {}
     if event.transcript and not event.agent:
@@ -224,12 +236,42 @@ def _more(folder: str, host: str, event: "Event", action: "Action") -> "Record":
         used, window = dialect.context(end)
         name = dialect.turn(end, action.id) if dialect.turn is not None else ""
         found = {key: value for key, value in (("context", used), ("context_window", window), ("turn", name)) if value}
+    found |= _guarded(event, action)
     if action.kind == EDIT and action.ok:
-        from insula.step.blast import importers
+        found |= _place(event, action)
+        if "spatial" in _senses(home):
+            from insula.step.blast import importers
 
-        hubs = importers(folder, action.target, event.cwd)
-        found |= {"importers": hubs} if hubs else {}
+            hubs = importers(folder, action.target, event.cwd)
+            found |= {"importers": hubs} if hubs else {}
     return {"e": "more", "id": action.id or action.call, **found} if found else {}
+
+
+def _guarded(event: "Event", action: "Action") -> "Record":
+    """Whether a commit is checked by a hook of the project's own."""
+    if "commit" not in action.acts or not event.cwd:
+        return {}
+    from insula.step.project import checks_commits, root_of
+
+    return {"guarded": True} if checks_commits(root_of(event.cwd)) else {}
+
+
+def _place(event: "Event", action: "Action") -> "Record":
+    """What the files of an edit are in their project, as far as the disk tells otherwise than their names."""
+    from insula.step.action import CODE
+    from insula.step.project import packages, role_in, root_of
+
+    if not event.cwd or not (root := root_of(event.cwd)):
+        return {}
+    whole = {path: os.path.join(event.cwd, path) for path in action.touches or (action.target,)}
+    roles = {path: role_in(root, file) for path, file in whole.items()}
+    code = [path for path, found in roles.items() if found == CODE]
+    found: Record = {"role": CODE if code else max(roles.values())}
+    if len(whole) > 1:
+        found["touches"] = code
+    if code and (names := packages(root, whole[code[0]])):
+        found["packages"] = names
+    return found
 
 
 def _stop(home: str, host: str, event: "Event", now: float) -> str:
@@ -248,9 +290,8 @@ _EVENTS = {"start": _start, "prompt": _prompt, "before": _foresee, "action": _ac
 def _settled(home: str, event: "Event", now: float) -> str:
     """Takes in what the trace has since the last hook, and returns what there is to say."""
     from insula.step.proprioception import dump, end, fold, load
-    from insula.step.senses.register import switched
 
-    on = switched(config(home).get("senses"))
+    on = _senses(home)
     folder = trace.folder(home, event.session, event.agent if event.kind in {"before", "action"} else "")
     with trace.Checkpoint(folder, load) as checkpoint:
         if not checkpoint.held:

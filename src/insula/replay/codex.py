@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from insula.hosts.codex import patched
 from insula.hosts.fields import fields, said, text
 from insula.replay.claude_code import NO_CALL, NO_RESULT, NOT_BY_THE_USER, REPEATED, WAITING
 from insula.replay.events import (
@@ -22,6 +21,7 @@ from insula.replay.events import (
     time,
 )
 from insula.replay.seen import Seen
+from insula.step.fingerprint import patched
 from insula.step.person import own_words
 from insula.value import is_list, is_object
 
@@ -116,7 +116,7 @@ class _Reader:
         if self._answered:  # the model asks again: another turn of it
             self._turn, self._answered = self._turn + 1, False
         call = text(item, "call_id") or text(item, "id")
-        self.waiting[call] = _use(item)
+        self.waiting[call] = use_of(item)
         self._turns[call] = f"turn {self._turn}"
         if len(self.waiting) > WAITING:
             del self.waiting[next(iter(self.waiting))]
@@ -127,7 +127,7 @@ class _Reader:
     def _result(self, item: Row) -> Iterator[Event]:
         call = text(item, "call_id")
         tool, arguments = self.waiting.pop(call, ("", None))
-        output, ok, code = _outcome(item.get("output"))
+        output, ok, code = outcome_of(item.get("output"))
         turn, self._answered = self._turns.get(call, ""), True
         done = Call(tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, lost=not tool)
         yield done._replace(turn=turn)
@@ -181,13 +181,13 @@ def _line(row: Row, payload: Row) -> str:
     return f"codex {at} {text(payload, 'type')} {told}" if at else ""
 
 
-def _use(item: Row) -> tuple[str, object]:
+def use_of(item: Row) -> tuple[str, object]:
     """Tool and arguments as the hook would be told them: a shell is `Bash`, a patch goes by its file."""
     tool = text(item, "name") or ("local_shell" if item.get("type") == "local_shell_call" else "nameless")
     given = _arguments(item)
     if tool == "apply_patch":
         patch = given if isinstance(given, str) else text(given, "input") if is_object(given) else ""
-        return tool, {"path": patched(patch), "command": patch}
+        return tool, {"path": next(iter(patched(patch)), ""), "command": patch}
     if tool in _SHELLS and is_object(given):
         return "Bash", {"command": _command(given.get("cmd") or given.get("command"))}
     return tool, given
@@ -211,7 +211,7 @@ def _command(given: object) -> str:
     return words[-1] if len(words) == 3 and words[1] in {"-lc", "-c"} else " ".join(words)
 
 
-def _outcome(output: object) -> tuple[str, bool | None, int | None]:
+def outcome_of(output: object) -> tuple[str, bool | None, int | None]:
     """What came back, whether it went well, and the exit code, as far as the transcript tells."""
     if isinstance(output, str) and output.startswith('{"output"'):
         output = _arguments({"input": output})

@@ -5,8 +5,9 @@ import re
 from insula.replay.model import FAILURE, HUGE, REREAD, STALE_EDIT
 from insula.step.action import EDIT, EXECUTE, READ, Action
 from insula.step.failure import similar
-from insula.step.senses.o2 import CHARS_PER_TOKEN
 
+CHARS_PER_TOKEN = 4
+"""The usual estimate for English and code, where a transcript counts no tokens of single calls."""
 HUGE_TOKENS = 10_000
 """Tokens of one output that are huge: from there on Claude Code warns of an MCP tool's output (its documentation,
 "MCP output limits and warnings"). What lies above counts as waste."""

@@ -13,10 +13,10 @@ from typing import Any
 
 from insula.errors import InputError, StoreFull
 from insula.guidance import SHOWN, WITHHELD
+from insula.replay.waste import CHARS_PER_TOKEN
 from insula.step import trace
 from insula.step.digest import compile_rules
 from insula.step.evidence import read as read_evidence
-from insula.step.senses.o2 import CHARS_PER_TOKEN
 from insula.step.worth import false_alarms, helped, praise, silence
 from insula.value import is_number
 from insula.worth import Worth as Compared

@@ -5,12 +5,18 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 """
 
 from insula.step import programs
+from insula.step.launchers import Launched, launched
 from insula.step.naming import LABEL, address, label, named_check
 from insula.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
-from insula.step.shell import Simple, simple_commands
 from insula.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SELECTORS = 6
+PATH = 160
+"""Characters of a selector that are kept."""
 
 # What a command does to the tree, for the senses that mind it.
 COMMITS, PUSHES, FORCES, STASHES, RESETS, DISCARDS = "commit", "push", "force-push", "stash", "reset", "checkout"
@@ -21,12 +27,18 @@ BYPASSES = "bypass"
 
 
 class Command(Value):
-    """A command line, understood."""
+    """A command line, understood: the part of it that says what it is run for, and what else it does."""
 
-    family: str = ""
-    """What is run and for what: `test pytest`; equal for what belongs together."""
+    kind: str = ""
+    """What for: `test`, `linter`, `build`, `push`, …, or `run`."""
+    program: str = ""
+    subcommand: str = ""
+    script: str = ""
+    """What it runs that the project has named, or that stands in a file: `test:unit`, `tools/seed.py`."""
     selectors: tuple[str, ...] = ()
     """Which part of it: files, packages, names."""
+    workspace: str = ""
+    """The folder or the package that it runs in; empty where that is where the line runs, or all of them."""
     label: str = ""
     """The same as the agent may be told it: program, words and paths of the command, and nothing that was quoted."""
     waits: bool = False
@@ -41,6 +53,8 @@ class Command(Value):
     """What it does to work that others rely on: commits, pushes, stashes, …"""
     touches: tuple[str, ...] = ()
     """The paths that those acts name; empty for all of the tree."""
+    runs: tuple[str, ...] = ()
+    """Files that the line runs, by their names."""
     also: tuple[str, ...] = ()
     """Other checks of the line, as `named_check` names them, that have gone well if it has: `lint && test`."""
     seeks: bool = False
@@ -48,125 +62,139 @@ class Command(Value):
     limited: bool = False
     """Whether it was given a time limit (`timeout 5 …`), by which it may end without having failed."""
 
+    @property
+    def family(self) -> str:
+        """What is run and for what: `test pytest`; equal for what belongs together, in whatever part of the project."""
+        named: str = self.script if self.program in programs.NAMING or self.proves else ""
+        return " ".join(part for part in (self.kind, self.program, self.subcommand, named) if part)
+
 
 def understand(line: str) -> Command:
     """What a command line is run for."""
-    whole = simple_commands(line)
-    parts = [part for part in map(_bare, whole) if part.words]
+    parts = launched(line)
     if not parts:
         return Command()
     runs = [part for part in parts if part.before != "|" or part.words[0] not in programs.FILTERS]
-    doing = [part for part in runs if part.words[0] not in programs.SETTING_UP] or runs[-1:] or parts[-1:]
+    doing = [part for part in runs if part.words[0] not in programs.SETTING_UP] or runs[-1:] or list(parts[-1:])
     kinds = [_kind(part.words) for part in doing]
     pauses = [part.words[0] in programs.WAITS for part in doing]
-    goal = min(range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], -place))
+    clears = [part.words[0] in programs.CLEARING for part in doing]
+    goal = min(
+        range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], clears[place], -place)
+    )
     main, kind = doing[goal], kinds[goal]
-    acts = [act for part in doing if (act := _act(part.words))] + [BYPASSES] * any(map(_bypasses, whole))
-    words = _names(main.words)
+    acts = [act for part in doing if (act := _act(part.words))] + [BYPASSES] * any(map(_bypasses, parts))
     seeks = not PROVING & set(kinds) and not acts and not any(map(_changes, parts)) and any(map(_seeks, parts))
-    return Command(
-        family=f"{kind} {' '.join(words)}",
-        selectors=tuple(sorted(word.removeprefix("./") or word for word in _selected(main.words, kind))),
-        label=label((*words, *_selected(main.words, kind))),
+    return _parsed(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_waits, doing)) or _loops(parts)),
         probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
         changes=any(map(_changes, parts)),
-        proves=kind in PROVING,
         acts=tuple(dict.fromkeys(acts)),
         touches=tuple(path for part in doing if _act(part.words) for path in _paths(part.words))[:SELECTORS],
+        runs=tuple(name for part in parts if (name := _file_run(part)))[:SELECTORS],
         also=_gone_well(parts, doing, main),
         seeks=seeks,
-        limited=kind not in PROVING and any("timeout" in part.words[:3] for part in whole),
+        limited=kind not in PROVING and any("timeout" in part.launchers for part in parts),
     )
 
 
-def _gone_well(parts: "list[Simple]", doing: "list[Simple]", main: Simple) -> tuple[str, ...]:
+def _gone_well(parts: "Sequence[Launched]", doing: "list[Launched]", main: Launched) -> tuple[str, ...]:
     """The other checks behind which `&&` stands: what follows them is run only where they went well."""
     before = [part for part, after in zip(parts, parts[1:], strict=False) if after.before == "&&" and part in doing]
     if parts[-1].before == "&&":
         before.append(parts[-1])
-    return tuple(
-        named_check(f"{kind} {' '.join(_names(part.words))}", tuple(sorted(_selected(part.words, kind))))
-        for part in before
-        if part is not main and (kind := _kind(part.words)) in PROVING
-    )[:SELECTORS]
+    checks = [_parsed(part, kind) for part in before if part is not main and (kind := _kind(part.words)) in PROVING]
+    return tuple(named_check(check.family, check.selectors, check.workspace) for check in checks)[:SELECTORS]
 
 
 # What is run.
 
 
-def _bare(part: Simple) -> Simple:
-    """Without what stands before the command that is meant."""
-    words = list(part.words)
-    while words:
-        first, name = words[0], _name(words[0])
-        if name in {"bash", "sh", "zsh"} and len(words) > 2 and words[1] in {"-c", "-lc"}:
-            inner = simple_commands(words[2])
-            if not inner or inner[-1].words[0] == first:
-                break
-            words = list(inner[-1].words)
-        elif "=" in first and first.split("=", 1)[0].isidentifier():
-            del words[0]
-        elif first.startswith("$") and words[1:2] == ["="]:  # PowerShell sets a variable
-            words = [] if first.lower().startswith("$env:") else words[2:]
-        elif before := _before(words, name):
-            del words[:before]
-        else:
-            words[0] = name
-            break
-    return part.replace(words=tuple(words))
+def _parsed(part: Launched, kind: str) -> Command:
+    """The fields of one simple command."""
+    words = part.words
+    subcommand, scripts = _named(words)
+    workspace, scripts = _part(words, scripts, part.workspace)
+    selected = _selected(words, kind, (subcommand, *scripts))
+    if words[0] in {"nx", "gradle"}:
+        selected = []
+    named = " ".join(scripts)
+    shown = [word for word in (words[0], subcommand, *scripts, *selected) if word]
+    if not named and words[0] in programs.INTERPRETERS and selected:
+        named, selected = selected[0], selected[1:] if kind in PROVING else selected
+    where = ("in", workspace) if kind in PROVING and workspace[:1] not in {"", "/"} else ()
+    return Command(
+        kind=kind,
+        proves=kind in PROVING,
+        program=words[0],
+        subcommand=subcommand,
+        script=named,
+        selectors=tuple(sorted(word.removeprefix("./") or word for word in selected)),
+        workspace=workspace,
+        label=label((*shown, *where)),
+    )
 
 
-_TAKING = frozenset("-n -u -c -p --package --with --group --extra -I -P -L".split())
-"""Options of what runs another program that take the next word with them."""
+def _file_run(part: Launched) -> str:
+    """The name of the file that a simple command runs; empty where it runs none."""
+    words = part.words
+    path = _first(words) if words[0] in programs.INTERPRETERS | {".", "source"} else words[0]
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    return name[:PATH] if "." in name else ""
 
 
-def _before(words: "list[str]", name: str) -> int:
-    """How many words stand before the program that is meant: a wrapper, a runner, an interpreter, with its options."""
-    if name in programs.WRAPPERS and not (name == "command" and words[1:2] in (["-v"], ["-V"])):
-        return _options(words, 1)
-    if name == "timeout" and len(words) > 2:
-        place = 1
-        while place < len(words) and (words[place].startswith("-") or words[place][:1].isdigit()):
-            place += 1
-        return place
-    if len(words) > 2 and words[1] in programs.RUNNERS.get(name, ()):
-        return _options(words, 2)
-    if name in programs.RUN_BY_NAME and len(words) > 1 and words[1] in programs.PROGRAMS:
-        return 1
-    if name == "python" and "-m" in words[1:4] and len(words) > words.index("-m") + 1:
-        return words.index("-m") + 1
-    return _options(words, 1) if name == "xargs" else 0
-
-
-def _options(words: "list[str]", place: int) -> int:
-    while place < len(words) and words[place].startswith("-"):
-        place += 2 if words[place] in _TAKING else 1
-    return place
-
-
-def _name(word: str) -> str:
-    """The name of a program without its folder, its ending and its version."""
-    name = word.replace("\\", "/").rsplit("/", 1)[-1].lower()
-    for ending in (".exe", ".cmd", ".bat", ".ps1"):
-        name = name.removesuffix(ending)
-    name = "python" if name.startswith("python") and name[6:].replace(".", "").isdigit() else name
-    return programs.ALIASES.get(name, name)
+def _part(words: "tuple[str, ...]", scripts: "tuple[str, ...]", workspace: str) -> "tuple[str, tuple[str, ...]]":
+    """The workspace where a script is named with it, and the scripts without it: `:app:test`, `nx test web`."""
+    if words[0] == "gradle" and len(scripts) == 1 and scripts[0].count(":"):
+        project, _, task = scripts[0].rpartition(":")
+        return project.strip(":").replace(":", "/") or workspace, (task,)
+    if words[0] == "nx" and not workspace:
+        first = _first(words)
+        if first == "run":
+            return _first(words, 1).split(":", 1)[0], scripts
+        return ("" if first in {"run-many", "affected"} else _first(words, 1)), scripts
+    return workspace, scripts
 
 
 def _kind(words: "tuple[str, ...]") -> str:
     name, first = words[0], _first(words)
-    if name in {"npm", "pnpm", "yarn", "bun", "mise"} and first == "run":
-        return _by_name(_first(words, 1))
+    if _formats(words):
+        return RUN
+    if name in programs.NAMING | {"deno"} and (scripts := _named(words)[1]):
+        kinds = [_by_name(script) for script in scripts]
+        known = [kind for kind in kinds if kind != RUN]
+        if known:
+            return min(known, key=PRIORITY.index)
+        if name in programs.MANAGERS | {"mise", "nx", "turbo"}:
+            return programs.SUBCOMMANDS.get(name, {}).get(first, RUN)
     if name == "docker" and first == "compose":
         return programs.BUILD if "build" in words else RUN
     if first in programs.SUBCOMMANDS.get(name, ()):
         return programs.SUBCOMMANDS[name][first]
-    if name in programs.SCRIPTS and first and (kind := _by_name(first)) != RUN:
-        return kind
-    if name == "manage.py" or (name == "python" and first.endswith("manage.py")):
-        return programs.TEST if "test" in words else RUN
-    return programs.PROGRAMS.get(name, RUN)
+    if name in programs.ONLY_BY_SUBCOMMAND:
+        return RUN
+    if name in {"python", "node", "ruby", "deno", "bash", "sh", "zsh"} and words[1:2] and "." in words[1]:
+        return _by_file(words[1])
+    return programs.PROGRAMS.get(name) or (_by_file(name) if name.endswith(programs.SCRIPT_FILES) else RUN)
+
+
+def _formats(words: "tuple[str, ...]") -> bool:
+    """Whether it only puts files in shape, or mends them: that shows nothing."""
+    name, rest = words[0], set(words[1:])
+    if rest & {"--check", "--list-different", "--diff", "-c", "-l", "-d", "--verify"}:
+        return False
+    if rest & {"--fix", "--write", "--apply", "-w", "-i", "--unsafe", "--fix-unsafe"} and name in programs.LINTERS:
+        return True
+    if name in programs.FORMATTERS or (name == "rubocop" and rest & {"-a", "-A"}):
+        return True
+    if name in {"cargo", "go", "ruff", "dart", "mix", "deno", "terraform", "tofu", "buf", "dotnet", "biome"}:
+        return _first(words) in {"fmt", "format"}
+    return name in programs.SCRIPTS and any(_mends(script) for script in _named(words)[1])
+
+
+def _mends(script: str) -> bool:
+    parts = set(script.lower().replace("-", ":").replace("_", ":").split(":"))
+    return bool(parts & {"fix", "write", "fmt", "format", "prettier"}) and not parts & {"check", "verify"}
 
 
 def _by_name(script: str) -> str:
@@ -174,12 +202,18 @@ def _by_name(script: str) -> str:
     return next((kind for word, kind in programs.NAMED if word in low), RUN)
 
 
+def _by_file(path: str) -> str:
+    """What a script in a file is for, where its own name says so: `scripts/run_tests.sh`, `build.ps1`."""
+    parts = path.lower().rsplit("/", 1)[-1].split(".")[0].replace("-", "_").split("_")
+    return next((kind for word, kind in programs.NAMED_FILES if word in parts), RUN)
+
+
 def _first(words: "tuple[str, ...]", skip: int = 0) -> str:
     """The first word that is no option, or a later one."""
     taken = 0
     for place in range(1, len(words)):
         word = words[place]
-        if word.startswith("-") or (words[place - 1] in VALUED and words[0] == "git"):
+        if word.startswith("-") or (words[place - 1] in VALUED and words[0] in programs.VALUING):
             continue
         if taken == skip:
             return word
@@ -187,20 +221,62 @@ def _first(words: "tuple[str, ...]", skip: int = 0) -> str:
     return ""
 
 
-def _names(words: "tuple[str, ...]") -> tuple[str, ...]:
-    """The program and, where it has one, the word that tells what of it."""
+def _named(words: "tuple[str, ...]") -> "tuple[str, tuple[str, ...]]":
+    """The subcommand of a program and the scripts that it runs, where it has any."""
     name, first = words[0], _first(words)
-    known = name in programs.SUBCOMMANDS or name in programs.SCRIPTS or name in programs.POLLS or name in programs.ASKS
-    if not known or not first:
-        return (name,)
+    if name in programs.TARGETS:
+        return "", tuple(word for word in _before_dashes(words) if "=" not in word)[:SELECTORS]
+    if name == "nx":
+        return _of_nx(words, first)
+    if name == "turbo":
+        scripts = [word for word in _before_dashes(words) if word != "run"]
+        return ("run" if first == "run" else ""), tuple(scripts[:SELECTORS])
+    if not first or not (
+        name in programs.SUBCOMMANDS or name in programs.SCRIPTS or name in programs.POLLS or name in programs.ASKS
+    ):
+        return "", ()
+    if (first in {"run", "run-script"} and name in programs.NAMING) or (name, first) == ("deno", "task"):
+        return first, (script,) if (script := _first(words, 1)) else ()
+    if name in programs.NAMING and (first not in programs.SUBCOMMANDS.get(name, ()) or _is_script(name, first)):
+        return "", (first,)
+    return first, ()
+
+
+def _is_script(manager: str, word: str) -> bool:
+    """Whether a word of a package manager runs what the project has named, without `run`."""
+    return manager in {"npm", "pnpm", "yarn"} and word in {"test", "t"}
+
+
+def _before_dashes(words: "tuple[str, ...]") -> "list[str]":
+    end = words.index("--") if "--" in words else len(words)
+    return [
+        word
+        for place, word in enumerate(words[1:end], 1)
+        if not word.startswith("-") and (words[place - 1] not in VALUED or words[0] != "make")
+    ]
+
+
+def _of_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...]]":
+    """`nx test web`, `nx run web:test`, `nx run-many -t lint test`."""
     if first == "run":
-        return tuple(filter(None, (name, first, _first(words, 1))))
-    return name, first
+        return first, tuple(_first(words, 1).split(":")[1:2])
+    if first in {"run-many", "affected"}:
+        flags = [place for place, word in enumerate(words) if word.partition("=")[0] in {"-t", "--target", "--targets"}]
+        if not flags:
+            return first, ()
+        given = words[flags[0]].partition("=")[2]
+        rest = [given] if given else []
+        for word in () if given else words[flags[0] + 1 :]:
+            if word.startswith("-"):
+                break
+            rest.append(word)
+        return first, tuple(script for word in rest for script in word.split(","))
+    return "", (first,) if first else ()
 
 
-def _selected(words: "tuple[str, ...]", kind: str) -> "list[str]":
+def _selected(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]") -> "list[str]":
     """Which part of it is run: files, packages, names; in the order in which they stand."""
-    names, narrowing = list(_names(words)[1:]), NARROWING if kind == programs.TEST else frozenset[str]()
+    names, narrowing = list(named), NARROWING if kind == programs.TEST else frozenset[str]()
     found: list[str] = []
     for place in range(1, len(words)):
         word, before = words[place], words[place - 1]
@@ -215,19 +291,19 @@ def _selected(words: "tuple[str, ...]", kind: str) -> "list[str]":
             found.append(address(word) if kind == REQUEST else word)
     if kind == REQUEST:
         found = found[:1]
-    return list(dict.fromkeys(one[:80] for one in found if one))[:SELECTORS]
+    return list(dict.fromkeys(one[:PATH] for one in found if one))[:SELECTORS]
 
 
 # What only asks, and what waits.
 
 
-def _loops(parts: "list[Simple]") -> bool:
+def _loops(parts: "Sequence[Launched]") -> bool:
     """Whether the line tries until something is there, or pauses between tries."""
     loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
     return bool(loops - {"for", "foreach"}) or (bool(loops) and any(part.words[0] in programs.WAITS for part in parts))
 
 
-def _waits(part: Simple) -> bool:
+def _waits(part: Launched) -> bool:
     words = part.words
     name, first = words[0], _first(words)
     parts = set(name.replace("_", "-").split("-"))
@@ -252,7 +328,7 @@ def _waits(part: Simple) -> bool:
     )
 
 
-def _probes(part: Simple) -> bool:
+def _probes(part: Launched) -> bool:
     words = part.words
     name, first = words[0], _first(words)
     if part.muted or name in programs.SETTING_UP:
@@ -277,12 +353,12 @@ def _only_loads(statement: str) -> bool:
     )
 
 
-def _forgives(parts: "list[Simple]") -> bool:
+def _forgives(parts: "Sequence[Launched]") -> bool:
     """Whether the line itself says what to do when it does not go well: `… || true`, `… || echo none`."""
     return parts[-1].before == "||" and parts[-1].words[0] in {"true", ":", "echo", "printf", "exit"}
 
 
-def _seeks(part: Simple) -> bool:
+def _seeks(part: Launched) -> bool:
     name, rest = part.words[0], set(part.words[1:])
     if rest & {"-q", "--quiet", "-exec", "-X"} - ({"-q"} if name == "gh" else set()):
         return False  # it is silent by design, or does more than look
@@ -299,7 +375,7 @@ _ASIDE = ("/tmp", "/dev", "&")  # noqa: S108
 """Where an output goes that is no file of the project."""
 
 
-def _changes(part: Simple) -> bool:
+def _changes(part: Launched) -> bool:
     words = part.words
     if any(not path.startswith(_ASIDE) and not path.endswith((".log", ".txt")) for path in part.writes):
         return True
@@ -310,11 +386,15 @@ def _changes(part: Simple) -> bool:
     return bool({"--fix", "--write", "-w", "--in-place"} & set(words[1:])) and words[0] != "curl"
 
 
-def _bypasses(part: Simple) -> bool:
+def _bypasses(part: Launched) -> bool:
     words = part.words
-    if any(word.startswith(("--dangerously", "core.hooksPath=", "HUSKY=0")) for word in words):
+    if "HUSKY=0" in part.launchers or any(word.startswith("--dangerously") and " " not in word for word in words):
         return True
-    return "git" in words and bool({"commit", "push", "merge"} & set(words)) and "--no-verify" in words
+    if words[0] != "git":
+        return False
+    return any(word.startswith("core.hooksPath=") for word in words[1:4]) or (
+        bool({"commit", "push", "merge"} & set(words)) and "--no-verify" in words
+    )
 
 
 def _act(words: "tuple[str, ...]") -> str:

@@ -53,7 +53,7 @@ _THROWN = (
     r"|^E\s+(?P<assert>assert)\b|^panic: (?P<panic>[a-z ]{3,40})|^thread '.{1,60}' (?P<panicked>panicked)"
 )
 _COUNT = (
-    r"\b(?P<n>\d+)\s+(?:tests?\s+)?(?:failed|failing|failures?|errors?\b|problems?\b)"
+    r"\b(?P<n>\d+)\s+(?:tests?\s+)?(?:fail\b|failed|failing|failures?|errors?\b|problems?\b)"
     r"|\b(?:failures|errors|failed)\s?[=:]\s?(?P<m>\d+)|^\W*fail (?P<k>\d+)|Found (?P<f>\d+) errors?"
 )
 _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
@@ -180,11 +180,13 @@ def alike(one: Failure, other: Failure, before: str, after: str) -> bool:
     """
     if one.thrown and other.thrown and not set(one.thrown) & set(other.thrown):
         return False
+    if 0 < other.count < one.count or (other.names and set(other.names) < set(one.names)):
+        return False  # fewer problems than before are progress
     if one.names and other.names:
         both = set(one.names) & set(other.names)
         return len(both) == len(one.names) or (bool(both) and 0 < one.count <= other.count)
     if one.count and other.count:
-        return other.count >= one.count
+        return True
     return not before or not after or similar(before, after)
 
 

@@ -6,7 +6,7 @@ The hook pays for every pattern that it compiles: they stand here as text, and c
 import json
 import re
 
-from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
+from insula.step.action import BRIEF, CODE, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
 from insula.step.command import Command, understand
 from insula.step.digests import digest
 from insula.step.naming import label
@@ -22,6 +22,7 @@ from insula.step.outcome import (
     summary,
     throttled,
 )
+from insula.step.programs import TEST
 from insula.step.redacting import MARGIN, redact_command, redact_output, without_kinds
 from insula.step.shell import READ as COMMAND
 from insula.value import is_list, is_object
@@ -86,7 +87,7 @@ def action(
     code = exit_code(said) if code is None and ok is not True else code
     command = understand(without_kinds(target) if secrets else target) if kind == EXECUTE else Command()
     fine = only_says_no(target, said, code) or (ok if ok is not None else succeeded(said, kind, target, code))
-    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves))
+    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
     fine = fine and not (kind == OTHER and error_inside(said)) and not did_nothing(said, kind)
     kept_out = not fine and denied(said)
     done = ok is True or (ran(said) and not kept_out)
@@ -94,6 +95,8 @@ def action(
     error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only digests are kept
     written = input if isinstance(input, str) else _canonical(input)
     family, selectors, shown = _family(tool, kind, target, command)
+    files = _edited(target, input) if kind == EDIT else ()
+    target = files[0] if files else target
     done_so = Action(
         tool=tool[:40],
         kind=kind,
@@ -109,20 +112,23 @@ def action(
         result=_result(said),
         chars=len(written) + len(output),
         waits=command.waits
+        or _IS_TASK in f"{target} "
         or (kind == OTHER and any(word in tool.lower() for word in _WAITING_TOOLS))
         or (failed and (throttled(said) or (command.limited and code == _TIMED_OUT))),
         probes=command.probes,
         family=family,
         selectors=selectors,
+        workspace=command.workspace[:PATH],
         label=shown,
         proves=command.proves,
-        also=command.also if fine else (),
+        runs=command.runs,
+        also=command.also,
         nothing=fine and (command.seeks and _says_nothing(said) if kind == EXECUTE else _is_empty(kind, said, command)),
         unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
-        sought=_sought(input, target) if fine and _is_empty(kind, said, command) else "",
         changes=fine and (kind == EDIT or command.changes),
+        role=_role(files) if files else "",
         acts=command.acts,
-        touches=tuple(path[:PATH] for path in command.touches),
+        touches=tuple(path[:PATH] for path in (files if len(files) > 1 else command.touches)),
         id=id[:80],
         seconds=seconds,
     )
@@ -141,8 +147,6 @@ def _admitted(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
 
 _NOTHING_FOUND = ("no matches found", "no files found", "no match", "no results", "0 matches", "found 0")
 _SEARCHING = ("run grep", "run rg", "run ag", "run git grep", "run find", "run fd")
-_LEAST = 5
-"""Letters of a name that a search is known by."""
 
 
 def _is_empty(kind: str, said: str, command: Command) -> bool:
@@ -161,14 +165,6 @@ def _says_nothing(said: str) -> bool:
     """Whether an output is empty, or is a word of the agent's own for that (`grep … || echo "none found"`)."""
     told = [line.strip() for line in said[:_EDGE].splitlines() if line.strip() and not line.startswith(_ASIDE)]
     return not told or (len(told) == 1 and re.fullmatch(_NOTHING, told[0].lower()) is not None)
-
-
-def _sought(input: "Any", target: str) -> str:
-    """The longest name in what was searched for; a search for it in other words is the same search."""
-    pattern = input.get("pattern", input.get("query", target)) if is_object(input) else target
-    names = re.findall(r"[A-Za-z_]\w+", pattern[:400]) if isinstance(pattern, str) else []
-    longest = max(names, key=len, default="")
-    return digest(longest, 8) if len(longest) >= _LEAST else ""
 
 
 _TIMED_OUT = 124
@@ -226,6 +222,33 @@ def _edit(input: "Any") -> "dict[str, str]":
     return {"before": digest(old.strip(), 8) if old else "", "after": digest(new.strip(), 8) if new else ""}
 
 
+def _role(files: tuple[str, ...]) -> str:
+    """What the files of an edit are by their paths: code, where one of them is."""
+    from insula.step.project import role
+
+    roles = {role(file) for file in files}
+    return CODE if CODE in roles else max(roles)
+
+
+def _edited(target: str, input: "Any") -> tuple[str, ...]:
+    """The files that an edit is of: of a patch all that it names."""
+    patch = input if isinstance(input, str) else input.get("command") if is_object(input) else ""
+    if not isinstance(patch, str) or "***" not in patch:
+        return (target,) if target else ()
+    named = dict.fromkeys(redact_command(path, PATH)[0] for path in patched(patch)[:_FILES])
+    return tuple(named) or ((target,) if target else ())
+
+
+_FILES = 12
+"""Files of a patch that are told apart."""
+
+
+def patched(patch: str) -> list[str]:
+    """The files of a patch that comes as a text; what stands in them stays where it is."""
+    marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
+    return [line[line.index(": ") + 2 :].strip() for line in patch.splitlines() if line.startswith(marks)]
+
+
 def _kind(tool: str, input: "Any") -> str:
     name = tool.lower()
     if name in _EXECUTES:
@@ -263,13 +286,15 @@ def _canonical(input: "Any") -> str:
     return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+_IS_TASK = ".output "
+"""Ends the name of the file that a task in the background writes to, which Claude Code gives; to read it is to poll."""
 _WAITING_TOOLS = "bashoutput taskoutput agentoutput wait sleep poll monitor status write_stdin".split()
 
 
 # Results: equal when they differ in the time alone. A counter or a percentage that moves is progress.
 
 _CLOCK = (
-    r"(?i)\d+(?:[:/T-]\d+)+(?:\.\d+)?Z?|\b0x[0-9a-f]+|\d+(?:\.\d+)?\s?(?:[mµn]?s|sec|seconds?|minutes?)\b"
+    r"\d+(?:[:/t-]\d+)+(?:\.\d+)?z?|\b0x[0-9a-f]+|\d+(?:\.\d+)?\s?(?:[mµn]?s|sec|seconds?|minutes?)\b"
     r"|\bpg?id\W{0,3}\d+|\d{5,}"
 )
 
@@ -278,4 +303,4 @@ def _result(said: str) -> str:
     told = " ".join(said.split())
     if len(told) < _TELLING:
         return BRIEF + digest(told) if told else ""
-    return digest(re.sub(_CLOCK, "#", told) if any(map(str.isdigit, told)) else told)
+    return digest(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)

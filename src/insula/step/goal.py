@@ -16,6 +16,8 @@ STALE = 400
 _TESTS = "test "
 _WHOLE = ("test", "type check", "linter", "build", "install")
 """What may be run as a whole or in part."""
+WHOLE = frozenset((".", "./...", "...", "tests", "test", "src"))
+"""Selectors that select all."""
 
 
 class Goal(Failing):
@@ -25,6 +27,7 @@ class Goal(Failing):
     """Of this stretch of it: another after it has begun anew."""
     family: str
     selectors: tuple[str, ...] = ()
+    workspace: str = ""
     label: str = ""
     error: str = ""
     """Template of the failure."""
@@ -49,6 +52,8 @@ class Goal(Failing):
     """What was changed, as it may be named."""
     unnamed: bool = False
     """Whether something else was changed, too."""
+    edit: str = ""
+    """The last change, as what it took out and put in: the same again, elsewhere, is one change (a rename)."""
     call: str = ""
     """Digest of the last call of it."""
     result: str = ""
@@ -74,7 +79,8 @@ def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, 
         for goal in goals
         if goal not in shut and turn - goal.last <= STALE
     )
-    return (tuple(_changed(goal, action) for goal in kept) if action.changes else kept), None, shut
+    matters = action.changes and (action.role or action.kind != EDIT)
+    return (tuple(_changed(goal, action) for goal in kept) if matters else kept), None, shut
 
 
 def _failed(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal, Goals]:
@@ -94,6 +100,7 @@ def _opened(action: Action, turn: int) -> Goal:
         id=digest(f"{action.family} {action.selectors} {turn} {action.at}", 8),
         family=action.family,
         selectors=action.selectors,
+        workspace=action.workspace,
         label=action.label,
         error=action.error,
         failure=action.failure,
@@ -114,6 +121,7 @@ def _again(goal: Goal, action: Action, turn: int) -> Goal:
     return goal.replace(
         family=action.family,
         selectors=action.selectors,
+        workspace=action.workspace or goal.workspace,
         label=action.label or goal.label,
         error=action.error or goal.error,
         failure=action.failure if action.failure.names else goal.failure,
@@ -130,9 +138,12 @@ def _again(goal: Goal, action: Action, turn: int) -> Goal:
 def _changed(goal: Goal, action: Action) -> Goal:
     name = action.label if action.kind == EDIT else ""
     known = name and (name in goal.files or len(goal.files) < FILES)
+    edit = f"{action.before} {action.after}" if action.before else ""
+    more = not edit or edit != goal.edit
     return goal.replace(
-        changed=goal.changed + 1,
-        edits=goal.edits + 1,
+        changed=goal.changed + more,
+        edits=goal.edits + more,
+        edit=edit,
         files=(*goal.files, name) if known and name not in goal.files else goal.files,
         unnamed=goal.unnamed or not known,
     )
@@ -145,6 +156,8 @@ def _meets(action: Action, goal: Goal) -> bool:
     if action.family != goal.family:  # `make test` and `pytest tests/a.py` are one where the same tests fail
         tests = action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
         return tests and bool(set(action.failure.names) & set(goal.failure.names))
+    if not same_place(action.workspace, goal.workspace):
+        return False
     if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
         return True
     return _covers(action.selectors, goal) or _covers(goal.selectors, goal, action.selectors)
@@ -154,13 +167,18 @@ def _closes(action: Action, goal: Goal) -> bool:
     """Whether an action that went well shows that the goal is reached."""
     if not action.ok or not action.ran:
         return False
-    return named_check(goal.family, goal.selectors) in action.also or (not action.unsure and _covers_all(action, goal))
+    return named_check(goal.family, goal.selectors, goal.workspace) in action.also or (
+        not action.unsure and _covers_all(action, goal)
+    )
 
 
 def _covers_all(action: Action, goal: Goal) -> bool:
     """Whether an action runs all that the goal is about."""
-    if action.family != goal.family:
+    if not same_place(action.workspace, goal.workspace):
         return False
+    if action.family != goal.family:  # all tests are well, by whatever name they were run
+        both = action.proves and action.family.startswith(_TESTS) and goal.family.startswith(_TESTS)
+        return both and not action.selectors
     return action.selectors == goal.selectors or _covers(action.selectors, goal)
 
 
@@ -169,13 +187,18 @@ def _covers(selectors: tuple[str, ...], goal: Goal, inner: tuple[str, ...] | Non
     if not goal.family.startswith(_WHOLE):
         return False
     parts = goal.selectors if inner is None else inner
-    whole = not selectors or set(selectors) <= {".", "./...", "...", "tests", "test", "src"}
+    whole = not selectors or set(selectors) <= WHOLE
     return whole or (bool(parts) and all(any(_under(part, above) for above in selectors) for part in parts))
 
 
 def _under(part: str, above: str) -> bool:
     bare = above.removesuffix("...").rstrip("/")
     return part == above or part.startswith((f"{bare}/", f"{bare}::"))
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two commands may run in the same part of a project: one of them does not say where, or they agree."""
+    return not one or not other or f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def _alike(goal: Goal, action: Action) -> bool:

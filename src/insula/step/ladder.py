@@ -36,8 +36,8 @@ class Step(Value):
     """The turn of the first text."""
     at: float
     """When that was."""
-    chars: int
-    """Characters of all calls until then."""
+    context: int = 0
+    """Tokens in the context then, as the host counted them; 0 unknown."""
     sense: str = ""
     family: str = ""
     """What the trouble was with."""

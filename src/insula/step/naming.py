@@ -17,9 +17,9 @@ def label(words: "tuple[str, ...]") -> str:
     return told
 
 
-def named_check(family: str, selectors: "tuple[str, ...]") -> str:
-    """A check and which part of it is run, as one word."""
-    return " ".join((family, *selectors))[:160]
+def named_check(family: str, selectors: "tuple[str, ...]", workspace: str = "") -> str:
+    """A check, which part of it is run and where, as one word."""
+    return " ".join((family, *((f"@{workspace}",) if workspace else ()), *selectors))[:160]
 
 
 def address(url: str) -> str:

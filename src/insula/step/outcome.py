@@ -54,12 +54,18 @@ def shows(command: str) -> bool:
     return re.match(_SHOWS, command) is not None
 
 
-def says_failed(said: str, command: str, proves: bool) -> bool:
-    """Whether a check failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was."""
+def says_failed(said: str, command: str, compiles: bool) -> bool:
+    """Whether a check failed whose exit status was lost in a pipe: `pytest | tail` is as well as `tail` was.
+
+    Args:
+        said: the output.
+        command: the line.
+        compiles: whether a line that begins with a place and "error" is the check's own; a test prints what it likes.
+    """
     if not ("|" in command or ";" in command or "\n" in command) or shows(command):
         return False
     end = summary(said.lower())
-    return end is False or (end is None and proves and "rror" in said and re.search(_COMPILERS, said) is not None)
+    return end is False or (end is None and compiles and "rror" in said and re.search(_COMPILERS, said) is not None)
 
 
 def only_says_no(target: str, said: str, code: int | None) -> bool:
@@ -154,7 +160,7 @@ def error_in(value: "object") -> bool:
     return (
         value.get("success") is False
         or value.get("ok") is False
-        or value.get("status") in {"error", "failed", "failure"}
+        or value.get("status") in ("error", "failed", "failure")  # whatever it is: not all can be in a set
     )
 
 
@@ -204,19 +210,21 @@ _EXIT_LATER = (
     r"(?:^|\n)(?:\[?exit code|exit status|return ?code|process exited with code):?[ \t]*(-?\d+)\]?[ \t.]*(?=\n|$|<)"
 )
 _KIND = (
-    r"(?:passed|failed|failures?|errors?|error\(s\)|passing|failing|skipped|xfailed|xpassed|deselected"
+    r"(?:pass|fail|passed|failed|failures?|errors?|error\(s\)|passing|failing|skipped|xfailed|xpassed|deselected"
     r"|warnings?|examples?)"
 )
 _SUMMARY = rf"""(?x)[\s=_#✖-]*(?:
     (?P<bad>(?:fail|failed)\s+(?!\d+$)\S.* | fail | failed | ---\s fail:.* | build\s fail.* | failure:\s.*)
     | ok | ok\s.* | test\s result:\s.* | (?:tests|test\s suites|test\s files):?\s+\d.* | (?:pass|fail)\s\d+
-    | \d+\s problems?\s\(.* | (?:found\s)?\d+\s{_KIND}(?:,?\s(?:and\s)?\d+\s[\w()]+)*(?:\sin\s[\d.,]+.*)?[\s=.-]*
+    | \d+\s problems?\s\(.*
+    | (?:found\s)?\d+\s{_KIND}(?:,?\s(?:and\s)?\d+\s[\w()]+)*(?:\sin\s[\d.,]+.*|\s\([\d.]+\s?m?s\))?[\s=.-]*
     )$"""
 """A line that a test runner, a linter or a compiler ends with, in small letters."""
 _COMPILERS = r"(?m)^(?:\S{1,160}(?::\d+(?::\d+)?|\(\d+,\d+\)):? (?:- )?(?:fatal )?error\b|error(?:\[E\d+\])?: \S)"
 """A line with which a compiler or a type checker says that it failed, and at which place."""
 _COUNTS = (
-    r"(\d+) (?:failed|failures?|errors?|failing|error\(s\))|\b(?:failures|errors|failed)[=:] ?(\d+)|^\W*fail (\d+)"
+    r"(\d+) (?:fail|failed|failures?|errors?|failing|error\(s\))(?!\w)|\b(?:failures|errors|failed)[=:] ?(\d+)"
+    r"|^\W*fail (\d+)"
 )
 _MARKS = (
     *("rror", "xception", "not found", "no such", "denied", "fatal", "panic", "***", "err!", "failed", "failure"),

@@ -42,7 +42,7 @@ SUBCOMMANDS = {
     "dotnet": {"test": TEST, "build": BUILD, "restore": INSTALL, "publish": BUILD},
     "swift": {"test": TEST, "build": BUILD},
     "mix": {"test": TEST, "compile": BUILD, "deps.get": INSTALL, "credo": LINT},
-    "deno": {"test": TEST, "check": TYPES, "lint": LINT},
+    "deno": {"test": TEST, "check": TYPES, "lint": LINT, "fmt": LINT},
     "bun": {"test": TEST, "install": INSTALL, "add": INSTALL, "build": BUILD},
     "zig": {"test": TEST, "build": BUILD},
     "flutter": {"test": TEST, "build": BUILD, "analyze": LINT},
@@ -67,11 +67,52 @@ SUBCOMMANDS = {
     "conda": {"install": INSTALL},
     "docker": {"build": BUILD, "push": PUSH},
     "git": {"push": PUSH, "commit": COMMIT},
-    "helm": {"install": INSTALL, "upgrade": INSTALL},
+    "helm": {"install": INSTALL, "upgrade": INSTALL, "lint": LINT, "template": BUILD},
+    "vitest": {"run": TEST, "bench": RUN, "init": RUN},
+    "playwright": {"test": TEST},
+    "cypress": {"run": TEST},
+    "next": {"build": BUILD, "lint": LINT},
+    "vite": {"build": BUILD},
+    "astro": {"build": BUILD, "check": TYPES},
+    "terraform": {"validate": LINT, "plan": BUILD, "fmt": LINT, "test": TEST},
+    "tofu": {"validate": LINT, "plan": BUILD, "fmt": LINT, "test": TEST},
+    "pulumi": {"preview": BUILD},
+    "biome": {"check": LINT, "lint": LINT, "ci": LINT, "format": LINT},
+    "ruff": {"check": LINT, "format": LINT},
+    "golangci-lint": {"run": LINT},
+    "manage.py": {"test": TEST, "check": LINT},
+    "prisma": {"validate": LINT},
+    "nix": {"build": BUILD},
 }
 """Programs whose first word tells what they are run for."""
-SCRIPTS = frozenset("npm pnpm yarn bun make just task mise rake gradle mvn invoke inv nx turbo composer".split())
+ONLY_BY_SUBCOMMAND = frozenset(
+    "next vite astro terraform tofu pulumi biome ruff playwright cypress prisma manage.py".split()
+)
+"""Programs that show something only with one of those words: `next dev` and `terraform apply` do not."""
+SCRIPTS = frozenset(
+    "npm pnpm yarn bun make just task mise rake gradle mvn invoke inv nx turbo composer hatch pdm rye".split()
+)
 """Programs that run what somebody has named: the name tells what for."""
+TARGETS = frozenset("make just task rake gradle mvn invoke inv".split())
+"""... of which one line may name several."""
+NAMING = SCRIPTS | {"lerna"}
+"""Programs whose scripts are part of what is run."""
+VALUING = frozenset(("git", "docker", "gh", "kubectl", "helm", "cargo", "go"))
+"""Programs whose options take the next word with them even before the subcommand."""
+LINTERS = frozenset(
+    "eslint ruff biome oxlint rubocop stylelint prettier black isort golangci-lint cargo markdownlint clippy gofmt "
+    "goimports swiftlint ktlint shfmt sqlfluff".split()
+)
+FORMATTERS = frozenset("prettier black isort gofmt goimports gofumpt shfmt rustfmt swift-format clang-format".split())
+"""What puts files in shape, where it is not asked to check them."""
+INTERPRETERS = frozenset("python node ruby deno bash sh zsh tsx ts-node php perl Rscript pwsh powershell bun".split())
+SCRIPT_FILES = (".sh", ".bash", ".py", ".js", ".ts", ".rb", ".ps1", ".mjs")
+NAMED_FILES = (
+    *((word, "test") for word in ("test", "tests", "e2e", "spec")),
+    *((word, "linter") for word in ("lint", "check", "checks", "verify")),
+    *((word, "build") for word in ("build", "compile")),
+)
+"""What a script in a file is for by a word of its name."""
 NAMED = (
     ("typecheck", TYPES),
     ("type-check", TYPES),
@@ -98,9 +139,42 @@ ALIASES = {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "nodejs": "node", 
 """Other names of the same program."""
 WRAPPERS = frozenset(
     "sudo time nice nohup env command exec npx bunx pnpx uvx pipx stdbuf ionice caffeinate doas do then else "
-    "if ! { xvfb-run dotenv && call".split()
+    "if ! { xvfb-run dotenv && call op doppler rtk".split()
 )
 """Words before the command that is meant."""
+MANAGERS = frozenset("npm pnpm yarn bun".split())
+"""Package managers: they run a script that the project names, another program, or work of their own."""
+PLACING = frozenset(
+    "--filter -F --workspace -w --prefix -C --dir --cwd --package --directory --project --scope -p --projects".split()
+)
+"""Options that say in which part of a project to work."""
+MANAGED = PLACING - frozenset("-p --package --project --projects --scope --directory".split())
+"""... of a package manager."""
+PLACED = {
+    "turbo": {"--filter", "-F", "--cwd", "--scope"},
+    "lerna": {"--scope"},
+    "cargo": {"-p", "--package", "-C", "--manifest-path"},
+    "go": {"-C"},
+    "make": {"-C", "--directory"},
+    "just": {"-d", "--working-directory"},
+    "task": {"-d", "--dir"},
+    "mvn": {"-pl", "--projects"},
+    "swift": {"--package-path"},
+    "git": {"-C"},
+    "terraform": {"-chdir"},
+    "tofu": {"-chdir"},
+    "nx": {"-p", "--projects", "--project"},
+    "tsc": {"-p", "--project"},
+}
+"""Programs and those of their options that say where they work."""
+EXECUTING = {"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x"}}
+"""Words of a package manager behind which another program stands."""
+RUNS = frozenset("run run-script workspaces foreach".split())
+"""Words of a package manager behind which the script stands."""
+PASSED_OVER = frozenset(
+    "-r --recursive -w -W --workspace-root --workspaces -ws --silent -s workspaces foreach -A".split()
+)
+"""Words of a package manager that mean all parts, or change nothing."""
 RUNNERS = {
     "poetry": {"run"},
     "uv": {"run"},
@@ -109,16 +183,20 @@ RUNNERS = {
     "pdm": {"run"},
     "rye": {"run"},
     "bundle": {"exec"},
-    "pnpm": {"exec", "dlx"},
-    "yarn": {"exec", "dlx"},
-    "npm": {"exec"},
-    "bun": {"x"},
     "mise": {"exec", "x"},
     "conda": {"run"},
     "direnv": {"exec"},
     "dotnet": {"tool"},
+    "nix": {"develop"},
+    "devbox": {"run"},
 }
 """Programs whose first word may say that another program follows."""
+BEHIND_DASHES = frozenset(("mise", "nix", "conda"))
+"""... of which it follows behind `--`."""
+DOCKER_VALUED = frozenset(
+    "-f --file -p --project-name --profile --env-file -e --env -u --user -w --workdir -v --name".split()
+)
+WSL_VALUED = frozenset("-d --distribution -u --user --cd".split())
 RUN_BY_NAME = frozenset(("pnpm", "yarn", "bun"))
 """Programs that run another one where its name follows."""
 SETTING_UP = frozenset(
@@ -126,6 +204,8 @@ SETTING_UP = frozenset(
     "set-location done fi esac exit return break continue".split()
 )
 """Commands that only prepare or announce."""
+CLEARING = frozenset("rm mkdir rmdir touch chmod cp mv kill pkill".split())
+"""What makes ready or clears up around what a line is run for."""
 FILTERS = frozenset(
     "tail head grep egrep rg sed awk cut sort uniq tee wc tr less more cat jq column fold ts xargs".split()
 )
@@ -140,6 +220,9 @@ NARROWING = frozenset(
     "-k -t -run --filter --grep --testNamePattern --testPathPattern -p --package --project -g -R".split()
 )
 """Of these the value tells which tests."""
+
+KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *SCRIPTS, *WRAPPERS, *RUNNERS, *INTERPRETERS))
+"""Programs of which something is known."""
 
 # What asks, and what waits.
 
@@ -226,5 +309,40 @@ VERSION = frozenset("--version -version -v -V --help -h version help".split())
 # Files.
 
 SHELL_SCRIPTS = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd")
-NOT_CODE = (".md", ".markdown", ".txt", ".rst", ".adoc", ".json", ".lock", ".yml", ".yaml", ".toml", *SHELL_SCRIPTS)
-"""What is changed there is none of what tests, builds and linters are for."""
+CODE_FILES = (
+    *(".py", ".pyi", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro"),
+    *(".rs", ".go", ".java", ".kt", ".kts", ".scala", ".groovy", ".clj", ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp"),
+    *(".cs", ".fs", ".vb", ".swift", ".m", ".mm", ".rb", ".php", ".pl", ".lua", ".dart", ".ex", ".exs", ".erl"),
+    *(".hs", ".ml", ".elm", ".zig", ".nim", ".jl", ".r", ".sol", ".proto", ".tf", ".hcl", ".nix", ".cu", ".psm1"),
+)
+"""What a programming language is written in."""
+SETTINGS_FILES = (
+    *(".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".xml", ".gradle", ".mod", ".sum", ".sql", ".graphql"),
+    *(".css", ".scss", ".less", ".html", ".hbs", ".j2", ".cmake", ".mk", ".properties", *SHELL_SCRIPTS),
+)
+NO_CODE_FOLDERS = frozenset(
+    "docs doc documentation tmp temp scratch scratchpad node_modules dist build target out coverage vendor third_party "
+    "__pycache__ venv env site-packages generated __generated__ gen fixtures testdata __snapshots__ snapshots".split()
+)
+"""Documents, scratch, what is generated, and what others wrote."""
+GENERATED_FILES = (
+    *(".min.", ".generated.", "_generated.", ".gen.", "_pb2.", ".pb.", ".g.dart", ".snap", "-lock.", ".lock"),
+    *(".d.ts", ".map", ".log"),
+)
+SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/")  # noqa: S108
+_SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro")
+LANGUAGES = {
+    **dict.fromkeys(("tsc", "vue-tsc", "eslint", "oxlint"), _SCRIPTS),
+    **dict.fromkeys(
+        "mypy pyright basedpyright pytype ty flake8 pylint ruff bandit black isort".split(), (".py", ".pyi")
+    ),
+    **dict.fromkeys(("cargo", "rustc", "clippy"), (".rs",)),
+    **dict.fromkeys(("go", "gofmt", "golangci-lint", "staticcheck"), (".go",)),
+    **dict.fromkeys(("terraform", "tofu"), (".tf", ".hcl")),
+    "rubocop": (".rb",),
+    "dotnet": (".cs", ".fs", ".vb"),
+}
+"""What programs read that read one language alone."""
+TEST_FOLDERS = frozenset("test tests spec specs e2e __tests__ testing integration unit".split())
+PACKAGE_FOLDERS = frozenset("packages apps libs crates modules services plugins workspaces".split())
+"""Where the packages of a project lie, by custom."""

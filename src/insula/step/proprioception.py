@@ -5,14 +5,15 @@ feel anything; the state holds what all of them need, so that one that is switch
 """
 
 from insula.step import goal as goals
-from insula.step.action import EDIT, EXECUTE, WINDOW, Action
+from insula.step import proof
+from insula.step.action import CODE, EDIT, WINDOW, Action
 from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
-from insula.step.programs import NOT_CODE, SHELL_SCRIPTS
-from insula.step.senses import CLIMBING, SENSES, chronos, o2, oscillation, vestibular
+from insula.step.programs import SHELL_SCRIPTS
+from insula.step.senses import CLIMBING, may_feel
 from insula.step.senses.register import DEFAULT
-from insula.step.state import KEYS, KNOWN, Ban, Carry, Reading, State, Watch, dump, load
+from insula.step.state import KEYS, KNOWN, Ban, Carry, Edit, Reading, State, Wait, Watch, dump, load
 from insula.step.turn import closed, entered
 from insula.value import Value, is_list
 
@@ -20,8 +21,6 @@ __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee"
 
 WATCH = 3
 """Turns after a text that show whether it was heeded."""
-_LOOKING = frozenset("chmod cat head tail less more wc ls git grep rg sed cp mv rm bat touch code".split())
-"""Programs that name a script without running it."""
 
 
 class Ended(Value):
@@ -81,10 +80,15 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     if not action.ran and not action.denied:
         return Sensed(state=state)
     opened, _, shut = goals.after(state.goals, action, turn.number)
-    edits = oscillation.follow(state.edits, action)
-    state = state.replace(window=window, goals=opened, edits=edits, wait=vestibular.followed(state.wait, action))
-    senses = (*_minding(), *SENSES) if action.acts or state.bans else SENSES
-    feeling = (each for each in senses if each.NAME in on)
+    state = state.replace(
+        window=window,
+        goals=opened,
+        edits=_edits(state.edits, action),
+        wait=_wait(state.wait, action),
+        proof=proof.after(state.proof, action),
+    )
+    minding = [each for each in _minding() if each.NAME in on] if action.acts or state.bans else []
+    feeling = (*minding, *may_feel(state, action, on))
     readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
@@ -125,9 +129,11 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
     from insula.step.wording import remembered
 
     turn, carry = state.turn.number, state.carry
-    if reading.sense == chronos.NAME:
-        carry = carry.replace(level=chronos.level(state, at))
-    if reading.sense == o2.NAME:
+    if reading.sense == "chronos":
+        from insula.step.senses.chronos import level
+
+        carry = carry.replace(level=level(state, at))
+    if reading.sense == "o2":
         carry = carry.replace(o2_at=turn)
     state = state.replace(carry=carry, spoke=turn, said=remembered(state, reading, rung, told))
     if not rung:
@@ -140,7 +146,7 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
         turn=turn,
         first=before.first if before else turn,
         at=before.at if before else at,
-        chars=before.chars if before else carry.chars,
+        context=before.context if before else carry.context,
         sense=reading.sense,
         family=reading.goal.family if reading.goal else reading.label,
     )
@@ -231,33 +237,48 @@ def forget(state: State) -> State:
 
 def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
     action = window[-1]
-    first = o2.tokens(window) if carry.calls < o2.BASELINE_CALLS else 0
     commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
     shown = action.ok and action.proves
-    progress = action.changes or commits or shown
-    changed = action.changes and not action.target.lower().endswith(NOT_CODE)
+    progress = (action.changes and (action.role or action.kind != EDIT)) or commits or shown
+    changed = action.changes and action.role == CODE
+    if action.context:
+        from insula.step.senses.o2 import paced
+
+        carry = paced(carry, action)
     return carry.replace(
         calls=carry.calls + 1,
-        chars=carry.chars + action.chars,
-        first_tokens=carry.first_tokens + first,
-        progress=carry.progress + (progress and carry.progress_turn != action.nth),
+        progress=carry.progress + (bool(progress) and carry.progress_turn != action.nth),
         progress_turn=action.nth if progress else carry.progress_turn,
         dirty=0 if commits else carry.dirty + (action.changes and action.kind == EDIT),
         committed=action.nth if commits else carry.committed,
         changed=action.nth if changed else carry.changed,
-        proved=action.nth if action.proves and action.ran else carry.proved,
-        proved_label=action.label if action.proves and action.ran else carry.proved_label,
         **_script(carry, action),
     )
+
+
+def _edits(edits: tuple[Edit, ...], action: Action) -> tuple[Edit, ...]:
+    """The edits that are looked back on, after an action."""
+    if action.kind != EDIT and not action.acts:
+        return edits
+    from insula.step.senses.oscillation import follow
+
+    return follow(edits, action)
+
+
+def _wait(wait: Wait | None, action: Action) -> Wait | None:
+    """The poll that is followed, after an action."""
+    if not action.waits:
+        return wait
+    from insula.step.senses.vestibular import followed
+
+    return followed(wait, action)
 
 
 def _script(carry: Carry, action: Action) -> "dict[str, Any]":
     """What of the scripts changes: one is written, or the one that was is run."""
     if action.kind == EDIT and action.changes and action.target.lower().endswith(SHELL_SCRIPTS):
         return {"script": action.label, "script_turn": action.nth}
-    runs = action.kind == EXECUTE and action.ran and carry.script and carry.script in action.target
-    program = action.family.split(" ")[1:2]
-    return {"script": ""} if runs and not _LOOKING.intersection(program) else {}
+    return {"script": ""} if action.ran and carry.script and carry.script in action.runs else {}
 
 
 def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
@@ -273,14 +294,14 @@ def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None,
 def _ended(state: State, shut: tuple[Goal, ...], at: float) -> tuple[Ended, ...]:
     """The troubles that were spoken of and are over: their goal was reached, or nothing came of them any more."""
     gone = {goal.id for goal in shut}
-    turn, chars = state.turn.number, state.carry.chars
+    turn, context = state.turn.number, state.carry.context
     open_goals = {goal.id for goal in state.goals}
     return tuple(
         Ended(
             key=step.key,
             turns=turn - step.first,
             seconds=max(0.0, at - step.at),
-            tokens=(chars - step.chars) // o2.CHARS_PER_TOKEN,
+            tokens=max(0, context - step.context) if step.context else 0,
         )
         for step in state.steps
         if step.key in gone or (step.key not in open_goals and turn - step.turn > QUIET and " " in step.key)
@@ -323,14 +344,18 @@ def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFA
             state = outcomes[-1].state
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
-            action = action.replace(**{name: known[name] for name in _MORE if name in known})
+            action = action.replace(**{name: _kept(known[name]) for name in _MORE if name in known})
             outcomes.append(sense(state, action, on))
             state = outcomes[-1].state
     return state, outcomes
 
 
-_MORE = ("context", "context_window", "turn", "importers")
+_MORE = ("context", "context_window", "turn", "importers", "role", "packages", "touches", "guarded")
 """What is found out about a call after it has been noted."""
+
+
+def _kept(value: "Any") -> "Any":
+    return tuple(value) if is_list(value) else value
 
 
 def _heard(state: State, record: "Record") -> State:

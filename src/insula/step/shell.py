@@ -22,6 +22,8 @@ class Simple(Value):
     """Files that its output goes to."""
     muted: bool = False
     """Whether its complaints are thrown away (`2>/dev/null`)."""
+    within: tuple[int, ...] = ()
+    """The parentheses that it stands in, by number: what is entered there is left with them."""
 
 
 def simple_commands(line: str) -> tuple[Simple, ...]:
@@ -37,6 +39,7 @@ class _Reader:
         self._word: list[str] | None = None
         self._before, self._writes, self._muted = "", list[str](), False
         self._redirect, self._ends = "", list[str]()
+        self._within: tuple[int, ...] = ()
         while self._at < len(line) and len(self.commands) < MOST:
             self._step(line[self._at])
         self._end(";")
@@ -60,6 +63,7 @@ class _Reader:
             self._redirected(char)
         elif char in "()" and not (self._word and self._word[-1] == "$"):
             self._end(self._before or ";")
+            self._within = (*self._within, self._at) if char == "(" else self._within[:-1]
         elif char == "(":
             self._substituted()
         else:
@@ -148,7 +152,13 @@ class _Reader:
         self._redirect = ""
         if self._words:
             self.commands.append(
-                Simple(words=tuple(self._words), before=self._before, writes=tuple(self._writes), muted=self._muted)
+                Simple(
+                    words=tuple(self._words),
+                    before=self._before,
+                    writes=tuple(self._writes),
+                    muted=self._muted,
+                    within=self._within,
+                )
             )
         self._words, self._writes, self._muted, self._before = [], [], False, operator
 

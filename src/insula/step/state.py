@@ -3,6 +3,7 @@
 from insula.step.action import Action
 from insula.step.goal import Goal
 from insula.step.ladder import Step
+from insula.step.proof import Proof
 from insula.step.turn import Turn
 from insula.value import Value
 
@@ -28,10 +29,14 @@ class Carry(Value):
     """What the window cannot hold: counts since the session began and since the user spoke."""
 
     calls: int = 0
-    chars: int = 0
-    """Characters of all calls."""
-    first_tokens: int = 0
-    """Tokens of the first ten calls."""
+    context: int = 0
+    """Tokens in the context, as the host last counted them; 0 unknown."""
+    first_context: int = 0
+    """... when it first did, ..."""
+    first_turn: int = 0
+    """... and in which turn."""
+    pace: float = 0.0
+    """Tokens that each of the first ten turns brought; 0 while that is not known."""
     o2_at: int = -1
     """Turn in which the velocity was last spoken of; -1 for never."""
     user_at: float = 0.0
@@ -48,12 +53,8 @@ class Carry(Value):
     """Changes of files since the last commit, as far as the agent made them."""
     committed: int = 0
     """Turn of that commit."""
-    proved: int = 0
-    """Turn in which a test, a build or a linter was last run, ..."""
-    proved_label: str = ""
-    """... and which; ..."""
     changed: int = 0
-    """... and the turn in which code was last changed."""
+    """The turn in which code was last changed."""
     script: str = ""
     """The last script that was written and has not been run since, ..."""
     script_turn: int = 0
@@ -70,6 +71,8 @@ class Edit(Value):
     undo: bool = False
     """Whether version control put the file back."""
     label: str = ""
+    code: bool = False
+    """Whether the file is code of the project."""
 
 
 RUN, TOUCH = "run", "touch"
@@ -113,6 +116,7 @@ class State(Value):
     steps: tuple[Step, ...] = ()
     """Ladders of troubles that were spoken of."""
     edits: tuple[Edit, ...] = ()
+    proof: Proof = Proof()
     bans: tuple[Ban, ...] = ()
     asked: tuple[str, ...] = ()
     """What the user's last message asked for."""
@@ -165,6 +169,7 @@ def dump(state: State) -> "Record":
     return record | {
         "turn": state.turn.as_dict(),
         "carry": state.carry.as_dict(),
+        "proof": state.proof.as_dict(),
         "watch": state.watch.as_dict() if state.watch else None,
         "wait": state.wait.as_dict() if state.wait else None,
         "asked": state.asked,
@@ -187,6 +192,7 @@ def load(kept: "Record") -> State:
         **lists,
         turn=Turn.of(kept["turn"]),
         carry=Carry.of(kept["carry"]),
+        proof=Proof.of(kept["proof"]),
         watch=Watch.of(kept["watch"]) if kept["watch"] else None,
         wait=Wait.of(kept["wait"]) if kept["wait"] else None,
         asked=tuple(kept["asked"]),

@@ -5,7 +5,6 @@ was not found.
 """
 
 from insula.step.action import Action
-from insula.step.senses import vestibular
 from insula.step.senses.turns import Group, groups
 from insula.step.state import Reading, State
 from insula.step.words import counted
@@ -33,19 +32,11 @@ def feel_end(state: State, said: str) -> Reading | None:
 
 
 def _felt(state: State, least: int) -> Reading | None:
-    if _told(state):
-        return None
     last = [group for group in groups(state.window)[-LOOKED_BACK:] if group.number > state.carry.changed]
     empty = sum(map(_is_empty, last))
     if empty < least or len(last) < FEWEST:
         return None
     return Reading(sense=NAME, count=empty, key=f"absent {state.carry.user_turn}", form=str(len(last)))
-
-
-def _told(state: State) -> bool:
-    """Whether vestibular has said as much just now."""
-    since = state.turn.number - EMPTY
-    return any(step.key.startswith(vestibular.FRUITLESS) and step.turn > since for step in state.steps)
 
 
 def _is_empty(group: Group) -> bool:

@@ -4,6 +4,7 @@ Its last words are read for it: "the most likely cause", "probably a stale cache
 recommended ("probably the best way") is no guess at a cause.
 """
 
+from insula.step.proof import is_proven
 from insula.step.state import Reading, State
 
 NAME = "guessed"
@@ -15,9 +16,17 @@ def feel_end(state: State, said: str) -> Reading | None:
     """Whether the last words explain by a guess what was worked on."""
     from insula.step.bans import guesses
 
-    if not state.window or not guesses(said):
+    if not state.window or _is_shown(state) or not guesses(said):
         return None
     return Reading(sense=NAME, count=1, key=f"guess {state.carry.user_turn}")
+
+
+def _is_shown(state: State) -> bool:
+    """Whether a check has passed on what was changed for this request: then the cause that was mended was the cause."""
+    since = state.carry.user_turn
+    changed = state.carry.changed > since
+    passed = any(check.passed and check.turn > state.carry.changed for check in state.proof.checks)
+    return changed and passed and is_proven(state.proof, since)
 
 
 def fact(reading: Reading) -> str:

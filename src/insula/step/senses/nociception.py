@@ -21,9 +21,9 @@ FIXES = 2
 TURNS = 3
 """Turns in which a goal must have failed alike, ..."""
 UNTOUCHED = 4
-"""... or this many where it is a test, a build or a linter and nothing was changed: to look again is no loop yet."""
-EQUAL, ALIKE, ANY = 2, 3, 4
-"""Turns in a row in which all fails: with the same call and words, with errors of a kind, in whatever way."""
+"""... or this many where it is a check that no two changes were of no avail for: to look again is no loop yet."""
+EQUAL, ALIKE = 2, 3
+"""Turns in a row in which all fails: with the same call and words, with errors of a kind."""
 
 
 def feel(state: State, action: Action) -> Reading | None:
@@ -38,7 +38,7 @@ def _of_goal(state: State) -> Reading | None:
     if goal is None:
         return None
     form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
-    least = UNTOUCHED if goal.proves and not goal.fixes else TURNS
+    least = UNTOUCHED if goal.proves and goal.fixes < FIXES else TURNS
     if goal.turns < least:
         return None
     return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
@@ -55,9 +55,7 @@ def _of_row(state: State) -> Reading | None:
     if proves or _asks_around(row):  # to look at a failing test in another way is no loop
         return None
     alike = _while(row, lambda one: _of_a_kind(one, row[0]))
-    if alike >= ALIKE:
-        return _row("alike", row[:alike])
-    return _row("mixed", row) if len(row) >= ANY else None
+    return _row("alike", row[:alike]) if alike >= ALIKE else None
 
 
 def _asks_around(row: list[Group]) -> bool:
@@ -90,6 +88,8 @@ def _of_a_kind(one: Group, other: Group) -> bool:
     from insula.step.failure import similar
 
     a, b = one.failing[0], other.failing[0]
+    if a.denied and b.denied:
+        return True
     return similar(a.error, b.error) if a.error and b.error else a.call == b.call
 
 
@@ -129,7 +129,6 @@ def _since(goal: "Goal") -> str:
 _FELT = {
     "equal": "{what} failed in {count} turns in a row with the same words.",
     "alike": "{count} turns in a row ended in similar errors.",
-    "mixed": "In the last {count} turns everything failed, each time in another way.",
 }
 ADVICE = {
     AWARENESS: (

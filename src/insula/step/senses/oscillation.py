@@ -4,7 +4,7 @@ To break a thing on purpose and mend it again, once or with another change each 
 is done again after it was undone counts, or what was undone for the third time, or thrown away for the second.
 """
 
-from insula.step.action import EDIT, Action
+from insula.step.action import CODE, EDIT, Action
 from insula.step.command import DISCARDS, RESETS, STASHES
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.step.state import EDITS, Edit, Reading, State
@@ -33,6 +33,7 @@ def follow(edits: tuple[Edit, ...], action: Action) -> tuple[Edit, ...]:
             turn=action.nth,
             undo=undo,
             label=action.label,
+            code=action.role == CODE,
         )
         return (*edits, done)[-EDITS:]
     if not _TAKE_BACK & set(action.acts):
@@ -71,13 +72,22 @@ def feel(state: State, action: Action) -> Reading | None:
     if not state.edits or state.edits[-1].turn != action.nth or not (action.kind == EDIT or action.acts):
         return None
     last = state.edits[-1]
-    own = [one for one in state.edits if one.target == last.target]
+    own = _at_once([one for one in state.edits if one.target == last.target])
     if _is_thrown(last):
         count = sum(map(_is_thrown, own))
         return _reading("thrown", count, own) if count >= THROWN else None
     if not _back_and_forth(own):
         return None
     return _reading("undone", sum(one.undo for one in own), own)
+
+
+def _at_once(own: list[Edit]) -> list[Edit]:
+    """The changes of a file, of which those that make the same replacement one after the other are one: a rename."""
+    return [
+        one
+        for before, one in zip([None, *own], own, strict=False)
+        if before is None or _is_thrown(one) or (before.before, before.after) != (one.before, one.after)
+    ]
 
 
 def _back_and_forth(own: list[Edit]) -> bool:

@@ -1,12 +1,12 @@
 """Unproven end: the agent stops, and since its last change nothing has shown that what was changed now works.
 
-Felt where the host hears what is answered to the end of a turn, once for each goal: what failed was not run again, the
-check of this session was not run since, or a script that was written has never been run. A check of the same kind that
-was run as a whole shows it as well.
+Felt where the host hears what is answered to the end of a turn: a check that covers what was changed for this request
+was red when it was last run, or has not been run since, or a script that was written has never been run.
 """
 
 from insula.step.goal import Goal
-from insula.step.programs import BUILD, COMPILERS, RUN, TEST, TYPES
+from insula.step.programs import RUN
+from insula.step.proof import red, stale
 from insula.step.state import Reading, State
 
 NAME = "unproven"
@@ -30,36 +30,20 @@ def feel_end(state: State, said: str) -> Reading | None:
 
 
 def _of_check(state: State) -> Reading | None:
-    carry = state.carry
-    if carry.changed <= carry.user_turn:  # nothing was changed for this request
-        return None
-    goal = next(
-        (goal for goal in reversed(state.goals) if _is_checked(goal) and goal.changed and goal.last > carry.user_turn),
-        None,
-    )
-    if goal is not None and not _shown(state, goal):
+    since = state.carry.user_turn  # what was changed for this request
+    failed = red(state.proof, since)
+    if failed is not None and failed.changed > failed.turn:  # that it is red the agent has read, and will say
+        return Reading(sense=NAME, count=1, key=f"end {failed.turn}", form="failing", label=failed.label)
+    if goal := next(filter(_is_reproduction, reversed(state.goals)), None):
         return Reading(sense=NAME, count=1, key=f"end {goal.id}", form="failing", label=goal.label)
-    if carry.proved and carry.changed > carry.proved:
-        return Reading(sense=NAME, count=1, key=f"end {carry.proved}", form="stale", label=carry.proved_label)
+    if found := stale(state.proof, since):
+        return Reading(sense=NAME, count=1, key=f"end {found[0].turn}", form="stale", label=found[0].label)
     return None
 
 
-def _is_checked(goal: Goal) -> bool:
-    """Whether to run it again would show something: a check, or a file of a program's that ended with an exception."""
-    return goal.proves or bool(goal.family.startswith(RUN) and goal.selectors and goal.failure.thrown)
-
-
-def _shown(state: State, goal: Goal) -> bool:
-    """Whether a check of the same kind has gone well as a whole since the last change; to test compiles as well."""
-    kinds = [goal.family.split(" ", 1)[0]]
-    program = goal.family.removeprefix(BUILD).removeprefix(TYPES).split(" ")[1:2]
-    if goal.family.startswith((BUILD, TYPES)) and not goal.selectors and COMPILERS.intersection(program):
-        kinds.append(f"{TEST} {program[0]} ")
-    return any(
-        action.ok and action.proves and not action.selectors and action.nth > state.carry.changed
-        for action in state.window
-        if action.family.startswith(tuple(kinds))
-    )
+def _is_reproduction(goal: Goal) -> bool:
+    """Whether a file that ended with an exception was to be mended: to run it again would show it."""
+    return goal.family.startswith(RUN) and bool(goal.selectors and goal.failure.thrown and goal.changed)
 
 
 def _of_script(state: State) -> Reading | None:

@@ -24,8 +24,6 @@ SLOW_REPEATS = 8
 """... but not for ever."""
 PERIODS = (2, 3, 4)
 ROUNDS = 2
-FRUITLESS = "nothing"
-"""Begins the key of a search for the same name that finds nothing."""
 STRETCH = 10
 """Minutes of waiting by which its ladder counts: one that goes on is not spoken of at each poll."""
 POLLS, MINUTES = 10, 20
@@ -39,8 +37,6 @@ def feel(state: State, action: Action) -> Reading | None:
         return _in_vain(state.wait, action)
     if _blind(action):
         return None
-    if action.sought:
-        return _fruitless(turns, action)
     again = None if action.failed else _same_again(turns)  # what fails again is nociception's
     return again or _cycle(turns) or _reread(state.window)
 
@@ -124,18 +120,6 @@ def _reread(window: tuple[Action, ...]) -> Reading | None:
     return _reading("reread", len(turns), f"reread {last.call}", last, min(turns))
 
 
-def _fruitless(turns: list[Group], action: Action) -> Reading | None:
-    """A search for the same name, in other words or the same, that finds nothing in turn after turn."""
-    row: list[Group] = []
-    for group in reversed(turns):
-        if not all(one.sought == action.sought for one in group.actions):
-            break
-        row.append(group)
-    if len(row) < REPEATS:
-        return None
-    return _reading("fruitless", len(row), f"{FRUITLESS} {row[-1].number}", action, row[-1].number)
-
-
 def _in_vain(wait: Wait | None, action: Action) -> Reading | None:
     minutes = int((action.at - wait.at) / 60) if wait else 0
     if wait is None or wait.turns < POLLS or minutes < MINUTES:
@@ -146,7 +130,7 @@ def _in_vain(wait: Wait | None, action: Action) -> Reading | None:
 
 def followed(wait: Wait | None, action: Action) -> Wait | None:
     """The poll that is followed, after an action: another answer, or another question, begins anew."""
-    if not action.waits:
+    if not action.waits or not action.result:  # what says nothing may well be at work
         return wait
     answer = f"{action.call} {action.result}"
     if wait is None or wait.answer != answer:
@@ -168,8 +152,6 @@ def fact(reading: Reading) -> str:
         return f"The last turns are a {reading.form} calls, gone round {reading.count} times with the same results."
     if reading.form == "reread":
         return f"You have read the same unchanged file {reading.count} times{f': {what}' if what else ''}."
-    if reading.form == "fruitless":
-        return f"A search for the same name has found nothing in {reading.count} turns."
     if reading.form == "wait":
         asked = what or "The same question"
         return f"{asked} has given the same answer for {reading.minutes} minutes."
