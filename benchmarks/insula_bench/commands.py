@@ -24,9 +24,17 @@ def bench_turn(
 @app.command("hook")
 def bench_hook(
     rounds: Annotated[int, typer.Option(help="Calls of each kind that are timed.", min=1)] = 60,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="Recorded sessions, a folder with a folder for each project: what the hook says in them."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """What the hook of a coding agent costs per call, and whether hooks at once lose an action."""
+    """What the hook of a coding agent costs per call and whether hooks at once lose an action, or what it says."""
+    if data:
+        from insula_bench.spoken import run as listen
+
+        raise typer.Exit(listen(data, json))
     from insula_bench.hook import run
 
     raise typer.Exit(run(rounds, json))

@@ -288,7 +288,7 @@ def _measured() -> dict[str, Measured]:
 
 def _of_senses() -> Iterable[Claim]:
     """The senses of coding agents, as their own register has them (P12)."""
-    rows = {name: row for row in register.MEASURED for name in row.senses}
+    rows = {row.sense: row for row in register.MEASURED}
     for name in sorted(ending.EVERY):
         row = rows.get(name)
         judged = row is not None and row.texts > 0

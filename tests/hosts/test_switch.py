@@ -69,7 +69,7 @@ def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path
     insula("off")
     insula("on")
     install.install(HOSTS["codex"])
-    assert switch.senses(home) == {"nociception", "vestibular", "spatial", "against_words", "delivery"}
+    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "delivery"}
     insula("off", "delivery")
     insula("on", "bypass")
     assert json.loads((home / "hook.json").read_text())["senses"] == {"delivery": False, "bypass": True}

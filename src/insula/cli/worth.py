@@ -41,9 +41,18 @@ def show(
     found = worth(str(home()), days, time.time())
     found.effects += of_talk(user)
     if json:
-        print(jsonlib.dumps(asdict(found) | {"tokens": found.cost}, indent=2))
+        print(jsonlib.dumps(asdict(found) | {"tokens": found.cost, "senses": of_senses()}, indent=2))
     else:
         tell(lambda console: print_worth(found, console))
+
+
+def of_senses() -> dict[str, str]:
+    """Which senses are on and which off, each with why."""
+    from insula.hosts import switch
+    from insula.step.senses.register import reasons
+
+    on = switch.senses(home())
+    return {"on": reasons(on, True), "off": reasons(on, False)}
 
 
 def of_talk(user: str) -> "list[Row]":
@@ -96,6 +105,8 @@ def print_worth(found: "Worth", console: "Console") -> None:
 
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
+    for name, senses in of_senses().items():
+        console.print(Text(f"Senses that are {name}, by their texts on foreign projects: {senses}."), soft_wrap=True)
     if found.sessions or any(row.told for row in found.effects):
         _print_effects(found.effects, console)
     if found.troubles:

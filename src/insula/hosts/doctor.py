@@ -38,7 +38,7 @@ from insula.hosts.jsonc import JsonError, Node
 from insula.hosts.places import HOSTS, Host
 from insula.hosts.present import Present
 from insula.hosts.records import Installed
-from insula.step.senses.register import FALSE, MEASURED, Measured
+from insula.step.senses.register import reasons
 
 DAYS = 7
 """How far back failures are counted."""
@@ -276,26 +276,10 @@ def _switches(house: Path, here: Path) -> Iterator[Check]:
         yield Check("", "switch", "ok", "on")
 
 
-def _senses(on: Set[str]) -> Iterator[Check]:
+def _senses(on: frozenset[str]) -> Iterator[Check]:
     """Which senses speak and which do not, by what was judged of their texts on foreign projects."""
-    speaking, silent = _reasons(on, True) or "none", _reasons(on, False) or "none"
-    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {speaking}")
-    yield Check("", "senses", "ok", f"off, by the same: {silent}; insula on SENSE switches one on")
-
-
-def _reasons(on: Set[str], speaks: bool) -> str:
-    groups = ((row, [name for name in row.senses if (name in on) == speaks]) for row in MEASURED)
-    return "; ".join(f"{', '.join(names)} ({_reason(row, speaks)})" for row, names in groups if names)
-
-
-def _reason(row: Measured, speaks: bool) -> str:
-    why = [row.kept] if speaks == row.speaks else ["switched by you"]
-    if row.speaks and row.texts:
-        why.insert(0, f"{row.useful} of {row.texts} useful, {row.false} false")
-    elif row.texts:
-        wrong = row.false > FALSE * row.texts
-        why.insert(0, f"{row.false} of {row.texts} false" if wrong else f"{row.useful} of {row.texts} useful")
-    return "; ".join(filter(None, why))
+    yield Check("", "senses", "ok", f"on, by their texts on foreign projects: {reasons(on, True)}")
+    yield Check("", "senses", "ok", f"off, by the same: {reasons(on, False)}; insula on SENSE switches one on")
 
 
 def _failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
