@@ -46,7 +46,8 @@ async def asked(mind: Metacognition, clock: FrozenClock, number: int, question: 
 
 
 def shown(turn: Turn) -> list[str]:
-    return [one.memory.content for one in turn.recalled if one.memory.id in turn.shown]
+    found = [one.memory for one in turn.recalled if one.memory.id in turn.shown]
+    return [one.content for one in sorted(found, key=lambda one: turn.instructions.find(one.line))]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -174,7 +174,7 @@ async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_mes
         await chat.reply("me", "monday", f"My GitHub token is {secret}. Ana was born in May.")
         asked = await chat.reply("me", "tuesday", "What is my GitHub token?")
         await chat.reply("me", "tuesday", "When was Ana born?")
-    assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
+    assert asked.confidence.level == "low"
     assert "token" not in model.requests[1].instructions
     assert "From earlier conversations with the user, newest first:\n- Ana was born in May. (DATE)" in undated(
         model.requests[2].instructions
@@ -207,7 +207,7 @@ async def test_what_a_secret_was_taken_out_of_is_not_found_by_its_meaning_either
         await chat.reply("me", "monday", f"I live in Rome. My key is {secret}.")
         await chat.reply("me", "monday", secret)
         asked = await chat.reply("me", "tuesday", "What is my credential?")
-    assert (asked.confidence.level, asked.confidence.score) == ("low", 0.0)
+    assert asked.confidence.level == "low"
     assert "Facts" not in model.requests[-1].instructions
 
 

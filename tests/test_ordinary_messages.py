@@ -58,7 +58,7 @@ async def requests(language: str, *messages: str, told: Sequence[str] = ()) -> l
 
 
 async def test_a_request_is_given_what_answers_it_and_what_is_said_of_ones_own_people() -> None:
-    asked = ("Tell me about my brother.", "How do I get to work?", "Plan my week.")
+    asked = ("What does my brother do?", "How do I get to work?", "Plan my week.")
     ((brother, _), (work, _), (week, _)) = await requests("en", *asked)
     assert "My brother is a chef." in brother
     assert not work

@@ -10,7 +10,7 @@ from insula import Metacognition
 from insula.agent.identity import OWN
 from insula.metacognition.reading import named_talkers
 from insula.text.analysis import analyse
-from insula.turn.instructions import BEARING_LINES
+from insula.turn.instructions import UNJUDGED_LINES
 
 pytestmark = pytest.mark.anyio
 UNTOLD = json.loads((files("insula.turn") / "words.json").read_text("utf-8"))["en"]["untold"]
@@ -32,7 +32,7 @@ async def shown(ask: str, told: Sequence[tuple[str, str]] = TOLD) -> tuple[int, 
 
 async def test_where_lines_only_bear_five_are_shown_and_nothing_is_ordered() -> None:
     lines, reminder = await shown("What kind of bread did Nuno bake for the market?")
-    assert lines == BEARING_LINES
+    assert lines == UNJUDGED_LINES
     assert not reminder
 
 

@@ -34,9 +34,8 @@ LANGUAGE = """
 what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.* memory/cue.* memory/items.*
 whose fact it is: memory/about.* memory/assertion.* memory/modality.* memory/people.* memory/spaced.* memory/subject.*
   memory/unspaced.*
-whether a line answers: memory/bearing.* memory/certainty.* memory/leaning.* memory/matter* memory/near.*
-  memory/proposed.* memory/recall.* memory/recollection.* memory/salience.* memory/slots.* memory/months.*
-  text/relative_times.* turn/confidence.*
+whether a line answers: memory/relevance.* memory/recall.* memory/recollection.* memory/salience.* memory/slots.*
+  memory/months.* text/relative_times.* turn/confidence.*
 wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memory/manner.* memory/related.*
   memory/wishes.* turn/wishes.* metacognition/hearing.* sleep/agreement.* sleep/polarity.* sleep/pairs.*
   sleep/phases/wishes.* sleep/unheard.* sleep/view.*

@@ -365,17 +365,6 @@ def bench_slowness(
     raise typer.Exit(run(data, limit, json))
 
 
-@app.command("leaning")
-def bench_leaning(
-    fit: Annotated[str | None, typer.Option(help="Write the head fitted on all tables here.")] = None,
-    json: Json = False,
-) -> None:
-    """Whether a line bears on a question that it does not plainly answer, on each table left out of the fit."""
-    from insula_bench.leaning import run
-
-    raise typer.Exit(run(fit, json))
-
-
 @app.command("life")
 def bench_life(
     data: Annotated[str | None, typer.Option(help="A folder of real conversations with labels, lived besides.")] = None,
@@ -401,14 +390,3 @@ def bench_heads(
     from insula_bench.heads import run
 
     raise typer.Exit(run(write, json))
-
-
-@app.command("matters")
-def bench_matters(
-    fit: Annotated[str | None, typer.Option(help="Write the heads fitted on all sentences here.")] = None,
-    json: Json = False,
-) -> None:
-    """Whether the heads on the embedding tell what a question asks for and a statement tells."""
-    from insula_bench.matters import run
-
-    raise typer.Exit(run(fit, json))

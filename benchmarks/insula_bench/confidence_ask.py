@@ -17,11 +17,12 @@ from insula.memory.item import new_item
 from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.memory.vectors import Embed, Vector, embedded
-from insula.metacognition.meaning import make_up, meant, question
+from insula.metacognition.meaning import make_up, meant
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, features, is_evidence, whose
 from insula.types import Controls
 from insula_bench.confidence_probes import Entry, Probe, World
+from insula_bench.sought import Sought, sought
 
 TOP = 5
 K1, B = 1.2, 0.75
@@ -162,13 +163,10 @@ async def _answer(
     step()
     analysis = analyse(probe.text)
     asked = cue(analysis, USER, ASSISTANT)
-    vector = embed(question(analysis, {entry.speaker for entry in world.entries})) if embed else None
     began = time.perf_counter()
-    questions = [
-        one._replace(vector=embed(one.text) if embed else None)
-        for one in assertion.questions(analysis, USER, ASSISTANT)
-    ]
-    found = await store.memories.recall(place, asked, Controls().max_context_items, vector=vector, asked=questions)
+    wanted = sought(analysis, {entry.speaker for entry in world.entries}, embed) if embed else Sought((), ())
+    limit = Controls().max_context_items
+    found = await store.memories.recall(place, asked, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.perf_counter()
     score = estimate(asked, found, context=probe.context).score
     done = time.perf_counter()

@@ -1,14 +1,14 @@
 """`insula bench conversations`: told in one session, asked in the next. Is it found, and what was not told, unknown?
 
 A conversation is a line of JSON: `told` (text, who, session, day), `ask`, `known`, and the `line` that answers. It is
-right where what is known is shown to the model and called high or medium, and what is not is called low, or medium with
-no line of somebody else.
+right where what is known is shown to the model, and what is not is not called high.
 """
 
 import asyncio
 import json as jsonlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -35,16 +35,14 @@ class Outcome(NamedTuple):
     shown: tuple[str, ...]
     """The lines before the model, in order."""
     line: str
-    others: bool
-    """Whether a line of somebody else stands before the model."""
     reasons: tuple[str, ...]
 
     @property
     def right(self) -> bool:
         """Whether it is right; see the module."""
         if self.known:
-            return self.level != "low" and any(self.line in one for one in self.shown)
-        return self.level == "low" or (self.level == "medium" and not self.others)
+            return any(self.line in one for one in self.shown)
+        return self.level != "high"
 
     @property
     def first(self) -> bool:
@@ -86,7 +84,23 @@ async def asked(
 
 
 async def ask(one: dict[str, Any], embed: Embed | None, regulator: Regulator | None = None) -> Outcome:
-    """Tell what is told, each line in its session and on its day, and ask in a session after them."""
+    """Tell what is told, and ask in a session after it."""
+    async with told(one, embed, regulator) as mind, mind.turn("user", "asked", one["ask"]) as turn:
+        shown = [each for each in turn.recalled if each.memory.id in turn.shown]
+        return Outcome(
+            known=one["known"],
+            level=turn.confidence.level,
+            shown=tuple(each.memory.content for each in shown),
+            line=one.get("line") or "",
+            reasons=turn.confidence.reasons,
+        )
+
+
+@asynccontextmanager
+async def told(
+    one: dict[str, Any], embed: Embed | None, regulator: Regulator | None = None
+) -> AsyncGenerator[Metacognition]:
+    """A mind that was told what is told, each line in its session and on its day; it is the day after."""
     clock = FrozenClock(BEGIN)
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store, holdout=0.0, embed=embed, regulator=regulator)
@@ -96,16 +110,7 @@ async def ask(one: dict[str, Any], embed: Embed | None, regulator: Regulator | N
             day = line["day"]
             await _tell(mind, line, reply)
         clock.advance(timedelta(days=1).total_seconds())
-        async with mind.turn("user", "asked", one["ask"]) as turn:
-            shown = [each for each in turn.recalled if each.memory.id in turn.shown]
-            return Outcome(
-                known=one["known"],
-                level=turn.confidence.level,
-                shown=tuple(each.memory.content for each in shown),
-                line=one.get("line") or "",
-                others=any(each.reason == "subject" for each in shown),
-                reasons=turn.confidence.reasons,
-            )
+        yield mind
 
 
 def _exchanges(told: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str | None]]:
@@ -139,9 +144,9 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, int]:
         "known": len(known),
         "right": sum(one.right for one in known),
         "first": sum(one.first for one in known),
+        "low_known": sum(one.level == "low" for one in known),
         "high_known": sum(one.level == "high" for one in known),
         "unknown": len(unknown),
-        "right_unknown": sum(one.right for one in unknown),
         "low": sum(one.level == "low" for one in unknown),
         "high": sum(one.level == "high" for one in unknown),
     }

@@ -1,31 +1,34 @@
-"""The scores behind `insula.turn.gate` and `insula.turn.relevance`, fitted on messages that were lived, not listed.
+"""The scores behind `insula.turn.gate` and `insula.memory.relevance`, fitted on messages that were lived, not listed.
 
 In each language four people tell the first facts of a life, few or many, and are asked for some of them and for as many
 that they did not tell; a fifth tells the facts of the table of questions and writes its first half (`life.py`), whose
-other half no fit reads. Who told much also writes real messages that need nothing. A line answers where it holds the
-value asked for. Whole languages are left out in turn for what is reported.
+other half no fit reads. Each also writes real messages that need nothing. The small talks are asked, too. A
+line answers where it holds the value asked for. Whole languages are left out in turn for what is reported.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from insula.memory import relevance
+from insula.memory.embedding import use
 from insula.metacognition import Metacognition
 from insula.stats import auroc
-from insula.testing import FrozenClock
-from insula.turn import gate, relevance
-from insula.turn.relevance import FEW, Evidence
-from insula_bench import life
+from insula.turn import gate
+from insula.turn.relevance import NONE, is_own_line
+from insula_bench import conversations, life
 
 Array = npt.NDArray[np.float64]
 
+FEW = 5
+TABLES = ("third", "fourth", "fifth")
+"""Of the small talks."""
 FACTS, ASKED = (2, 6, 15, 60), 12
 """Facts that are told in each language by four people, and how many of them are asked for at most."""
-MUCH = 10
-"""Facts from which a person also writes real messages that need nothing: of many lines, one is near by chance."""
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
 STEPS, RIDGE = 25, 1.0
@@ -35,7 +38,7 @@ class Said(NamedTuple):
     """A message, and the values that a line which answers it holds."""
 
     kind: str
-    """`told`, `untold`, `world` or `real`."""
+    """`told`, `untold`, `world` or `real`; of the small talks, `trap` where it was not told."""
     text: str
     value: Sequence[str] = ()
 
@@ -48,14 +51,10 @@ class Lived(NamedTuple):
     kind: str
     lines: Array
     answers: npt.NDArray[np.bool_]
-    confidence: float
-    memories: int
-    """How many lines there were in all."""
 
-    def evidence(self, weights: Array) -> Evidence:
-        """What memory has for it."""
-        best = float((self.lines @ weights).max()) if len(self.lines) else relevance.NONE
-        return Evidence(best, self.confidence, self.memories)
+    def best(self, weights: Array) -> float:
+        """The log-odds of its likeliest line."""
+        return float((self.lines @ weights).max()) if len(self.lines) else NONE
 
 
 def live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
@@ -67,15 +66,24 @@ async def _live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
     lived: list[Lived] = []
     for language in life.languages():
         people = list(_people(language))
-        talkative = [facts for facts, _ in people if len(facts) >= MUCH]
-        for facts, asks in people:
-            mine = real[language][talkative.index(facts) :: len(talkative)] if facts in talkative else ()
-            needless = [Said("real", text) for text in mine]
+        for number, (facts, asks) in enumerate(people):
+            needless = [Said("real", text) for text in real[language][number :: len(people)]]
             async with life.person(facts) as (mind, clock):
                 for said in (*asks, *needless):
-                    known = await _recalled(mind, clock, said)
+                    clock.advance(life.HOUR)
+                    known = await _recalled(mind, f"at {clock()}", said)
                     lived.append(Lived(said.text, language, said.kind, *known))
-    return lived
+    return [*lived, *[one async for one in _talks()]]
+
+
+async def _talks() -> AsyncIterator[Lived]:
+    """The small talks: what they tell sets traps for who asks (somebody else's, supposed, without the very detail)."""
+    for table in TABLES:
+        for one in conversations.read(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
+            said = Said("trap, told" if one["known"] else "trap", one["ask"], [one["line"]] if one["known"] else ())
+            async with conversations.told(one, use) as mind:
+                known = await _recalled(mind, "asked", said)
+            yield Lived(said.text, one["lang"], said.kind, *known)
 
 
 def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
@@ -98,40 +106,70 @@ def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
     yield [row["text"] for row in rows if row["kind"] == "told"], asks
 
 
-async def _recalled(
-    mind: Metacognition, clock: FrozenClock, said: Said
-) -> tuple[Array, npt.NDArray[np.bool_], float, int]:
+async def _recalled(mind: Metacognition, session: str, said: Said) -> tuple[Array, npt.NDArray[np.bool_]]:
     """The user's lines that a message brings up, in a session of its own."""
-    clock.advance(life.HOUR)
-    async with mind.turn(life.USER, f"at {clock()}", said.text) as turn:
+    async with mind.turn(life.USER, session, said.text) as turn:
         turn.finish(life.REPLY)
-        own = list(filter(relevance.may_answer, turn.recalled))
+        own = list(filter(is_own_line, turn.recalled))
     held = [any(each.casefold() in one.memory.content.casefold() for each in said.value) for one in own]
-    rows = np.array([relevance.features(one) for one in own], float).reshape(-1, len(relevance.NAMES))
-    return rows, np.array(held, bool), turn.confidence.unadjusted, turn.memories
+    rows = np.array([relevance.features(one.parts) for one in own], float).reshape(-1, len(relevance.NAMES))
+    return rows, np.array(held, bool)
 
 
-def fit(lived: Sequence[Lived], personal: Sequence[float], share: float) -> dict[str, dict[str, float]]:
-    """The weights of both scores, and how they do on people who were left out.
+def fit(
+    lived: Sequence[Lived], personal: Sequence[float], let_in: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """The weights of the scores, and how they do on people who were left out.
 
     Args:
         lived: the messages.
         personal: of each, the chance that only its user can have told what it asks.
-        share: of the real messages that need nothing, how many may be let in.
+        let_in: of the messages of each kind that need nothing, how many may be shown lines.
+
+    Returns:
+        What lets lines in; how likely a line answers, and any of them.
     """
-    line = _fit_lines(lived)
-    rows = [gate.features(chance, one.evidence(line)) for one, chance in zip(lived, personal, strict=True)]
+    meant = _fit_lines(lived)
+    best = [one.best(meant) for one in lived]
     kind = np.array([one.kind for one in lived])
-    asked = kind != "untold"
-    let_in = _fit(np.array(rows)[asked], kind[asked] == "told")
-    odds = np.array(rows) @ let_in
-    let_in[-1] -= float(np.quantile(odds[kind == "real"], 1 - share))
-    odds = np.array(rows) @ let_in
-    return {
-        "lines": _named(gate.NAMES, let_in)
-        | {f"let_in_{name}": round(float((odds[kind == name] >= 0).mean()), 3) for name in sorted(set(kind))},
-        "answer": _named(relevance.NAMES, line) | _left_out(lived),
+    rows = np.array([gate.features(chance, odds) for chance, odds in zip(personal, best, strict=True)])
+    lives = ~np.char.startswith(kind, "trap")  # beside them nothing ordinary is written
+    lines = _gate(rows, kind, kind == "told", lives & (kind != "untold"), let_in)
+    held = _fit_held(best, kind)
+    answer = {
+        "meant": _named(relevance.NAMES, meant),
+        "worded": _named(("overlap", "intercept"), _fit_lines(lived, WORDED)),
+        "held": {"best": round(float(held[0]), 4), "intercept": round(float(held[1]), 4)},
+        "left_out": _left_out(lived),
     }
+    return lines, answer
+
+
+WORDED = [relevance.NAMES.index("overlap"), relevance.NAMES.index("intercept")]
+
+
+def _gate(
+    rows: Array,
+    kind: npt.NDArray[np.str_],
+    wanted: npt.NDArray[np.bool_],
+    among: npt.NDArray[np.bool_],
+    shares: Mapping[str, float],
+) -> dict[str, float]:
+    """The weights that tell the wanted messages from the others, cut where few are taken that need nothing."""
+    weights = _fit(rows[among], wanted[among])
+    odds = rows @ weights
+    weights[-1] -= max(float(np.quantile(odds[kind == name], 1 - share)) for name, share in shares.items())
+    odds = rows @ weights
+    return _named(gate.NAMES, weights) | {
+        f"takes_{name}": round(float((odds[kind == name] >= 0).mean()), 3) for name in sorted(set(kind))
+    }
+
+
+def _fit_held(best: Sequence[float], kind: npt.NDArray[np.str_]) -> Array:
+    """The weights of the chance that memory holds what is asked, of the log-odds of the likeliest line."""
+    asked = (kind == "told") | (kind == "untold")
+    rows = np.column_stack([best, np.ones(len(best))])
+    return _fit(rows[asked], (kind == "told")[asked])
 
 
 def _left_out(lived: Sequence[Lived]) -> dict[str, float]:
@@ -139,23 +177,30 @@ def _left_out(lived: Sequence[Lived]) -> dict[str, float]:
     first: list[bool] = []
     shown: list[bool] = []
     odds: dict[str, list[float]] = {"told": [], "untold": []}
+    chance: dict[str, list[float]] = {"told": [], "untold": []}
     for language in sorted({one.language for one in lived}):
         others = [one for one in lived if one.language != language]
         line = _fit_lines(others)
-        for one in lived:
-            if one.language == language and one.kind in odds:
-                odds[one.kind].append(one.evidence(line).best)
-            if one.language == language and one.kind == "told":
+        held = _fit_held([one.best(line) for one in others], np.array([one.kind for one in others]))
+        for one in (one for one in lived if one.language == language):
+            if one.kind in odds:
+                odds[one.kind].append(one.best(line))
+                chance[one.kind].append(float(1 / (1 + np.exp(-(held[0] * one.best(line) + held[1])))))
+            if one.kind == "told":
                 order = np.argsort(-(one.lines @ line))[:FEW]
                 first.append(bool(one.answers[order[:1]].any()))
                 shown.append(bool(one.answers[order].any()))
     found = {"first": np.mean(first), "shown": np.mean(shown), "auroc": auroc(odds["told"], odds["untold"])}
+    for point in (0.5, 0.9):
+        for kind, values in chance.items():
+            found[f"{kind}_from_{point}"] = np.mean(np.array(values) >= point)
     return {name: round(float(value), 3) for name, value in found.items()}
 
 
-def _fit_lines(lived: Sequence[Lived]) -> Array:
-    told = [one for one in lived if one.kind == "told"]
-    return _fit(np.vstack([one.lines for one in told]), np.concatenate([one.answers for one in told]))
+def _fit_lines(lived: Sequence[Lived], columns: Sequence[int] | None = None) -> Array:
+    asked = [one for one in lived if one.kind not in {"world", "real"}]
+    rows = np.vstack([one.lines for one in asked])
+    return _fit(rows if columns is None else rows[:, columns], np.concatenate([one.answers for one in asked]))
 
 
 def _fit(rows: Array, labels: npt.NDArray[np.bool_]) -> Array:

@@ -23,6 +23,7 @@ from insula.memory.embedding import embedded_all, use
 from insula.stats import auroc, wilson
 from insula.text.analysis import LANGUAGES, analyse
 from insula_bench import gate, network
+from insula_bench.affinity import fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
 from insula_bench.network import Head
@@ -52,7 +53,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
-    "personal": {"untold": 0.005},
+    "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
 }
 """For each action, the share of ordinary real messages that it may take by mistake."""
@@ -62,8 +63,8 @@ CHAT = "xpersona"
 """Conversations of two people."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
-LET_IN = 0.025
-"""The share of them that may be shown a line by mistake."""
+LET_IN: Mapping[str, float] = {"real": 0.025, "world": 0.03}
+"""The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
 
 
 class Message(NamedTuple):
@@ -81,9 +82,11 @@ class Message(NamedTuple):
 
 def run(write: bool, json: bool) -> int:
     """Fit all heads; where asked to, write them into the package."""
-    fitted: dict[str, Array] = {}
+    projections = fit_projections()
+    fitted: dict[str, Array] = {"answer_asked": projections.asked, "answer_told": projections.told}
     cards: dict[str, Any] = {}
     vectors = Vectors()
+    learned: dict[HeadName, tuple[list[Message], Array, Head]] = {}
     for head in DECIDES:
         messages = list(learned_from(head))
         vectors.add(piece for one in messages for piece in one.pieces)
@@ -91,11 +94,13 @@ def run(write: bool, json: bool) -> int:
         cards[head] = card(head, messages, chances)
         weights = fit_messages(messages, vectors)
         fitted |= {f"{head}_hidden": weights.hidden, f"{head}_out": weights.out}
-        if head == "personal":
-            cards[head] |= _lines_let_in(messages, chances, weights, vectors)
-    if write:
+        learned[head] = messages, chances, weights
+    if write:  # the lives below are lived with what is written here
         save: Any = np.savez_compressed  # typed as if no array could be called anything
         save(PACKAGE / "heads.npz", **{name: one.astype(np.float16) for name, one in fitted.items()})
+    cards["personal"]["lines"], answer = _scores(*learned["personal"], vectors)
+    cards["answer"] = {"decides": "how likely a remembered line answers what is asked"} | answer
+    if write:
         (PACKAGE / "heads.json").write_text(jsonlib.dumps(cards, indent=1, ensure_ascii=False) + "\n", "utf-8")
     print(jsonlib.dumps(cards, indent=1, ensure_ascii=False) if json else _table(cards))
     return 0
@@ -150,10 +155,10 @@ def _fold(group: str) -> int:
     return blake2b(number.encode(), digest_size=4).digest()[0] % FOLDS
 
 
-def _lines_let_in(
+def _scores(
     messages: Sequence[Message], chances: Array, head: Head, vectors: Vectors
-) -> dict[str, dict[str, float]]:
-    """The scores that let lines in: see `gate`. What the head learned from counts as where it was left out."""
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """The scores that build on the heads: see `gate`. What a head learned from counts as where it was left out."""
     lived = gate.live({lang: _real(messages, lang) for lang in LANGUAGES})
     known = dict(zip((one.pieces for one in messages), chances, strict=True))
     personal: list[float] = []
@@ -216,6 +221,7 @@ def learned_from(head: HeadName) -> Iterator[Message]:
         label = one.kind in POSITIVE[head] or (head == "fact" and bool(one.spans))
         yield Message(one.text, pieces_of(one.text, one.language), one.language, label, one.group)
     yield from _everyday(head)
+    yield from _ordinary(head)
     yield from {"personal": _asked, "fact": _told}[head]()
 
 
@@ -236,7 +242,22 @@ def _everyday(head: HeadName) -> Iterator[Message]:
                 yield Message(text, pieces_of(text, language), language, label, line["id"], is_real=True)
 
 
+def _ordinary(head: HeadName) -> Iterator[Message]:
+    """What people write on ordinary days, by other authors: mostly what asks nothing that they told."""
+    for file in sorted((files("insula_bench") / "ordinary").iterdir(), key=lambda one: one.name):
+        language = file.name[:2]
+        for line in file.read_text("utf-8").splitlines():
+            row = jsonlib.loads(line)
+            if head == "fact" and row["kind"] in {"personal", "both"}:
+                continue
+            label = row["kind"] in ({"personal", "both"} if head == "personal" else {"statement"})
+            yield Message(row["text"], pieces_of(row["text"], language), language, label, f"ordinary {row['group']}")
+
+
 def _asked() -> Iterator[Message]:
+    for author, row in _authored():
+        for ask in row["asks"]:
+            yield Message(ask, pieces_of(ask, author[:2]), author[:2], True, f"asked {row['matter']}")
     for table in TABLES:
         for one in conversation_table(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
             yield Message(one["ask"], (one["ask"],), one.get("ask_lang") or one["lang"], True, f"asked {table}")
@@ -244,12 +265,21 @@ def _asked() -> Iterator[Message]:
 
 def _told() -> Iterator[Message]:
     yield from _written()
+    for author, row in _authored():
+        yield Message(row["text"], pieces_of(row["text"], author[:2]), author[:2], True, f"told {row['matter']}")
     for table in TABLES:
         for one in conversation_table(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
             for line in one["told"]:
                 if line["who"] == "user" and one["known"] and line["text"] == one["line"]:
                     pieces = pieces_of(line["text"], one["lang"])
                     yield Message(line["text"], pieces, one["lang"], True, f"told {table}")
+
+
+def _authored() -> Iterator[tuple[str, dict[str, Any]]]:
+    """What people told and how they ask for it, each with its author."""
+    for file in sorted((files("insula_bench") / "asked").iterdir(), key=lambda one: one.name):
+        for line in file.read_text("utf-8").splitlines():
+            yield file.name, jsonlib.loads(line)
 
 
 def _written() -> Iterator[Message]:
@@ -272,6 +302,9 @@ def _lines(name: str) -> Iterator[dict[str, Any]]:
 def _table(cards: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for name, one in cards.items():
+        if "auroc" not in one:
+            lines.append(f"{name}: {one['left_out']}")
+            continue
         lines.append(f"{name}: AUROC {one['auroc']}, {one['fitted_on']}")
         for action, point in one["points"].items():
             at = one["at_points"][action]

@@ -57,6 +57,8 @@ class Lived(NamedTuple):
     """The remembered lines in it, in order."""
     over: bool
     """Whether one of them was said to hold no longer."""
+    doubtful: bool
+    """Whether the model was told that the lines may not answer."""
     untold: bool
     """Whether the model was told that the user has not said this."""
     preferences: tuple[str, ...]
@@ -284,6 +286,10 @@ def _is_needed(one: Lived) -> bool:
     return one.shown or bool(_needed(one) & set(one.lines))
 
 
+def _is_said(one: Lived) -> bool:
+    return one.untold or one.doubtful
+
+
 def _is_untold(one: Lived) -> bool:
     never = one.table == "fortnight" and one.kind == "never told"
     return never or (one.kind in {"personal", "both"} and not one.expected["told"])
@@ -376,7 +382,9 @@ def recall(lived: Sequence[Lived]) -> Iterator[Measure]:
         yield _wanted(f"{kind}, told: shown", known, lambda one: one.shown)
         yield _wanted(f"{kind}, told: shown first", known, lambda one: one.first)
         yield _unwanted(f"{kind}, told: said to be untold", known, lambda one: one.untold)
+        yield _unwanted(f"{kind}, told: said that the lines may not answer", known, lambda one: one.doubtful)
         yield _wanted(f"{kind}, not told: said so", unknown, lambda one: one.untold)
+        yield _wanted(f"{kind}, not told: said so, or that the lines may not", unknown, _is_said)
         yield _unwanted(f"{kind}, not told: a line shown", unknown, lambda one: bool(one.lines))
         yield _unwanted(f"{kind}, not told: high", unknown, lambda one: one.level == "high")
     shaped = [one for one in lived if one.kind == "shaped"]
@@ -447,6 +455,7 @@ async def _say(
         stable=turn.words.stable,
         lines=tuple(one.memory.content for one in turn.recalled if one.memory.id in turn.shown),
         over=any(one.until is not None for one in turn.recalled if one.memory.id in turn.shown),
+        doubtful="memory.doubtful" in turn.words.claims,
         untold=turn.words.untold,
         preferences=tuple(one.text for one in turn.wishes),
         heard=tuple(one.words for one in turn.heard),

@@ -33,13 +33,14 @@ from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
 from insula.memory.postgres import CONNECTIONS
 from insula.memory.store import Store
-from insula.memory.vectors import Vector, embedded
+from insula.memory.vectors import embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 from insula_bench import talks
 from insula_bench.many_fill import COMMON, HEAVY, SEED, fill
 from insula_bench.progress import steps
 from insula_bench.scale import quantiles
+from insula_bench.sought import Sought, sought
 
 HERE = "insula_bench.many"
 FOLDER = Path(__file__).parents[1]
@@ -61,8 +62,7 @@ class Ask(NamedTuple):
     """A question as a turn asks it of the store."""
 
     cue: Cue
-    vector: Vector
-    asked: tuple[assertion.Question, ...]
+    sought: Sought
 
 
 class Took(NamedTuple):
@@ -112,9 +112,7 @@ def _asks(chance: random.Random) -> dict[str, list[Ask]]:
 
 def _ask(text: str) -> Ask:
     asked = analyse(text)
-    questions = assertion.questions(asked, USER, ASSISTANT)
-    told = tuple(one._replace(vector=embedded(use, one.text)) for one in questions)
-    return Ask(cue(asked, USER, ASSISTANT), embedded(use, text), told)
+    return Ask(cue(asked, USER, ASSISTANT), sought(asked, (), use))
 
 
 def _items(chance: random.Random) -> list[NewItem]:
@@ -150,7 +148,9 @@ class Bench:
             place = await self.store.place(user, "now")
             limit = Controls().max_context_items
             return await _timed(
-                lambda: self.store.memories.recall(place, ask.cue, limit, vector=ask.vector, asked=ask.asked)
+                lambda: self.store.memories.recall(
+                    place, ask.cue, limit, vectors=ask.sought.vectors, asked=ask.sought.asked
+                )
             )
 
     async def write(self, user: str) -> Took:

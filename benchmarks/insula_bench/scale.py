@@ -16,20 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from insula.memory import assertion
 from insula.memory.cue import cue
-from insula.memory.embedding import embedded_all, use
+from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.index import CANDIDATES
 from insula.memory.rows import Place
 from insula.memory.store import Store
-from insula.metacognition.meaning import question
 from insula.text.analysis import Word, analyse
 from insula.turn.confidence import estimate
 from insula.types import Controls
 from insula_bench import bulk
 from insula_bench.locomo import Conversation
 from insula_bench.progress import steps
+from insula_bench.sought import sought
 
 EACH = 100
 """Questions of each kind, after `WARM` that do not count."""
@@ -84,14 +83,11 @@ async def recall_at_scale(talks: Sequence[Conversation], path: Path, size: int) 
 async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     asked = analyse(text)
     began = time.process_time()
-    whole, asks = question(asked, ()), assertion.questions(asked, USER, ASSISTANT)
-    wanted = list(dict.fromkeys([whole, *(one.text for one in asks)]))  # a turn makes them all at once, each once
-    vectors = dict(zip(wanted, embedded_all(use, wanted), strict=True))
-    vector, asks = vectors[whole], [one._replace(vector=vectors[one.text]) for one in asks]
-    sought, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
-    found = await store.memories.recall(place, sought, limit, vector=vector, asked=asks)
+    wanted = sought(asked, (), use)
+    given, limit = cue(asked, USER, ASSISTANT), Controls().max_context_items
+    found = await store.memories.recall(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
     recalled = time.process_time()
-    estimate(sought, found)
+    estimate(given, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)
 
 

@@ -138,7 +138,7 @@ def run(data: str | None, limit: int, json: bool) -> int:
     for degree, row in known.items():
         print(
             f"told and asked, {degree}: {row['right']} of {row['known']} found, "
-            f"{row['right_unknown']} of {row['unknown']} known not to be told"
+            f"{row['low']} of {row['unknown']} known not to be told"
         )
     return 0
 

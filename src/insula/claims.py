@@ -181,6 +181,8 @@ _MADE = (
     # Before a model.
     Claim(id="memory", place="request", words="turn/words.json memories line",
           asserts="What the user once said has to do with this message.", kept=_BELOW),
+    Claim(id="memory.doubtful", place="request", words="turn/words.json doubtful",
+          asserts="The lines below it may not answer what is asked.", kept="it takes back, and asserts nothing"),
     Claim(id="memory.speaker", place="request", words="turn/words.json you speaker",
           asserts="Somebody else than the user said the line.", kept="it names who said it on record"),
     Claim(id="memory.over", place="request", words="turn/words.json over until",

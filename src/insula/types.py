@@ -14,10 +14,6 @@ MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_refl
 Level = Literal["high", "medium", "low"]
 Bearing = Literal["answers", "history", "bears", "other"]
 """What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
-Reason = Literal["", "subject", "supposed", "detail", "present", "changed", "unsure", "contradicts"]
-"""Why it does not answer: said of somebody else, not meant as a fact, without the detail, asked of the past,
-followed by something that may have changed it; of one that answers, that the very detail may be lacking,
-or that it says two things."""
 Outcome = Literal["passed", "doubtful", "unclear"]
 """What came of an assessment; "unclear": nothing speaks against the response but its distance from the message's words,
 which tells too little to doubt it."""
@@ -99,14 +95,12 @@ class Recalled:
     terms: frozenset[str] = frozenset()
     """The content terms of the memory, as they are indexed."""
     bearing: Bearing = "bears"
-    reason: Reason = ""
-    """Why it does not answer, where that is known."""
     until: datetime | None = None
     """When the user said that it is over."""
     before: str = ""
     """The line that it ended."""
-    fit: float | None = None
-    """How near in matter its best statement is; None where nothing is asked, or no statement was made of it."""
+    odds: float | None = None
+    """The log-odds that it answers what is asked; None where that is not judged, as of others' talk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,7 @@ def test_how_sure_memory_makes_is_shown_and_begun_anew(
     remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, said, _ = insula(monkeypatch, capsys, "calibration")
-    assert "high from 0.75 on" in said
+    assert "high from 0.90 on" in said
     assert "what everybody begins with" in said
 
     async def corrected() -> None:

@@ -39,7 +39,7 @@ def breaks(*_: object, **__: object) -> Any:
 @pytest.fixture
 def mind(tmp_path: Path) -> Generator[Any]:
     """Insula, to whom a fact was told."""
-    with Metacognition.sync(tmp_path / "insula.db", holdout=0.0) as mind:
+    with Metacognition.sync(tmp_path / "insula.db", holdout=0.0, claims=["doubt.missing"]) as mind:
         mind.observe("ana", "before", FACT)
         yield mind
 

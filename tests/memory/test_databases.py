@@ -57,7 +57,9 @@ async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
     every: list[list[tuple[str, str, float]]] = []
     for question in ASKED:
         for vector in (None, embedded(embed, question)):
-            seen = await store.memories.recall(place, cue(analyse(question), USER, ASSISTANT), 16, vector=vector)
+            seen = await store.memories.recall(
+                place, cue(analyse(question), USER, ASSISTANT), 16, vectors=[vector] if vector is not None else []
+            )
             every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
     return every
 

@@ -3,9 +3,9 @@
 import pytest
 
 from insula.memory.assertion import statements
-from insula.memory.bearing import Told
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.ending import over
+from insula.memory.relevance import Told
 from insula.text.analysis import analyse
 
 

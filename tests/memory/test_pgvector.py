@@ -48,7 +48,7 @@ async def near(store: Store, user: str, text: str) -> list[str]:
     """What is recalled for its meaning alone: the words of the cue stand nowhere."""
     with on_behalf_of(user):
         place = await store.place(user, "later")
-        found = await store.memories.recall(place, cue(analyse("Xylophone?"), USER, ASSISTANT), 9, vector=like(text))
+        found = await store.memories.recall(place, cue(analyse("Xylophone?"), USER, ASSISTANT), 9, vectors=[like(text)])
     return [one.memory.content for one in found.recalled]
 
 

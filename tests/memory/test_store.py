@@ -244,7 +244,6 @@ async def test_no_more_is_read_of_a_long_memory_than_of_a_short_one() -> None:
                 place.user_id,
                 index.candidates(connection, place.user_id, place.session_id, range(1, 9)),
             )
-            facts.about_any(connection, place.user_id, ASKED)
             raw.set_progress_handler(None, 0)
             return taken[0]
 

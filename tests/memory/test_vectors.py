@@ -42,7 +42,7 @@ async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> in
 
 async def ask(store: Store, user: str, text: str) -> list[str]:
     place = await store.place(user, "tuesday")
-    found = await store.memories.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vector=embedded(embed, text))
+    found = await store.memories.recall(place, cue(analyse(text), USER, ASSISTANT), 5, vectors=[embedded(embed, text)])
     return [one.memory.content for one in found.recalled]
 
 
@@ -104,7 +104,7 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
     await tell(store, "me", "I adopted a kitten.")
     place = await store.place("me", "tuesday")
     longer = embedded(lambda _: [1.0] * 8, "")
-    found = await store.memories.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vector=longer)
+    found = await store.memories.recall(place, cue(analyse("feline?"), USER, ASSISTANT), 5, vectors=[longer])
     assert found.recalled == ()
 
 

@@ -37,12 +37,22 @@ class Card(TypedDict):
 
 
 class PersonalCard(Card):
-    """The card of `personal`, with the weights of the two scores that build on it."""
+    """The card of `personal`, with the weights of the score that builds on it."""
 
     lines: Mapping[str, float]
     """What lets remembered lines in; see `insula.turn.gate`."""
-    answer: Mapping[str, float]
-    """How likely a line answers; see `insula.turn.relevance`."""
+
+
+class AnswerCard(TypedDict):
+    """The card of the head that tells how often people ask so for what is told so, with the score built on it."""
+
+    decides: str
+    meant: Mapping[str, float]
+    """The weights of what is known of a line; see `insula.memory.relevance`."""
+    worded: Mapping[str, float]
+    """The same where there are no vectors."""
+    held: Mapping[str, float]
+    """The chance that any line answers, of the likeliest one."""
 
 
 class Cards(TypedDict):
@@ -50,6 +60,7 @@ class Cards(TypedDict):
 
     personal: PersonalCard
     fact: Card
+    answer: AnswerCard
 
 
 def chance(head: HeadName, vector: Vector | None) -> float | None:
@@ -74,6 +85,22 @@ def highest_chance(head: HeadName, vectors: Sequence[Vector | None]) -> float | 
     return max((found for vector in vectors if (found := chance(head, vector)) is not None), default=None)
 
 
+def affinities(questions: Weights, lines: Weights) -> Weights:
+    """How often people ask so for what is told so, beyond what the cosine of the two says.
+
+    Args:
+        questions: vectors at unit length, a row for each question.
+        lines: the same of what was told.
+
+    Returns:
+        A row for each question, a column for each line, about -1 to 1; zeros for what is not of the shipped embedding.
+    """
+    if questions.shape[1] != DIMENSIONS or lines.shape[1] != DIMENSIONS:
+        return np.zeros((len(questions), len(lines)), np.float32)
+    asked, told = _projections()
+    return np.asarray((questions @ asked) @ (lines @ told).T, np.float32)
+
+
 def point(head: HeadName, action: str) -> float:
     """The operating point of a head: the chance from which an action is taken."""
     return cards()[head]["points"][action]
@@ -92,6 +119,14 @@ def _weights() -> Mapping[HeadName, tuple[Weights, Weights]]:
         raw = np.load(file)
         names: tuple[HeadName, ...] = get_args(HeadName)
         return {name: (_read(raw, f"{name}_hidden"), _read(raw, f"{name}_out")) for name in names}
+
+
+@cache
+def _projections() -> tuple[Weights, Weights]:
+    """What makes the vectors of questions and of what was told comparable, a column for each dimension."""
+    with (files("insula.language") / "heads.npz").open("rb") as file:
+        raw = np.load(file)
+        return _read(raw, "answer_asked"), _read(raw, "answer_told")
 
 
 def _read(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:

@@ -6,10 +6,9 @@ from functools import lru_cache
 
 from insula.memory.assertion import Question, Statement
 from insula.memory.encoding import USER
-from insula.memory.near import who_terms
 from insula.memory.slots import counts
 from insula.memory.subject import NOBODY, fits, names_of, people, same
-from insula.text.analysis import fold
+from insula.text.analysis import fold, term_of
 from insula.text.grammar import UNSPACED
 
 MOST = 0.5
@@ -128,3 +127,12 @@ def _of_kind_asked(question: Question, subjects: frozenset[str]) -> bool:
     """Whether a statement is about one of the user's of whom the question names the kind: "which brother of mine"."""
     kinds = _kinds_named(question.text, question.language)
     return bool(kinds) and any(same(kind, path) for kind in kinds for path in subjects)
+
+
+@lru_cache(maxsize=64)  # it is asked of each statement
+def who_terms(question: Question) -> frozenset[str]:
+    """The words of a question that say whom it is about: of "where is my uncle Mark from" all."""
+    known, names = people(question.language), names_of(question.subjects)
+    words = re.findall(r"[\w-]+", question.text.lower())
+    who = {term_of(word, question.language) for word in words if fold(word) in names or known.being(fold(word))}
+    return frozenset(term for term in who if term)

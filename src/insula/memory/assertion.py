@@ -61,8 +61,6 @@ class Statement(NamedTuple):
     marks: frozenset[Mark]
     terms: frozenset[str]
     vector: Vector | None = None
-    matters: Vector | None = None
-    """The chance that it tells each matter, where that was worked out of its vector (`matter`)."""
 
 
 class Question(NamedTuple):
@@ -331,6 +329,15 @@ def questions(analysis: Analysis, speaker: str, listener: str) -> tuple[Question
                 for one in several
             )
     return tuple(found[:MAX_STATEMENTS])
+
+
+def read_question(text: str, language: str, speaker: str, listener: str) -> tuple[Question, ...]:
+    """What a sentence asks, each thing by itself, whether or not it is put as a question ("my dentist's name")."""
+    analysis = Analysis(text, language, (sentence(text, language),))
+    if found := questions(analysis, speaker, listener):
+        return found
+    ask = Ask(text, "open", tuple(sentence(text, language).terms))
+    return (_question(ask, text, text, language, speaker, listener),)
 
 
 def _question(ask: Ask, text: str, whole: str, language: str, speaker: str, listener: str) -> Question:

@@ -7,21 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory.about import aliases
-from insula.memory.assertion import Question, Statement
-from insula.memory.bearing import Told
-from insula.memory.matter import matters_of
-from insula.memory.proposed import Spoken, proposed
+from insula.memory.assertion import Statement
+from insula.memory.relevance import Told
 from insula.memory.rows import Proposed, Unstated
 from insula.memory.schema import UNSTATED, memories, statements
-from insula.memory.subject import NOBODY, SOMEBODY, meant_by
+from insula.memory.subject import NOBODY, SOMEBODY
 from insula.memory.vectors import Vector, packed, unpacked
-
-LATEST = 48
-"""Statements about each subject asked about that are looked at for what is asked, whatever their words."""
-LOOKED_AT = 240
-"""Statements that are looked at so for one message: of many subjects fewer of each. `proposed` chooses among them."""
-
 
 _BEFORE = memories.alias("before")
 _COLUMNS = ("id", "content", "provenance", "speaker")
@@ -30,13 +21,6 @@ _TEXTS = sa.select(
     sa.func.coalesce(_BEFORE.c.content, "").label("before"),
     sa.func.coalesce(_BEFORE.c.speaker, "").label("before_speaker"),
 ).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
-_MINE = statements.c.user_id == sa.bindparam("user")
-_ABOUT = (
-    sa.select(*(statements.c[name] for name in ("memory_id", "subjects", "marks", "terms", "vector")))
-    .where(_MINE, statements.c.subject == sa.bindparam("subject"))
-    .order_by(statements.c.id.desc())
-    .limit(sa.bindparam("limit", type_=sa.Integer))
-)
 _READ = ("id", "memory_id", "text", "language", "subjects", "mentions", "modality", "marks", "terms", "vector")
 _OF = sa.select(*(statements.c[name] for name in _READ)).where(
     statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)),
@@ -72,26 +56,6 @@ def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[d
     ]
 
 
-def about(connection: sa.Connection, user_id: int, subjects: Iterable[str]) -> list[Spoken]:
-    """The latest statements about some subjects, and about nobody in particular."""
-    wanted = [*subjects, ""]
-    limit = max(1, min(LATEST, LOOKED_AT // len(wanted)))
-    found: list[Spoken] = []
-    for subject in wanted:
-        values = {"user": user_id, "subject": subject, "limit": limit}
-        found += (Spoken(*row) for row in connection.execute(_ABOUT, values).all())
-    return found
-
-
-def about_any(connection: sa.Connection, user_id: int, asked: Sequence[Question]) -> list[int]:
-    """The memories with statements about those whom questions are about, whatever they are called, that may answer."""
-    subjects = {one for question in asked for path in question.subjects for one in meant_by(path)}
-    found = about(connection, user_id, sorted(subjects))
-    named = aliases(frozenset(one.subjects.split()) for one in found)
-    others = {other for path in subjects for other in named.get(path, ())} - subjects
-    return proposed(asked, found + (about(connection, user_id, sorted(others)) if others else []))
-
-
 def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
@@ -101,8 +65,7 @@ def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> lis
         found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
     words = cache(_words)  # the same few beings and marks in hundreds of them
-    each = zip(found.values(), vectors, matters_of(vectors), strict=True)
-    return [_told(row, known[row[1]], vector, matters, words) for row, vector, matters in each]
+    return [_told(row, known[row[1]], vector, words) for row, vector in zip(found.values(), vectors, strict=True)]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -113,14 +76,11 @@ def _told(
     row: Sequence[Any],
     memory: Proposed,
     vector: Vector | None,
-    matters: Vector | None,
     words: Callable[[str], frozenset[Any]],
 ) -> Told:
     _, number, text, language, subjects, mentions, modality, marks, terms, _ = row
     held = frozenset(terms.split())
-    statement = Statement(
-        text, language, words(subjects), words(mentions), modality, words(marks), held, vector, matters
-    )
+    statement = Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
     return Told(number, memory.said_at, statement, memory.provenance == "tool")
 
 

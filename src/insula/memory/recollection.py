@@ -6,20 +6,14 @@ from typing import NamedTuple
 
 from insula.memory import statements
 from insula.memory.assertion import Question
-from insula.memory.bearing import Judged, Told, judged
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
 from insula.memory.item import LINE_CHARS
-from insula.memory.matter import beyond_chance
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
+from insula.memory.relevance import Relevance, Told, judge_relevance
 from insula.memory.rows import Place, Proposed, Said
 from insula.memory.vectors import Vector, cosines, nearness
 from insula.types import Recalled
-
-FIT: Mapping[str, float] = {"answers": 0.8, "history": 0.8, "bears": 0.3}
-"""What its nearness to the question adds to the rank of a memory, by what it has to do with it."""
-ANSWERS, BEARS = 0.5, 0.2
-"""The least score of a memory that answers, and of one that bears on what is asked."""
 
 
 class Recollection(NamedTuple):
@@ -33,8 +27,6 @@ class Recollection(NamedTuple):
     """Whom the candidates are about."""
     said: tuple[Said, ...] = ()
     """Lines of the session's transcript, oldest first."""
-    asked: tuple[Question, ...] = ()
-    """What was asked."""
     unscored: int = 0
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
 
@@ -56,55 +48,58 @@ def recollected(
     cue: Cue,
     found: Found,
     asked: Sequence[Question],
-    vector: Vector | None,
+    vectors: Sequence[Vector],
     now: float,
     limit: int,
 ) -> Recollection:
-    """The best `limit` of what was found."""
+    """The best `limit` of what was found.
+
+    Args:
+        place: whose memory, and which session.
+        cue: what is asked of it.
+        found: what was read for it.
+        asked: what the message asks, each with its vector.
+        vectors: of the message, the whole of it first.
+        now: the time, in seconds since the epoch.
+        limit: how many memories at most.
+    """
     content = content_weights(cue, found.statistics)
-    items = _items(place, found.rows, cue, content, vector)
-    held = {item.id: item for item in items}
-    memories = found.statistics.memories
-    weighed = {item.id for item in items if _is_judged(item, asked)}
-    told = [one for one in found.told if one.memory in weighed]
-    fits = judged(asked, told, memories)
+    items = _items(place, found.rows, cue, content, vectors[0] if vectors else None)
     scored = {one.item.id: one for one in rank(cue, items, found.statistics, now, len(items))}
-    for memory, one in fits.items():
-        if memory not in scored and one.bearing != "other":
-            scored[memory] = Scored(held[memory], 0.0, {})
-    by_id = {row.id: row for row in found.rows}
-    lines = {memory: by_id[memory].line for memory in fits}
-    order = _order(scored, fits)
-    recalled = tuple(
-        _recalled(scored[memory], by_id[memory], fits.get(memory), lines, memories) for memory in order[:limit]
+    lines: dict[int, Mapping[str, float]] = {
+        item.id: scored[item.id].parts if item.id in scored else {} for item in items if _is_judged(item, asked)
+    }
+    relevance = judge_relevance(
+        asked, lines, [one for one in found.told if one.memory in lines], is_meant=bool(vectors)
     )
+    for item in items:
+        one = relevance.get(item.id)
+        if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
+            scored[item.id] = Scored(item, one.chance, one.parts)
+    by_id = {row.id: row for row in found.rows}
+    recalled = tuple(_recalled(scored[one], by_id, relevance.get(one)) for one in _order(scored, relevance)[:limit])
     about = standing(cue, items, content)
-    return Recollection(recalled, found.statistics, about, found.said, tuple(asked), found.unscored)
+    return Recollection(recalled, found.statistics, about, found.said, found.unscored)
 
 
 def _is_judged(item: Item, asked: Sequence[Question]) -> bool:
-    """Whether the statements of a memory are weighed: those of the user, and of tools what concerns somebody.
+    """Whether it is judged how likely a memory answers: the user's own, and a short one of a tool on somebody.
 
-    Of talk between others they are not: there nearness in matter says less than who said it when (LoCoMo). Nor of a
-    page, which states many things, and whose words say more than any of them (MTRAG).
+    Of talk between others it is not: there nearness says less than who said it when (LoCoMo). Nor of a page, which
+    states many things, and whose words say more than any of them (MTRAG).
     """
     if item.provenance == "tool":
         return len(item.content) <= LINE_CHARS and any(one.subjects for one in asked)
     return item.speaker == USER
 
 
-def _order(scored: Mapping[int, Scored], fits: Mapping[int, Judged]) -> list[int]:
-    """The memories, best first; the newer one that ended another, or may have changed it, stands before it."""
-    worth = {memory: one.score + _worth(fits.get(memory)) for memory, one in scored.items()}
-    for old, one in sorted(fits.items()):
-        new = one.taken_by[-1] if one.taken_by else 0
-        if old in worth and new in worth:
-            worth[new] = max(worth[new], worth[old] + (new - old) * 1e-9)
+def _order(scored: Mapping[int, Scored], relevance: Mapping[int, Relevance]) -> list[int]:
+    """The memories, best first; the newer one that ended another stands before it."""
+    worth = {memory: one.score for memory, one in scored.items()}
+    for old, one in sorted(relevance.items()):
+        if one.ended_by in worth:
+            worth[one.ended_by] = max(worth[one.ended_by], worth[old] + (one.ended_by - old) * 1e-9)
     return sorted(worth, key=lambda memory: (-worth[memory], -memory))
-
-
-def _worth(one: Judged | None) -> float:
-    return FIT.get(one.bearing, 0.0) * max(one.fit, 0.0) if one is not None else 0.0
 
 
 def _items(
@@ -140,18 +135,16 @@ def _items(
     ]
 
 
-def _recalled(scored: Scored, row: Proposed, one: Judged | None, lines: Mapping[int, str], memories: int) -> Recalled:
+def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | None) -> Recalled:
+    row = rows[scored.item.id]
     terms = frozenset(terms_of(load(row.claims)))
     plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
     if one is None:
         return plain
-    least = {"answers": min(ANSWERS + max(one.fit, 0.0) / 2, 0.95), "history": ANSWERS, "bears": BEARS}
     return replace(
         plain,
-        score=max(scored.score, least.get(one.bearing, 0.0)) if one.fit >= beyond_chance(memories) else scored.score,
         bearing=one.bearing,
-        reason=one.reason,
-        fit=one.fit,
+        odds=one.odds,
         until=None if one.until is None else statements.moment(one.until),
-        before=next((lines[memory] for memory in one.took), ""),
+        before=next((rows[memory].line for memory in one.ended), ""),
     )

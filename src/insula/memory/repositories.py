@@ -146,7 +146,7 @@ class Memories(_Repository):
         limit: int,
         *,
         lines: int = 0,
-        vector: Vector | None = None,
+        vectors: Sequence[Vector] = (),
         asked: Sequence[Question] = (),
         candidates: int = index.CANDIDATES,
     ) -> Recollection:
@@ -160,10 +160,9 @@ class Memories(_Repository):
             cue: what is asked of it.
             limit: how many memories at most.
             lines: how many lines of the session's transcript to read along.
-            vector: the cue's embedding. It proposes what is near in meaning, beside what shares words, and counts in
-                the score of the memories that have one.
-            asked: the questions of the message, each with its embedding. What is stated of those asked about is
-                proposed, too, and each memory is told what it has to do with them.
+            vectors: the embeddings of the message, of the whole first, then of its sentences that ask. What is near to
+                one of them is proposed, beside what shares words.
+            asked: what the message asks, each with its embedding: by it each line is judged.
             candidates: how many of the memories that share words with the cue are scored.
         """
 
@@ -171,16 +170,17 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found, left = best[:candidates], best[candidates:]
-            found += self._near(connection, place.user_id, vector, statistics.memories) if vector is not None else []
-            about = facts.about_any(connection, place.user_id, asked) if asked else []
-            rows = index.candidates(connection, place.user_id, place.session_id, found, about)
-            hits = {*found, *about, *(row.id for row in rows if row.session_id == place.session_id)}
-            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits)) if asked else []
+            near = [self._near(connection, place.user_id, vector, statistics.memories) for vector in vectors]
+            found += near[0] if near else []
+            alone = [one for some in near[1:] for one in some]
+            rows = index.candidates(connection, place.user_id, place.session_id, found, alone)
+            hits = {*found, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
+            told = facts.of(connection, place.user_id, (row for row in rows if row.id in hits))
             unscored = len(set(left).difference(row.id for row in rows))
             said = statements.lines(connection, place, lines) if lines else ()
             return Found(statistics, rows, told, said, unscored)
 
-        return recollected(place, cue, await self._database.read(work), asked, vector, self._database.now(), limit)
+        return recollected(place, cue, await self._database.read(work), asked, vectors, self._database.now(), limit)
 
     def _near(self, connection: sa.Connection, user_id: int, vector: Vector, memories: int) -> list[int]:
         """The memories nearest to a vector that may be proposed."""

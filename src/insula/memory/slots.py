@@ -52,12 +52,6 @@ def _held(question: Question, statement: Statement) -> Iterator[bool]:
         yield False
 
 
-def tells(question: Question, statement: Statement) -> bool:
-    """Whether a statement surely holds it: every German noun has a capital, so that none of them tells a name."""
-    unsure = statement.language == "de" and "which" in _slots(question.text, question.language)
-    return filled(question, statement) is True and not unsure
-
-
 def _is_nothing_new(question: Question, statement: Statement) -> bool:
     """Whether a statement holds no content word that the question does not: "I bought a novel" names none."""
     if statement.language in UNSPACED or statement.language != question.language or not statement.terms:
@@ -110,30 +104,6 @@ def _is_elsewhere(question: Question, statement: Statement) -> bool:
     new = [at for at, term in terms if term and term not in known]
     before = _PLACED.get(statement.language, frozenset[str]())
     return bool(new) and all(before.intersection(words[max(0, at - 2) : at]) - asked for at in new)
-
-
-def placed(question: Question, statement: Statement) -> bool:
-    """Whether a statement may hold a place that the question does not: a word after one that stands before places.
-
-    In languages that write no spaces, and of an answer of few words, it always may.
-    """
-    if statement.language in UNSPACED:
-        return True
-    answer = _answer(statement)
-    words = _WORD.findall(answer.lower())
-    asked = _words(question.text) if statement.language == question.language else frozenset[str]()
-    if len(words) <= BRIEF:
-        return True
-    known, before = months(statement.language) | WEEKDAYS, _WHERE.get(statement.language, frozenset[str]())
-    return any(
-        bool(before.intersection(words[max(0, at - 3) : at]))
-        for at, word in enumerate(words)
-        if word not in asked
-        and fold(word) not in known
-        and not word.isdigit()
-        and (term := term_of(word, statement.language))
-        and term not in question.terms
-    )
 
 
 @lru_cache(maxsize=ASKED)

@@ -15,7 +15,7 @@ from insula.session.saved import Advisory
 from insula.text.analysis import LANGUAGES, UNKNOWN, Analysis, detect
 from insula.text.questions import asks
 from insula.turn import impasse, insights, lessons, mending
-from insula.turn.instructions import bears
+from insula.turn.instructions import may_show
 from insula.turn.mending import Mend
 from insula.turn.source import Source, source
 from insula.turn.verdict import Verdict, verdict
@@ -125,7 +125,7 @@ class Given:
         """What the response may draw on: what was recalled from a person or a tool, and what was said just now."""
         if self.level is None:
             return []
-        known = [one for one in self.recalled if bears(one) and one.memory.provenance in {"user", "tool"}]
+        known = [one for one in self.recalled if may_show(one) and one.memory.provenance in {"user", "tool"}]
         said = [line.content[:REMEMBERED_CHARS] for line in self.history if line.provenance == "user"]
         return [*known, *said[-SAID_BEFORE:]]
 

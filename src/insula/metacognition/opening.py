@@ -41,10 +41,10 @@ from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
 from insula.turn import confidence, insights, lessons, limits, mending, wishes
-from insula.turn.gate import Gate, gate
-from insula.turn.instructions import asked_for, compose, surely_answers
+from insula.turn.gate import Gate, gate, most_personal
+from insula.turn.instructions import asked_for, compose
 from insula.turn.mending import Mend
-from insula.turn.relevance import answering, gather_evidence
+from insula.turn.relevance import best_odds, choose_lines, choose_sure_lines
 from insula.types import Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
@@ -193,20 +193,26 @@ class Opening:
             self._regulate()
         self._speakers = await owner.speakers(place)
         whole = question(self._analysis, self._speakers)
-        questions = assertion.questions(self._analysis, USER, ASSISTANT)
         pieces = units(self._analysis)
-        await self._read([whole, *(one.text for one in questions), *pieces])
+        await self._read([whole, *pieces])
         named = named_talkers(self._analysis, self._speakers)
-        self._gate = gate(self._analysis, [self._vectors.get(one) for one in pieces], named)
+        meant = [vector for one in pieces if (vector := self._vectors.get(one)) is not None]
+        self._gate = gate(self._analysis, meant, named)
         vector = self._vectors.get(whole)
+        sought = most_personal([(one, self._vectors.get(one)) for one in pieces])
+        questions = [
+            one for piece in sought for one in assertion.read_question(piece, self._analysis.language, USER, ASSISTANT)
+        ]
+        await self._read(one.text for one in questions)
         questions = [one._replace(vector=self._vectors.get(one.text)) for one in questions]
+        near = [self._vectors[one] for one in (whole, *sought) if one in self._vectors]
         limit, usual = self.controls.max_context_items, owner.controls.max_context_items
         found = await owner.store.memories.recall(
             place,
             asked,
             usual + HISTORY_LINES,
             lines=HISTORY_LINES,
-            vector=vector,
+            vectors=near,
             asked=questions,
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
@@ -361,6 +367,7 @@ class Opening:
             identity,
             limits=self._limits,
             untold=untold,
+            doubtful=self.confidence.level == "low" and not self._gate.talkers,
             language=asked.language,
             guidelines=self._guidelines,
             guidance=guidance,
@@ -373,23 +380,22 @@ class Opening:
         if more:
             unshown = composed(self._lines(more, self.usual.max_context_items)).shown - self.words.shown
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
-        if self.words.shown > {one.memory.id for one in self._limits}:
-            self.confidence = confidence.shown(self.confidence, self._calibration)
-        elif asks(message):
+        if not self.words.shown > {one.memory.id for one in self._limits}:
             self.confidence = confidence.untold(self.confidence, self._calibration)
         evaluated("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(lessons.Used(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
         """Whether lines of what was recalled may stand before the model."""
-        return self._gate.lets_in(gather_evidence(recalled, self.confidence.unadjusted, self.memories))
+        return self._gate.lets_in(best_odds(recalled))
 
     def _lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
         """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
         if not self._lets_in(recalled):
-            return tuple(one for one in recalled if surely_answers(one) or asked_for(one))
+            without_vectors = self._gate.personal is None
+            return choose_sure_lines(recalled, most) if without_vectors else tuple(filter(asked_for, recalled))
         if not self._gate.talkers:
-            return answering(recalled, most)
+            return choose_lines(recalled, most)
         return tuple(filter(asked_for, recalled)) if self.confidence.level == "low" else recalled
 
     def _questions_before(self) -> tuple[Ask, ...]:

@@ -8,7 +8,7 @@ from insula.memory.rows import Said
 from insula.metacognition.meaning import remembered
 from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse
-from insula.turn.instructions import bears
+from insula.turn.instructions import may_show
 from insula.types import Recalled
 
 RECENT_RESPONSES = 5
@@ -40,7 +40,7 @@ def chosen(recalled: Sequence[Recalled], room: int) -> tuple[Recalled, ...]:
 
     A question that is asked again and again brings up itself and its answers, and would drive out the facts.
     """
-    telling = sorted(recalled, key=lambda one: not bears(one))[:room]
+    telling = sorted(recalled, key=lambda one: not may_show(one))[:room]
     kept = {one.memory.id for one in telling}
     return tuple(one for one in recalled if one.memory.id in kept)
 

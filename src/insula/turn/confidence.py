@@ -6,19 +6,18 @@ asserted counts; what the assistant said, what was derived, and what was merely 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from insula.calibration import adjusted, log_odds, probability, shipped
 from insula.claims import Claimed, say
 from insula.memory.cue import Cue, Statistics
-from insula.memory.encoding import USER
-from insula.memory.matter import beyond_chance, by_chance
 from insula.memory.recall import Standing
+from insula.memory.relevance import holding_chance
 from insula.memory.store import Recollection
 from insula.text.analysis import analyse
 from insula.text.answers import is_told
-from insula.types import Bearing, Calibration, Confidence, Identity, Level, Reason, Recalled
+from insula.types import Calibration, Confidence, Identity, Level, Recalled
 
 BEST_OF = 5
 """Memories whose terms count as found together."""
@@ -29,31 +28,12 @@ QUOTED = 60
 ANSWERS = 3
 """Memories that are looked at for the kind of thing asked for."""
 
-ANSWERED = 0.75
-"""The least chance where a line answers."""
 LIKELIER = 0.5
-"""Chance from which memory counts as holding the answer where no statement tells (talk of others, of which none is
-read; a line as near as one of so many is by chance): likelier than not.
+"""Chance from which memory counts as holding the answer where no statement tells (talk of others): likelier than not.
 Chosen on our own talks: of what was not told 83 to 86 % stay below, of what was 42 % (at 0.4: 49 to 53 %, 22 %), and
 nine lines in ten that do not answer are made an answer of (docs/benchmarks/help.md)."""
 SHORT = 0.01
 """By how much a score stays below a level that it must not reach."""
-BEARING = -0.05
-"""Nearness in matter from which a statement bears on what is asked."""
-TELLING: tuple[tuple[Bearing, Reason], ...] = (
-    ("answers", ""),
-    ("answers", "contradicts"),
-    ("answers", "unsure"),
-    ("history", ""),
-    ("bears", "present"),
-    ("bears", "changed"),
-    ("bears", "detail"),
-    ("other", "detail"),
-    ("other", "supposed"),
-    ("other", "subject"),
-    ("bears", ""),
-)
-"""What a statement may have to do with what is asked, the most telling first."""
 
 FAMILIAR = 10
 """Semantic memories on a topic at which it counts as wholly familiar."""
@@ -82,12 +62,10 @@ def estimate(
     said_of = whose(known, found.standing)
     fitted = calibration.documents if calibration.documents and of_documents(known) else calibration
     stored = probability(fitted, values, said_of) if any(values.values()) else 0.0
-    unadjusted = weighed(stored, known, calibration, found.statistics.memories) if found.asked else stored
+    unadjusted = weighed(stored, known, calibration)
     score = adjusted(calibration, unadjusted) if unadjusted else 0.0
     level: Level = "high" if score >= calibration.high else "medium" if score >= calibration.medium else "low"
-    why = tuple(
-        one.text for one in (*told(known if found.asked else ()), *reasons(cue, known, found.statistics, said_of))
-    )
+    why = tuple(one.text for one in (*told(known), *reasons(cue, known, found.statistics, said_of)))
     return Confidence(level=level, score=score, reasons=why, unadjusted=unadjusted)
 
 
@@ -99,56 +77,38 @@ def untold(confidence: Confidence, calibration: Calibration) -> Confidence:
     return replace(confidence, level="low", score=score, reasons=(*confidence.reasons, _why("hidden").text))
 
 
-def shown(confidence: Confidence, calibration: Calibration) -> Confidence:
-    """The confidence where a line that likely answers stands before the model: at least medium."""
-    if confidence.level != "low":
-        return confidence
-    return replace(confidence, level="medium", score=max(confidence.score, calibration.medium))
+def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration) -> float:
+    """The chance that memory holds what is asked, before it is adjusted.
 
-
-def weighed(stored: float, known: Sequence[Recalled], calibration: Calibration, memories: int = 0) -> float:
-    """The chance that memory holds what is asked, by what its statements have to do with it, before it is adjusted.
-
-    High is what has a line that answers; what only bears on it is medium at most. Of users' own talk, of which every
-    sentence is read, low is what no line bears on, however many words it shares; of others' talk, what is not likelier
-    than not. The more is remembered, the likelier
-    one of its lines is as near by chance: that far `stored` alone says how sure to be.
+    Of the users' own talk it is that of the line that likeliest answers. One about somebody else than those asked about
+    makes it no more than low; one that may be so, is a plan, may have changed since, or lacks the kind of value asked
+    for, no more than medium. Of others' talk, what is not likelier than not is low.
     """
-    judged = [one for one in known if one.fit is not None]
-    below_high, below_medium = calibration.high - SHORT, calibration.medium - SHORT
-    by_words = stored if stored >= LIKELIER else min(stored, below_medium)
-    if not judged:
-        return stored if of_documents(known) else by_words
-    if (answers := _nearest(one for one in judged if one.bearing == "answers" and not one.reason)) is not None:
-        said = ANSWERED + (1 - ANSWERED) * min(max(answers, 0.0), 1.0)
-        return max(stored, said / (1 + by_chance(answers, memories)))
-    if not all(one.memory.speaker == USER for one in judged):
-        return min(stored, below_high)
-    if (near := _nearest(filter(is_near, judged))) is None:
-        return min(stored, below_medium)
-    held = max(stored, calibration.medium) if near >= beyond_chance(memories) else by_words
-    return min(held, below_high)
+    judged = [(one.odds, one.parts) for one in known if one.odds is not None]
+    if judged:
+        return max(min(holding_chance(odds), _highest(parts, calibration)) for odds, parts in judged)
+    if of_documents(known) or stored >= LIKELIER:
+        return stored
+    return min(stored, calibration.medium - SHORT)
 
 
-def _nearest(judged: Iterable[Recalled]) -> float | None:
-    """The nearness of the nearest; None where there is none."""
-    return max((one.fit for one in judged if one.fit is not None), default=None)
-
-
-def is_near(one: Recalled) -> bool:
-    """Whether a memory bears on what is asked, and nothing says that it lacks the value asked for."""
-    held = one.bearing in {"answers", "history"} or (one.bearing == "bears" and (one.fit or 0.0) >= BEARING)
-    return held and one.reason != "detail"
+def _highest(parts: Mapping[str, float], calibration: Calibration) -> float:
+    """The highest chance that a line leaves, by what is known of it."""
+    is_read = "about" in parts
+    if is_read and not parts["about"]:
+        return (calibration.high if parts["beside"] else calibration.medium) - SHORT
+    doubts = ("lacks", "planned", "changed")
+    return calibration.high - SHORT if any(parts.get(name) for name in doubts) else 1.0
 
 
 def told(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
-    """What the statements say for or against it, the most telling alone."""
-    for bearing, reason in TELLING:
-        for one in known:
-            if one.bearing == bearing and one.reason == reason and (one.fit or 0.0) >= BEARING:
-                said = _why(f"{bearing} {reason}".rstrip(), line=_quoted(one))
-                return (_why("ended", said=said.text, before=_cut(one.before)) if one.before else said,)
-    return ()
+    """What the line that likeliest answers has to do with what is asked."""
+    judged = [one for one in known if one.odds is not None and one.bearing != "other"]
+    if not judged:
+        return ()
+    best = max(judged, key=lambda one: one.odds or 0.0)
+    said = _why(best.bearing, line=_quoted(best))
+    return (_why("ended", said=said.text, before=_cut(best.before)) if best.before else said,)
 
 
 def of_documents(known: Sequence[Recalled]) -> bool:

@@ -11,12 +11,12 @@ from insula.types import Identity, Recalled
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
 
-BEARING_LINES = 5
-"""Lines of others' talk, of which no statement is read that could answer: what memory systems show (`plain` in
+UNJUDGED_LINES = 5
+"""Lines of others' talk, of which it is not judged how likely they answer: what memory systems show (`plain` in
 docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo right 47 % for 53 %."""
 
 WORTH_SHOWING = 0.2
-"""Score from which a memory is worth the model's attention."""
+"""Score from which a memory of which it is not judged how likely it answers is worth the model's attention."""
 
 Section = tuple[Claimed, ...]
 """Lines that stand together, below their title where they have one."""
@@ -82,6 +82,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     *,
     limits: Sequence[Recalled] = (),
     untold: bool = False,
+    doubtful: bool = False,
     language: str = "en",
     guidelines: str = "",
     guidance: Iterable[str] = (),
@@ -97,6 +98,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         recalled: memories that may stand before the model, best first; each is screened and stands on one line.
         limits: memories that limit the answer whatever is asked; they stand first.
         untold: whether it is said that the user has not told this, where no line stands before the model.
+        doubtful: whether it is said that the memories may not answer what is asked.
         language: that of the message; the sentences are told in it.
         guidelines: the text of SOUL.md.
         guidance: what the identity says on the topics of the message.
@@ -113,6 +115,9 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     not_told = [say("untold", "", language)] if untold and len(known) == len(first) else []
     wished = [quote("wish", text) for text in (template("wish", "", language), *(f"- {wish}" for wish in wishes))]
 
+    is_doubtful = doubtful and len(known) > len(first) and "memory.doubtful" in claims
+    title = template("memory.doubtful" if is_doubtful else "memory", "", language)
+
     def may(said: Iterable[Claimed]) -> Section:
         return tuple(one for one in said if claims.issuperset(one.claims))
 
@@ -123,15 +128,15 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     beside = (
         _titled(template("identity", "topic"), may(quote("identity", f"- {text}") for text in guidance)),
         _titled(template("lesson"), may(Claimed(f"- {one.text}", one.claims) for one in lessons)),
-        _titled(template("memory", "memories", language), tuple(said for _, said in known)),
+        _titled(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
     )
     behind = may([*not_told, *([mend] if mend else []), *(wished if wishes else [])])
     shown = frozenset(number for number, _ in known)
     return Words(tuple(filter(None, background)), tuple(filter(None, beside)), behind, shown)
 
 
-def _titled(title: str, lines: Section) -> Section:
-    return (Claimed(title, lines[0].claims), *lines) if lines else ()
+def _titled(title: str, lines: Section, more: Sequence[str] = ()) -> Section:
+    return (Claimed(title, (*lines[0].claims, *more)), *lines) if lines else ()
 
 
 def persona(identity: Identity) -> Section:
@@ -149,13 +154,10 @@ def memories(
     """The id and the line of each memory that asserts something and may stand in a prompt, within `MEMORIES_CHARS`."""
     lines: list[tuple[int, Claimed]] = []
     room = MEMORIES_CHARS
-    telling = [one for one in recalled if one.bearing in {"answers", "history"} or one.memory.provenance != "user"]
-    answered = any(one.bearing == "answers" for one in telling)
-    unread = all(one.fit is None for one in recalled)
-    for one in telling if answered else recalled:
-        if not bears(one):
-            continue
-        if unread and len(lines) == BEARING_LINES:
+    unjudged = 0
+    for one in filter(may_show, recalled):
+        unjudged += one.odds is None
+        if unjudged > UNJUDGED_LINES:
             break
         line = dated(one, language, claims)
         if len(line.text) <= room:
@@ -190,25 +192,20 @@ def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT)
     return Claimed(template("memory", "line").format(line=line, dates=dates), tuple(told))
 
 
-def bears(one: Recalled) -> bool:
+def may_show(one: Recalled) -> bool:
     """Whether a memory may be shown and is worth the model's attention.
 
     It asserts something, it was not withheld, and where the assistant or a tool said it, it is asked for: what a model
     once made up, or a page once claimed, would otherwise come back as a fact about the user.
     """
     memory = one.memory
-    if memory.withheld or not memory.line or memory.kind == "episodic" or one.score < WORTH_SHOWING:
+    if memory.withheld or not memory.line or memory.kind == "episodic":
         return False
-    if one.bearing == "other" and one.reason:  # said of somebody else, or never meant as a fact
-        return False
-    if memory.provenance == "tool" and one.fit is not None and one.bearing == "answers":
+    if memory.provenance == "tool" and one.bearing == "answers" and one.odds is not None:
         return True
+    if one.odds is None and one.score < WORTH_SHOWING:
+        return False
     return memory.provenance == "user" or asked_for(one)
-
-
-def surely_answers(one: Recalled) -> bool:
-    """Whether a memory answers what is asked, and nothing speaks against it."""
-    return one.bearing == "answers" and not one.reason and one.fit is not None
 
 
 def asked_for(one: Recalled) -> bool:

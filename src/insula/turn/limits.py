@@ -45,7 +45,7 @@ def limits(recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
 def _may_stand(one: Recalled) -> bool:
     memory = one.memory
     told = memory.provenance == "user" and memory.kind != "episodic" and not memory.withheld and bool(memory.line)
-    return told and one.until is None and one.reason != "supposed"
+    return told and one.until is None
 
 
 @cache

@@ -14,7 +14,6 @@ from insula.text.analysis import LANGUAGES, analyse, content_words, fold, term_o
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, asks
 from insula.turn.aim import slots, wants_advice
-from insula.turn.instructions import surely_answers
 from insula.turn.lines import capitals, numbers
 from insula.turn.values import says
 from insula.types import Flag, Recalled
@@ -87,9 +86,9 @@ def source(
 
 
 def _is_own(one: Recalled) -> bool:
-    """Whether a memory is the user's own word and surely answers."""
+    """Whether a memory is the user's own word and likely answers."""
     memory = one.memory
-    return surely_answers(one) and memory.provenance == "user" and memory.speaker == USER and one.until is None
+    return one.bearing == "answers" and memory.provenance == "user" and memory.speaker == USER and one.until is None
 
 
 def _told(message: str, line: str, default: str) -> _Told | None:

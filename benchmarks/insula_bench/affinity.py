@@ -1,0 +1,137 @@
+"""The projections behind `insula.language.heads.affinities`: how people ask for what they told, in other words.
+
+Questions and what was told are drawn together where the one asks for the other, among all that the same author wrote:
+the loss is the cross entropy of the line that answers (InfoNCE: van den Oord et al. 2018, arXiv 1807.03748), with the
+cosine of the shipped embedding beside a product of few dimensions, which is drawn to nothing. Fitted on pairs that
+several people wrote (`asked/`, one file an author and a language), on the small talks and on `matters.txt`; the lives
+on which the scores of `gate.py` are fitted and reported are by others.
+"""
+
+import json as jsonlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from insula.language.units import units
+from insula.memory.embedding import embedded_all, use
+from insula.text.analysis import analyse
+from insula_bench.conversations import read as conversation_table
+
+Array = npt.NDArray[np.float32]
+
+DIMENSIONS = 32
+EPOCHS, ASKED = 40, 256
+"""Rounds through the authors, and questions of one that are read at once."""
+RATE, DECAY, SECOND, EPSILON = 3e-3, 0.9, 0.99, 1e-8
+SHRINK = 0.02
+SCALE = 20.0
+"""What similarities are multiplied by in the loss."""
+TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
+LEAST = 1e-12
+
+
+class Pairs(NamedTuple):
+    """What one author wrote."""
+
+    asked: Sequence[str]
+    told: Sequence[str]
+    answers: npt.NDArray[np.bool_]
+    """A row for each question, a column for each line: whether it answers."""
+
+
+class Read(NamedTuple):
+    """The same by their vectors."""
+
+    asked: Array
+    told: Array
+    answers: npt.NDArray[np.bool_]
+
+
+class Projections(NamedTuple):
+    """What makes questions and lines comparable; see `insula.language.heads.affinities`."""
+
+    asked: Array
+    told: Array
+
+
+def read_pairs() -> Iterator[Pairs]:
+    """What each author wrote, the pieces of a line each by itself."""
+    for file in sorted((files("insula_bench") / "asked").iterdir(), key=lambda one: one.name):
+        rows = [jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()]
+        told = [(piece, number) for number, row in enumerate(rows) for piece in _pieces(row["text"], file.name[:2])]
+        asked = [(ask, number) for number, row in enumerate(rows) for ask in row["asks"]]
+        yield _pairs(asked, told)
+    yield _pairs(*_talks())
+    yield _pairs(*_matters())
+
+
+def _pieces(text: str, language: str) -> tuple[str, ...]:
+    return units(analyse(text, default=language)) or (text,)
+
+
+def _pairs(asked: Sequence[tuple[str, int]], told: Sequence[tuple[str, int]]) -> Pairs:
+    answers = np.array([number for _, number in asked])[:, None] == np.array([number for _, number in told])[None, :]
+    return Pairs([text for text, _ in asked], [text for text, _ in told], answers)
+
+
+def _talks() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """The questions of the small talks, each with the line that answers it."""
+    tables = (str(files("insula_bench") / f"conversations_{table}.jsonl") for table in TABLES)
+    rows = (one for table in tables for one in conversation_table(table, held=False))
+    found = [(one["ask"], one["line"]) for one in rows if one["known"] and one["line"]]
+    return [(ask, at) for at, (ask, _) in enumerate(found)], [(line, at) for at, (_, line) in enumerate(found)]
+
+
+def _matters() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Questions and statements on matters of people's lives: any of the one asks for any of the other."""
+    asked: list[tuple[str, int]] = []
+    told: list[tuple[str, int]] = []
+    number = 0
+    for line in (files("insula_bench") / "matters.txt").read_text("utf-8").splitlines():
+        number += line.startswith("# ")
+        if line.startswith(("? ", "! ")):
+            (asked if line.startswith("? ") else told).extend((one.strip(), number) for one in line[2:].split("|"))
+    return asked, told
+
+
+def fit_projections() -> Projections:
+    """Fit them, always from the same start, by Adam (Kingma and Ba 2014)."""
+    data = [Read(_vectors(one.asked), _vectors(one.told), one.answers) for one in read_pairs()]
+    dice = np.random.default_rng(0)
+    width = data[0].asked.shape[1]
+    weights = [dice.normal(0, 0.02, (width, DIMENSIONS)).astype(np.float32) for _ in range(2)]
+    first = [np.zeros_like(one) for one in weights]
+    second = [np.zeros_like(one) for one in weights]
+    step = 0
+    for _ in range(EPOCHS):
+        for at in dice.permutation(len(data)):
+            asked, told, answers = data[int(at)]
+            some = dice.permutation(len(asked))[:ASKED]
+            step += 1
+            for each, slope in enumerate(_slopes(asked[some], told, answers[some], weights)):
+                first[each] += (1 - DECAY) * (slope - first[each])
+                second[each] += (1 - SECOND) * (slope**2 - second[each])
+                mean, spread = first[each] / (1 - DECAY**step), second[each] / (1 - SECOND**step)
+                weights[each] -= RATE * mean / (np.sqrt(spread) + EPSILON)
+    return Projections(*weights)
+
+
+def _vectors(texts: Sequence[str]) -> Array:
+    return np.array(embedded_all(use, texts), np.float32)
+
+
+def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Sequence[Array]) -> tuple[Array, Array]:
+    """How the loss grows with each weight."""
+    questions, lines = asked @ weights[0], told @ weights[1]
+    odds = SCALE * (asked @ told.T + questions @ lines.T)
+    chance = np.exp(odds - odds.max(axis=1, keepdims=True))
+    right = chance * answers
+    wrong = chance / chance.sum(axis=1, keepdims=True) - right / np.maximum(right.sum(axis=1, keepdims=True), LEAST)
+    slope = (SCALE * wrong / len(asked)).astype(np.float32)
+    return (
+        asked.T @ (slope @ lines) + SHRINK * weights[0],
+        told.T @ (slope.T @ questions) + SHRINK * weights[1],
+    )

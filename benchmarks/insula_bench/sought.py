@@ -1,0 +1,36 @@
+"""What a turn asks of memory for a message, for benchmarks that ask the store itself."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from insula.language.units import units
+from insula.memory.assertion import Question, read_question
+from insula.memory.embedding import embedded_all
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.vectors import Embed, Vector
+from insula.metacognition.meaning import question
+from insula.text.analysis import Analysis
+from insula.turn.gate import most_personal
+
+
+class Sought(NamedTuple):
+    """What is passed to `Memories.recall` beside the cue."""
+
+    vectors: tuple[Vector, ...]
+    asked: tuple[Question, ...]
+
+
+def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
+    """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
+    whole, pieces = question(message, talkers), units(message)
+    known = _read([whole, *pieces], embed)
+    chosen = most_personal([(one, known[one]) for one in pieces])
+    asked = [one for piece in chosen for one in read_question(piece, message.language, USER, ASSISTANT)]
+    known |= _read([one.text for one in asked if one.text not in known], embed)
+    vectors = tuple(known[one] for one in (whole, *chosen))
+    return Sought(vectors, tuple(one._replace(vector=known[one.text]) for one in asked))
+
+
+def _read(texts: list[str], embed: Embed) -> dict[str, Vector]:
+    wanted = list(dict.fromkeys(texts))
+    return dict(zip(wanted, embedded_all(embed, wanted), strict=True))

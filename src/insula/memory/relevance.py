@@ -1,0 +1,258 @@
+"""How likely each remembered line answers what is asked, and which of them the user's own newer words ended (K3b, K4).
+
+One score weighs what is known of a line: how near its nearest statement is in meaning to a sentence of the message, how
+often people ask so for what is told so (a head, `insula.language.heads`), whether it is about those asked about and
+meant as a fact, whether it holds the kind of value asked for, how near the line is as a whole, and how many of the
+message's words it holds. `make heads` fits it on lives that people who knew nothing of it wrote, and on small talks
+that set traps; docs/heads.md says how well it does.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from insula.language.heads import affinities, cards
+from insula.memory.about import aliases, is_about, is_beside, is_doubtful, is_such, meant, of_owner, speaks_of
+from insula.memory.assertion import Question, Statement
+from insula.memory.encoding import USER
+from insula.memory.ending import over
+from insula.memory.modality import UPDATES, Modality, says
+from insula.memory.slots import filled
+from insula.types import Bearing
+
+ANSWERS, BEARS = -1.0, -3.5
+"""Log-odds from which a line counts as one that answers, and as one that bears on what is asked."""
+SAME_MATTER = 0.22
+"""Cosine of two statements from which the newer, if it tells of a change, may have changed the older."""
+NEVER = -9.0
+"""Log-odds of a line that is only about one of the user's people where they ask about themselves, or is no fact: said
+in a game, in jest, or supposed."""
+NEAREST = 24
+"""Statements that are weighed for each question: those that are nearest by their vectors, or by their words."""
+PLANNED: frozenset[Modality] = frozenset({"wish", "plan"})
+UNREAL: frozenset[Modality] = frozenset({"hypothetical", "fiction", "joke"})
+STATED = ("meaning", "affinity", "about", "theirs", "beside", "planned", "unreal", "holds", "lacks", "updates")
+"""What is weighed of a statement."""
+NAMES = (*STATED, "cosine", "overlap", "unread", "intercept")
+"""All that is weighed, in this order; without vectors, the words in common alone."""
+
+
+class Told(NamedTuple):
+    """A statement as it is stored: of which memory, and when it was said."""
+
+    memory: int
+    said_at: float
+    statement: Statement
+    by_tool: bool = False
+
+
+class Relevance(NamedTuple):
+    """What a line has to do with what is asked."""
+
+    odds: float
+    """The log-odds that it answers."""
+    parts: Mapping[str, float]
+    """What was weighed."""
+    until: float | None = None
+    """When the user said that it is over."""
+    ended_by: int = 0
+    """The newer memory that says so; 0 where none does."""
+    ended: tuple[int, ...] = ()
+    """Those that it ended, the latest first."""
+
+    @property
+    def chance(self) -> float:
+        """How likely it answers, in [0, 1]."""
+        return 1 / (1 + math.exp(-self.odds))
+
+    @property
+    def bearing(self) -> Bearing:
+        """The same as a word."""
+        if self.odds < BEARS:
+            return "other"
+        if self.until is not None:
+            return "history"
+        return "answers" if self.odds >= ANSWERS else "bears"
+
+
+def judge_relevance(
+    asked: Sequence[Question],
+    lines: Mapping[int, Mapping[str, float]],
+    told: Sequence[Told],
+    *,
+    is_meant: bool,
+) -> dict[int, Relevance]:
+    """What each of some lines has to do with what is asked.
+
+    Args:
+        asked: what the message asks, each with its vector where there are vectors.
+        lines: by its memory, what recall knows of each line, `overlap` and `cosine` among it, each in [0, 1].
+        told: the statements of these memories.
+        is_meant: whether the message has vectors; without, or where those of a line are still to come, the words in
+            common alone tell.
+    """
+    best = best_statements(asked, told)
+    ends = over(told)
+    ended: dict[int, list[int]] = {}
+    for old, new in sorted(ends.items(), reverse=True):
+        ended.setdefault(new, []).append(old)
+    said_at = {one.memory: one.said_at for one in told}
+    read = {one.memory for one in told if one.statement.vector is not None}
+    found: dict[int, Relevance] = {}
+    for memory, parts in lines.items():
+        weighed = {**parts, **best.get(memory, {"unread": 1.0})}
+        is_another = bool(weighed.get("theirs") or weighed.get("unreal"))
+        ended_by = ends.get(memory, 0)
+        until = said_at[ended_by] if ended_by else None
+        has_vector = memory in read or weighed.get("cosine", 0.0) > 0
+        odds = NEVER if is_another else answer_odds(weighed, is_meant=is_meant and has_vector)
+        found[memory] = Relevance(odds, weighed, until, ended_by, tuple(ended.get(memory, ())))
+    return _with_changes(_with_enders(found), told)
+
+
+def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Mapping[str, float]]:
+    """By its memory, what is known of the statement that likeliest answers any of what is asked."""
+    weights = _weights("meant")
+    named = aliases(one.statement.subjects for one in told)
+    best: dict[int, tuple[float, Mapping[str, float]]] = {}
+    for question in asked:
+        about = question._replace(subjects=meant(question.subjects, named), vector=None)
+        for one, cosine, affinity in _nearest(question, told):
+            parts: dict[str, float] = dict(zip(STATED, (cosine, affinity, *_stated(about, one.statement)), strict=True))
+            worth = sum(weights[name] * value for name, value in parts.items())
+            worth += NEVER * (parts["theirs"] or parts["unreal"])
+            if one.memory not in best or worth > best[one.memory][0]:
+                best[one.memory] = worth, parts
+    return {memory: parts for memory, (_, parts) in best.items()}
+
+
+def _nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, float, float]]:
+    """The statements nearest to a question, each with its cosine and its affinity."""
+    asked = question.vector
+    if asked is None:
+        shared = sorted(told, key=lambda one: -len(question.terms & one.statement.terms))
+        yield from ((one, 0.0, 0.0) for one in shared[:NEAREST])
+        return
+    read = [(one, vector) for one in told if (vector := one.statement.vector) is not None and vector.size == asked.size]
+    if not read:
+        return
+    rows = np.array([vector for _, vector in read])
+    cosines, affinity = rows @ asked, affinities(asked[None, :], rows)[0]
+    for at in map(int, np.argsort(-(cosines + affinity), kind="stable")[:NEAREST]):
+        yield read[at][0], float(cosines[at]), float(affinity[at])
+
+
+def _stated(question: Question, statement: Statement) -> tuple[float, ...]:
+    """What is weighed of a statement beside its nearness, in the order of `STATED`."""
+    about = is_about(question, statement.subjects)
+    beside = not about and _is_beside(question, statement)
+    held = filled(question, statement)
+    return (
+        float(about),
+        float(not about and not beside and _is_theirs(question, statement)),
+        float(beside),
+        float(statement.modality in PLANNED and not _is_meant(question, statement)),
+        float(statement.modality in UNREAL and not _is_meant(question, statement)),
+        float(held is True),
+        float(held is False),
+        float(not UPDATES.isdisjoint(statement.marks)),
+    )
+
+
+def _is_theirs(question: Question, statement: Statement) -> bool:
+    """Whether a statement is about one of the user's people ("my sister"), and they ask about themselves or another."""
+    named = any("/" not in one and one != USER for one in question.subjects)
+    return bool(question.subjects) and not named and any("/" in one for one in statement.subjects)
+
+
+def _is_beside(question: Question, statement: Statement) -> bool:
+    """Whether a statement about somebody else may still tell of those asked about."""
+    kinds = (of_owner, is_beside, is_such, speaks_of)
+    return is_doubtful(statement) or any(may_tell(question, statement) for may_tell in kinds)
+
+
+def _is_meant(question: Question, statement: Statement) -> bool:
+    """Whether a question asks for what is planned, wished or played, too."""
+    how = statement.modality
+    if how == question.modality or (how == "plan" and question.ask.kind == "time"):  # "when is my check-up?"
+        return True
+    if question.modality in {"wish", "plan"}:
+        return how in {"wish", "plan", "hypothetical"}
+    staged = says("staged", question.text, question.language)
+    return how == "fiction" and staged and question.terms <= statement.terms  # "whom do I play in the play?"
+
+
+def features(parts: Mapping[str, float]) -> tuple[float, ...]:
+    """What is weighed of a line, in the order of `NAMES`."""
+    return tuple(1.0 if name == "intercept" else parts.get(name, 0.0) for name in NAMES)
+
+
+def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
+    """The log-odds that a line answers.
+
+    Args:
+        parts: what is known of it.
+        is_meant: whether there are vectors; without, the words in common alone tell.
+    """
+    weights = _weights("meant" if is_meant else "worded")
+    return sum(weights.get(name, 0.0) * value for name, value in zip(NAMES, features(parts), strict=True))
+
+
+def holding_chance(best: float) -> float:
+    """The chance that memory holds what is asked.
+
+    Args:
+        best: the log-odds that the likeliest of the user's lines answers.
+    """
+    weights = _weights("held")
+    return 1 / (1 + math.exp(-(weights["best"] * best + weights["intercept"])))
+
+
+def _with_enders(found: dict[int, Relevance]) -> dict[int, Relevance]:
+    """The same, with what ended a line as near to what is asked as that line: both are told."""
+    for one in list(found.values()):
+        newer = found.get(one.ended_by)
+        if newer is not None and newer.odds < one.odds:
+            found[one.ended_by] = newer._replace(odds=one.odds)
+    return found
+
+
+def _with_changes(found: dict[int, Relevance], told: Sequence[Told]) -> dict[int, Relevance]:
+    """The same, with what may have changed the line that likeliest answers beside it.
+
+    That is what the user said later, tells of a change ("we've moved", "I quit"), and is near to that line or shares a
+    word with it.
+    """
+    best = max(found, key=lambda memory: found[memory].odds, default=0)
+    if not best or found[best].odds < BEARS:
+        return found
+    said = [one.statement for one in told if one.memory == best]
+    for one in told:
+        newer = found[one.memory]
+        may_change = one.memory > best and newer.odds > NEVER and _tells_change(one)
+        if may_change and any(_is_near(one.statement, old) for old in said):
+            found[one.memory] = newer._replace(odds=max(newer.odds, found[best].odds))
+            found[best] = found[best]._replace(parts={**found[best].parts, "changed": 1.0})
+    return found
+
+
+def _tells_change(one: Told) -> bool:
+    """Whether the user says in earnest that something is no longer as it was."""
+    return not UPDATES.isdisjoint(one.statement.marks) and one.statement.modality == "fact" and not one.by_tool
+
+
+def _is_near(new: Statement, old: Statement) -> bool:
+    """Whether a statement may be of the same matter as an older one."""
+    if not new.terms.isdisjoint(old.terms):
+        return True
+    if new.vector is None or old.vector is None or new.vector.shape != old.vector.shape:
+        return False
+    return float(new.vector @ old.vector) >= SAME_MATTER
+
+
+@cache
+def _weights(kind: Literal["meant", "worded", "held"]) -> Mapping[str, float]:
+    return cards()["answer"][kind]
