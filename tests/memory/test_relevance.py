@@ -1,0 +1,88 @@
+"""What a line has to do with what is asked: one score, and the few rules that a sentence states."""
+
+import numpy as np
+import pytest
+
+from insula.language.heads import affinities
+from insula.memory.assertion import Question, read_question, statements
+from insula.memory.embedding import use
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.relevance import BEARS, NEVER, Relevance, Told, answer_odds, holding_chance, judge_relevance
+from insula.memory.vectors import embedded
+from insula.text.analysis import analyse
+
+
+def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
+    """How likely each line answers, the lines numbered from one."""
+    asked = [_with_vector(one) for one in read_question(ask, language, USER, ASSISTANT)]
+    told = [
+        Told(number, float(number), one._replace(vector=embedded(use, one.text)))
+        for number, line in enumerate(lines, 1)
+        for one in statements(analyse(line, default=language), USER, ASSISTANT)
+    ]
+    found = judge_relevance(asked, {number: {} for number, _ in enumerate(lines, 1)}, told, is_meant=True)
+    return [found[number] for number, _ in enumerate(lines, 1)]
+
+
+def _with_vector(one: Question) -> Question:
+    return one._replace(vector=embedded(use, one.text))
+
+
+@pytest.mark.parametrize(
+    ("ask", "right", "wrong", "language"),
+    [
+        ("What do I do for a living?", "I'm a nurse on a night ward.", "I painted the shed green.", "en"),
+        ("Wie heißt mein Hund?", "Unser Dackel hört auf Bello.", "Ich fahre seit März einen Golf.", "de"),
+        ("¿Dónde vivo?", "Me mudé a Sevilla hace un año.", "Mi cumpleaños es en abril.", "es"),
+    ],
+)
+def test_a_line_that_answers_in_other_words_is_likelier_than_one_that_does_not(
+    ask: str, right: str, wrong: str, language: str
+) -> None:
+    first, second = judge(ask, right, wrong, language=language)
+    assert first.odds > second.odds
+
+
+@pytest.mark.parametrize(
+    ("ask", "line"),
+    [
+        ("Where was I born?", "My husband was born in Graz."),
+        ("Where does my uncle live?", "My sister lives in Rome."),
+        ("Where was I born?", "Let's play: pretend I was born in Oslo."),
+    ],
+)
+def test_what_is_only_about_another_or_said_in_a_game_never_answers(ask: str, line: str) -> None:
+    (found,) = judge(ask, line)
+    assert found.odds == NEVER
+    assert found.bearing == "other"
+
+
+def test_a_newer_line_that_tells_of_a_change_stands_beside_the_one_that_answers() -> None:
+    before, after, else_ = judge(
+        "What's our band called?", "Our band is called The Wet Badgers.", "We've renamed our band.", "I had soup."
+    )
+    assert after.odds == before.odds > else_.odds
+    assert before.parts["changed"]
+
+
+def test_what_newer_words_ended_is_history_and_its_end_as_near() -> None:
+    before, after = judge("Where do I live?", "I live in Porto.", "I no longer live in Porto.")
+    assert before.until == 2.0
+    assert (before.ended_by, after.ended) == (2, (1,))
+    assert after.odds >= before.odds
+
+
+def test_without_vectors_a_line_needs_nearly_all_words_of_the_question() -> None:
+    few, most = (answer_odds({"overlap": share}, is_meant=False) for share in (0.2, 0.9))
+    assert few < BEARS / 2 < 0 < most
+
+
+def test_the_likelier_the_best_line_the_likelier_memory_holds_it() -> None:
+    chances = [holding_chance(odds) for odds in (-9.0, -3.0, 0.0, 3.0)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.01
+    assert chances[-1] > 0.95
+
+
+def test_of_another_embedding_the_head_says_nothing() -> None:
+    assert not affinities(np.ones((2, 3), np.float32), np.ones((4, 3), np.float32)).any()
