@@ -318,7 +318,7 @@ class Read(HTMLParser):
 
 
 def unlabelled(texts: Iterable[str], own: Words) -> list[str]:
-    bare = [re.sub(r"^(?:meta:[\w-]+)?: ", "", text.strip()) for text in texts]
+    bare = [re.sub(r"^(?:✓ |(?:meta:[\w-]+)?: )", "", text.strip()) for text in texts]
     said = [text for text in bare if not LABELS.fullmatch(text)]
     return [one for text in said for one in unclaimed(text, own, ["why", "reply"])]
 

@@ -241,7 +241,8 @@ _MADE = (
         for key, what in (
             ("noted", "The embedded model noted what was said."),
             ("told", "The user told the embedded model this."),
-            ("untold", "The user has not told the embedded model what they ask for."),
+            ("nearest", "Of what the user told the embedded model this is nearest to what they ask."),
+            ("untold", "Nothing that the user told the embedded model answers what they ask."),
             ("uncertain", "The embedded model does not know for certain."),
         )
     ),

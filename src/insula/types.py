@@ -101,6 +101,13 @@ class Recalled:
     """The line that it ended."""
     odds: float | None = None
     """The log-odds that it answers what is asked; None where that is not judged, as of others' talk."""
+    excerpt: str = ""
+    """What of its line is told where the rest is about others than those asked about; else the whole line is."""
+
+    @property
+    def told(self) -> str:
+        """What of the memory is told, in the words in which it was said."""
+        return self.excerpt or self.memory.line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

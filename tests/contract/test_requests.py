@@ -19,6 +19,26 @@ TOLD_AND_ASKED = {
     "zh": ("我妹妹住在里斯本。", "我妹妹住在哪里？"),
     "ja": ("妹はリスボンに住んでいます。", "妹はどこに住んでいますか？"),
 }
+OF_TWO_PEOPLE = {
+    "en": ("My sister lives in Lisbon, and I live in Porto.", "Where do I live?", "I live in Porto.", "Lisbon"),
+    "es": ("Mi hermana vive en Roma; yo vivo en Cádiz.", "¿Dónde vivo?", "yo vivo en Cádiz.", "Roma"),
+    "fr": (
+        "Mon frère habite à Lyon et moi je vis à Nantes.",
+        "Où habite mon frère ?",
+        "Mon frère habite à Lyon",
+        "Nantes",
+    ),
+    "de": ("Meine Schwester wohnt in Bremen, ich wohne in Kiel.", "Wo wohne ich?", "ich wohne in Kiel.", "Bremen"),
+    "pt": ("A minha irmã mora em Braga e eu moro em Faro.", "Onde é que eu moro?", "eu moro em Faro.", "Braga"),
+    "it": ("Mia sorella vive a Torino, io vivo a Bari.", "Dove vivo?", "io vivo a Bari.", "Torino"),
+    "zh": ("我妹妹住在上海，我住在成都。", "我住在哪里？", "我住在成都。", "上海"),
+    "ja": (
+        "妹は大阪に住んでいて、私は京都に住んでいます。",
+        "私はどこに住んでいますか？",
+        "私は京都に住んでいます。",
+        "大阪",
+    ),
+}
 NEVER_TOLD = {
     "en": "What is my dog's name?",
     "es": "¿Cómo se llama mi perro?",
@@ -63,6 +83,20 @@ async def requested(*told: str, ask: str) -> str:
 @pytest.mark.parametrize(("told", "ask"), TOLD_AND_ASKED.values(), ids=TOLD_AND_ASKED)
 async def test_a_fact_told_on_one_day_stands_before_the_model_on_another(told: str, ask: str) -> None:
     assert told in await requested(told, ask=ask)
+
+
+@pytest.mark.parametrize(("told", "ask", "shown", "other"), OF_TWO_PEOPLE.values(), ids=OF_TWO_PEOPLE)
+async def test_of_two_people_in_one_message_what_is_about_the_one_asked_about_stands_apart(
+    told: str, ask: str, shown: str, other: str
+) -> None:
+    request = await requested(told, ask=ask)
+    assert f"- {shown} (" in request
+    assert other not in request
+
+
+async def test_a_line_is_told_whole_where_it_is_unsure_whom_a_part_of_it_is_about() -> None:
+    told = "My sister lives in Lisbon with Rui, who works at the port. I live in Porto."
+    assert "who works at the port" in await requested(told, ask="Where does my sister live?")
 
 
 @pytest.mark.parametrize("language", ORDINARY)

@@ -197,23 +197,20 @@ class Chat:
         if led.text:
             turn.finish(led.text)
             return Usage()
-        asked = context.prompt(turn, self.base, self.history_chars)
-        sent = replace(asked, prompt=led.prompt or asked.prompt)
+        sent = context.prompt(turn, self.base, self.history_chars)
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):
                 self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))
-        first = await self._generate(sent, on_delta, led.grammar)
+        first = await self._generate(sent, on_delta)
         timed = replace(first.usage, seconds_to_first_token=first.first_token_seconds)
         first = replace(first, text=led.frame.replace("{what}", first.text))
         result = await self._finished(turn, first, timed)
-        if led.otherwise and not (result.assessment and result.assessment.used):
-            turn.finish(led.otherwise, usage=timed)
         if "retry" in turn.saved:
             turn.note_saved("retry", Saved(output_tokens=self.max_tokens))
-        if not result.again or led.grammar:
+        if not result.again:
             return timed
         # Asked once more at once (`retry`): the better of the two responses stands.
-        second = await self._generate(context.again(asked, first.text, result.again), None)
+        second = await self._generate(context.again(sent, first.text, result.again), None)
         spent = timed + second.usage
         once_more = await self._finished(turn, second, spent)
         if _score(once_more) < _score(result):
@@ -227,7 +224,7 @@ class Chat:
         assessment = await self._assess(assessor, turn, generation.text) if assessor else None
         return turn.finish(generation.text, assessment=assessment, usage=usage, logprobs=generation.logprobs)
 
-    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None, grammar: str = "") -> Generation:
+    async def _generate(self, prompt: Prompt, on_delta: Callable[[str], None] | None) -> Generation:
         """Ask the model, with log-probabilities unless it refuses them; that is asked once."""
         try:
             return await generate(
@@ -238,7 +235,6 @@ class Chat:
                 max_tokens=self.max_tokens,
                 temperature=self.temperature,
                 logprobs=self._logprobs,
-                grammar=grammar,
                 timeout=self.timeout,
                 on_delta=on_delta,
             )
@@ -246,7 +242,7 @@ class Chat:
             if not self._logprobs or "logprob" not in str(refusal):
                 raise
         self._logprobs = False
-        return await self._generate(prompt, on_delta, grammar)
+        return await self._generate(prompt, on_delta)
 
     async def _assess(self, assessor: Assessor, turn: Turn, response: str) -> Assessment | None:
         """The assessor's judgement, or None where it fails: then the self-monitor's stands."""

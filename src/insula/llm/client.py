@@ -68,7 +68,6 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
     seed: int | None = None,
     logprobs: bool = False,
     schema: type[T] | None = None,
-    grammar: str = "",
     on_delta: Callable[[str], None] | None = None,
     timeout: float = DEFAULT_TIMEOUT,  # noqa: ASYNC109 an `asyncio.timeout` would not say which model was slow
 ) -> Generation[T]:
@@ -84,7 +83,6 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
         seed: For servers that heed it.
         logprobs: Whether to ask for log-probabilities of the tokens.
         schema: What the answer must be.
-        grammar: What it may say, in the notation of llama.cpp (GBNF); for embedded models alone.
         on_delta: Called with each new piece of text. They are provisional: only the returned text counts.
         timeout: Seconds for each attempt, from sending to the last token.
 
@@ -102,7 +100,7 @@ async def generate(  # noqa: PLR0913 one door, with a keyword for each thing tha
     call = _Call(
         model=model,
         messages=wire.messages_of(messages),
-        settings=wire.settings_of(model, temperature, seed, logprobs and schema is None, grammar),
+        settings=wire.settings_of(model, temperature, seed, logprobs and schema is None),
         schema=form,
         purpose=purpose,
         account=account or Account(),

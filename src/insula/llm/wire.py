@@ -62,7 +62,7 @@ def with_correction(messages: "list[ModelMessage]", said: str, correction: str) 
 
 
 def settings_of(
-    model: "Model", temperature: float | None, seed: int | None, logprobs: bool, grammar: str = ""
+    model: "Model", temperature: float | None, seed: int | None, logprobs: bool
 ) -> "OpenAIChatModelSettings":
     """The settings that `model` understands; a reasoning model refuses temperature and log-probabilities."""
     settings: OpenAIChatModelSettings = {}  # whose module takes most of a second to import, for whatever model
@@ -74,8 +74,6 @@ def settings_of(
         settings["openai_logprobs"] = True
     if seed is not None:
         settings["seed"] = seed
-    if grammar:  # of llama.cpp; a grammar repeats its words by nature
-        settings["extra_body"] = {"grammar": grammar, "repeat_penalty": 1.0}
     return settings
 
 

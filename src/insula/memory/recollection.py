@@ -8,6 +8,7 @@ from insula.memory import statements
 from insula.memory.assertion import Question
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
+from insula.memory.excerpt import excerpt
 from insula.memory.item import LINE_CHARS
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.relevance import Relevance, Told, judge_relevance
@@ -77,7 +78,9 @@ def recollected(
         if one is not None and (item.id in scored or "meaning" in one.parts or one.ended):  # else it has nothing of it
             scored[item.id] = Scored(item, one.chance, one.parts)
     by_id = {row.id: row for row in found.rows}
-    recalled = tuple(_recalled(scored[one], by_id, relevance.get(one)) for one in _order(scored, relevance)[:limit])
+    recalled = tuple(
+        _recalled(scored[one], by_id, relevance.get(one), found.told) for one in _order(scored, relevance)[:limit]
+    )
     about = standing(cue, items, content)
     return Recollection(recalled, found.statistics, about, found.said, found.unscored)
 
@@ -135,7 +138,7 @@ def _items(
     ]
 
 
-def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | None) -> Recalled:
+def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | None, told: Sequence[Told]) -> Recalled:
     row = rows[scored.item.id]
     terms = frozenset(terms_of(load(row.claims)))
     plain = Recalled(memory=statements.memory(row), score=scored.score, parts=scored.parts, terms=terms)
@@ -147,4 +150,14 @@ def _recalled(scored: Scored, rows: Mapping[int, Proposed], one: Relevance | Non
         odds=one.odds,
         until=None if one.until is None else statements.moment(one.until),
         before=next((rows[memory].line for memory in one.ended), ""),
+        excerpt=_excerpt(row, one, told),
     )
+
+
+def _excerpt(row: Proposed, one: Relevance, told: Sequence[Told]) -> str:
+    """What of a line is told; "" where it is the whole of it."""
+    if one.asked is None or one.answer is None or not row.line:
+        return ""
+    stated = [each.statement for each in told if each.memory == row.id]
+    said = excerpt(row.line, one.asked, one.answer, stated) if len(stated) > 1 else row.line
+    return said if said != row.line else ""

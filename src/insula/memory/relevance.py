@@ -62,6 +62,10 @@ class Relevance(NamedTuple):
     """The newer memory that says so; 0 where none does."""
     ended: tuple[int, ...] = ()
     """Those that it ended, the latest first."""
+    asked: Question | None = None
+    """What of the message it answers, if anything."""
+    answer: Statement | None = None
+    """The statement of it that likeliest does."""
 
     @property
     def chance(self) -> float:
@@ -103,30 +107,43 @@ def judge_relevance(
     read = {one.memory for one in told if one.statement.vector is not None}
     found: dict[int, Relevance] = {}
     for memory, parts in lines.items():
-        weighed = {**parts, **best.get(memory, {"unread": 1.0})}
+        answer = best.get(memory)
+        weighed = {**parts, **(answer.parts if answer else {"unread": 1.0})}
         is_another = bool(weighed.get("theirs") or weighed.get("unreal"))
         ended_by = ends.get(memory, 0)
         until = said_at[ended_by] if ended_by else None
         has_vector = memory in read or weighed.get("cosine", 0.0) > 0
         odds = NEVER if is_another else answer_odds(weighed, is_meant=is_meant and has_vector)
         found[memory] = Relevance(odds, weighed, until, ended_by, tuple(ended.get(memory, ())))
+        if answer:
+            found[memory] = found[memory]._replace(asked=answer.asked, answer=answer.statement)
     return _with_changes(_with_enders(found), told)
 
 
-def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Mapping[str, float]]:
-    """By its memory, what is known of the statement that likeliest answers any of what is asked."""
+class Answer(NamedTuple):
+    """The statement of a memory that likeliest answers any of what is asked."""
+
+    worth: float
+    parts: Mapping[str, float]
+    """What is known of it."""
+    asked: Question
+    statement: Statement
+
+
+def best_statements(asked: Sequence[Question], told: Sequence[Told]) -> dict[int, Answer]:
+    """By its memory, the statement that likeliest answers any of what is asked."""
     weights = _weights("meant")
     named = aliases(one.statement.subjects for one in told)
-    best: dict[int, tuple[float, Mapping[str, float]]] = {}
+    best: dict[int, Answer] = {}
     for question in asked:
         about = question._replace(subjects=meant(question.subjects, named), vector=None)
         for one, cosine, affinity in _nearest(question, told):
             parts: dict[str, float] = dict(zip(STATED, (cosine, affinity, *_stated(about, one.statement)), strict=True))
             worth = sum(weights[name] * value for name, value in parts.items())
             worth += NEVER * (parts["theirs"] or parts["unreal"])
-            if one.memory not in best or worth > best[one.memory][0]:
-                best[one.memory] = worth, parts
-    return {memory: parts for memory, (_, parts) in best.items()}
+            if one.memory not in best or worth > best[one.memory].worth:
+                best[one.memory] = Answer(worth, parts, about, one.statement)
+    return best
 
 
 def _nearest(question: Question, told: Sequence[Told]) -> Iterator[tuple[Told, float, float]]:

@@ -181,11 +181,11 @@ def dated(one: Recalled, language: str = "en", claims: frozenset[str] = DEFAULT)
             if one.until is not None
             else template("memory.over", "until").format(said=dates, before=one.before.rstrip("."))
         )
-    meant = relative_times.dated(one.memory.line, one.memory.said_at.date(), language)
+    line, own = one.told, who(one)
+    meant = relative_times.dated(line, one.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
         told.append("memory.when")
         dates = template("memory.when").format(dates=dates, said=meant.said, when=meant.when)
-    line, own = one.memory.line, who(one)
     if own:
         told.append("memory.speaker")
         line = template("memory.speaker", own).format(speaker=one.memory.speaker, line=line)

@@ -76,7 +76,7 @@ def verdict(
     if "saved" in claims:
         said += [say("saved", words=_short(words)) for words in saved]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
-    return Verdict(kind, tuple(said), tone, told.memory.memory.line if told else "")
+    return Verdict(kind, tuple(said), tone, told.memory.told if told else "")
 
 
 def why(kind: Kind) -> Claimed:
@@ -90,7 +90,7 @@ def _claim(source: Source) -> str:
 
 def _quoted(source: Source) -> Claimed:
     memory = source.memory.memory
-    return say(_claim(source), day=day(memory.said_at), line=_short(memory.line))
+    return say(_claim(source), day=day(memory.said_at), line=_short(source.memory.told))
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
