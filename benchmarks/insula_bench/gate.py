@@ -156,7 +156,7 @@ def _gate(
     shares: Mapping[str, float],
 ) -> dict[str, float]:
     """The weights that tell the wanted messages from the others, cut where few are taken that need nothing."""
-    weights = _fit(rows[among], wanted[among])
+    weights = logistic(rows[among], wanted[among])
     odds = rows @ weights
     weights[-1] -= max(float(np.quantile(odds[kind == name], 1 - share)) for name, share in shares.items())
     odds = rows @ weights
@@ -169,7 +169,7 @@ def _fit_held(best: Sequence[float], kind: npt.NDArray[np.str_]) -> Array:
     """The weights of the chance that memory holds what is asked, of the log-odds of the likeliest line."""
     asked = (kind == "told") | (kind == "untold")
     rows = np.column_stack([best, np.ones(len(best))])
-    return _fit(rows[asked], (kind == "told")[asked])
+    return logistic(rows[asked], (kind == "told")[asked])
 
 
 def _left_out(lived: Sequence[Lived]) -> dict[str, float]:
@@ -200,10 +200,10 @@ def _left_out(lived: Sequence[Lived]) -> dict[str, float]:
 def _fit_lines(lived: Sequence[Lived], columns: Sequence[int] | None = None) -> Array:
     asked = [one for one in lived if one.kind not in {"world", "real"}]
     rows = np.vstack([one.lines for one in asked])
-    return _fit(rows if columns is None else rows[:, columns], np.concatenate([one.answers for one in asked]))
+    return logistic(rows if columns is None else rows[:, columns], np.concatenate([one.answers for one in asked]))
 
 
-def _fit(rows: Array, labels: npt.NDArray[np.bool_]) -> Array:
+def logistic(rows: Array, labels: npt.NDArray[np.bool_]) -> Array:
     """A logistic regression with a ridge, by Newton's method."""
     head = np.zeros(rows.shape[1])
     for _ in range(STEPS):

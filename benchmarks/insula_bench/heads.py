@@ -18,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.heads import SCALE, HeadName
+from insula.language.spelling import Spelled, spelled
 from insula.language.units import units
 from insula.memory.embedding import embedded_all, use
 from insula.stats import auroc, wilson
 from insula.text.analysis import LANGUAGES, analyse
 from insula_bench import gate, network
+from insula_bench import spelled as spelling
 from insula_bench.affinity import fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
@@ -38,23 +40,28 @@ AT_ONCE = 256
 COMPOSED = 2_500
 """Messages of each language that are composed."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
+WISHES = ("dev", "held", "third", "fourth", "fifth", "fresh", "own", "wide")
 
 DECIDES: Mapping[HeadName, str] = {
     "personal": "whether only this user can have told what is asked",
     "fact": "whether the user states a lasting fact about themselves, their people or their things",
+    "preference": "whether the user states how they want all answers, or all of a kind, from now on",
 }
 POSITIVE: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal"}),
     "fact": frozenset({"statement"}),
+    "preference": frozenset({"preference"}),
 }
 NEITHER: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset[str](),
     "fact": frozenset({"preference", "personal", "correction", "shaped"}),
+    "preference": frozenset[str](),
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
+    "preference": {"hear": 0.003},
 }
 """For each action, the share of ordinary real messages that it may take by mistake."""
 
@@ -63,6 +70,10 @@ CHAT = "xpersona"
 """Conversations of two people."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
+READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference"})
+"""Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
+EVEN = np.array([0.6, 0.4, 0.0])
+"""What vector and spelling count for until their weights are fitted."""
 LET_IN: Mapping[str, float] = {"real": 0.025, "world": 0.03}
 """The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
 
@@ -86,31 +97,43 @@ def run(write: bool, json: bool) -> int:
     fitted: dict[str, Array] = {"answer_asked": projections.asked, "answer_told": projections.told}
     cards: dict[str, Any] = {}
     vectors = Vectors()
-    learned: dict[HeadName, tuple[list[Message], Array, Head]] = {}
+    learned: dict[HeadName, tuple[list[Message], Array, Fitted]] = {}
     for head in DECIDES:
         messages = list(learned_from(head))
         vectors.add(piece for one in messages for piece in one.pieces)
-        chances = left_out(messages, vectors)
+        with_spelling = head in READS_SPELLING
+        chances, weighs = left_out(messages, vectors, with_spelling=with_spelling)
         cards[head] = card(head, messages, chances)
-        weights = fit_messages(messages, vectors)
-        fitted |= {f"{head}_hidden": weights.hidden, f"{head}_out": weights.out}
+        weights = fit_messages(messages, vectors, with_spelling=with_spelling)._replace(weighs=weighs)
+        fitted |= {f"{head}_hidden": weights.network.hidden, f"{head}_out": weights.network.out}
+        if weights.spelled is not None:
+            fitted[f"{head}_spelled"] = weights.spelled
+            names = ("meant", "spelled", "intercept")
+            cards[head]["weighs"] = {name: round(float(one), 4) for name, one in zip(names, weighs, strict=True)}
         learned[head] = messages, chances, weights
     if write:  # the lives below are lived with what is written here
         save: Any = np.savez_compressed  # typed as if no array could be called anything
         save(PACKAGE / "heads.npz", **{name: one.astype(np.float16) for name, one in fitted.items()})
+        known = jsonlib.loads((PACKAGE / "heads.json").read_text("utf-8"))
+        _write({name: known.get(name, {}) | card for name, card in cards.items()} | {"answer": known["answer"]})
     cards["personal"]["lines"], answer = _scores(*learned["personal"], vectors)
     cards["answer"] = {"decides": "how likely a remembered line answers what is asked"} | answer
     if write:
-        (PACKAGE / "heads.json").write_text(jsonlib.dumps(cards, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        _write(cards)
     print(jsonlib.dumps(cards, indent=1, ensure_ascii=False) if json else _table(cards))
     return 0
 
 
+def _write(cards: Mapping[str, Any]) -> None:
+    (PACKAGE / "heads.json").write_text(jsonlib.dumps(cards, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
 class Vectors:
-    """The vectors of texts, each made once."""
+    """The vectors and the n-grams of texts, each made once."""
 
     def __init__(self) -> None:
         self._known: dict[str, npt.NDArray[np.float32]] = {}
+        self._spelled: dict[str, Spelled] = {}
 
     def add(self, texts: Iterator[str]) -> None:
         """Make those that are not there yet."""
@@ -123,30 +146,64 @@ class Vectors:
         """What a head reads of each text."""
         return (SCALE * np.array([self._known[text] for text in texts])).astype(np.float32)
 
+    def spelled(self, text: str) -> Spelled:
+        """The n-grams of a text."""
+        if text not in self._spelled:
+            self._spelled[text] = spelled(text)
+        return self._spelled[text]
 
-def fit_messages(messages: Sequence[Message], vectors: Vectors) -> Head:
+
+class Fitted(NamedTuple):
+    """A head: its network, the weights of n-grams where it reads spelling, and what both count for."""
+
+    network: Head
+    spelled: Array | None = None
+    weighs: Array = EVEN
+
+    def rows(self, pieces: Sequence[str], vectors: Vectors) -> Array:
+        """The log-odds of each piece by its vector and by its spelling, and a one."""
+        meant = self.network.odds(vectors.rows(pieces))
+        if self.spelled is None:
+            return meant[:, None]
+        read = [vectors.spelled(one).odds(self.spelled) + self.spelled[-1] for one in pieces]
+        return np.column_stack([meant, read, np.ones(len(pieces))])
+
+    def odds(self, pieces: Sequence[str], vectors: Vectors) -> Array:
+        """The log-odds of each piece."""
+        return _weighed(self.rows(pieces, vectors), self.weighs)
+
+
+def _weighed(rows: Array, weighs: Array) -> Array:
+    return rows[:, 0] if rows.shape[1] == 1 else rows @ weighs
+
+
+def fit_messages(messages: Sequence[Message], vectors: Vectors, *, with_spelling: bool) -> Fitted:
     """A head; of a message that means it, it learns from the piece that says so most, of the others from each piece."""
     known = [(piece, one.label) for one in messages for piece in one.pieces if not one.label or len(one.pieces) == 1]
-    first = network.fit(vectors.rows([piece for piece, _ in known]), np.array([label for _, label in known]), FIRST)
+    first = Fitted(network.fit(vectors.rows([piece for piece, _ in known]), _labels(known), FIRST))
     several = [one.pieces for one in messages if one.label and len(one.pieces) > 1]
-    known += [(_likeliest(first, pieces, vectors), True) for pieces in several]
-    return network.fit(vectors.rows([piece for piece, _ in known]), np.array([label for _, label in known]), EPOCHS)
+    known += [(pieces[int(np.argmax(first.odds(pieces, vectors)))], True) for pieces in several]
+    read = spelling.fit([vectors.spelled(piece) for piece, _ in known], _labels(known)) if with_spelling else None
+    return Fitted(network.fit(vectors.rows([piece for piece, _ in known]), _labels(known), EPOCHS), read)
 
 
-def _likeliest(head: Head, pieces: Sequence[str], vectors: Vectors) -> str:
-    odds = head.odds(vectors.rows(pieces))
-    return pieces[int(np.argmax(odds))]
+def _labels(known: Sequence[tuple[str, bool]]) -> npt.NDArray[np.bool_]:
+    return np.array([label for _, label in known])
 
 
-def left_out(messages: Sequence[Message], vectors: Vectors) -> Array:
-    """The chance of each message by a head that was fitted without its group."""
+def left_out(messages: Sequence[Message], vectors: Vectors, *, with_spelling: bool) -> tuple[Array, Array]:
+    """The chance of each message by a head fitted without its group, and what vector and spelling count for."""
     fold = np.array([_fold(one.group) for one in messages])
-    found = np.zeros(len(messages))
+    rows: dict[int, Array] = {}
     for number in range(FOLDS):
-        head = fit_messages([one for one, at in zip(messages, fold, strict=True) if at != number], vectors)
-        for place in map(int, np.flatnonzero(fold == number)):
-            found[place] = network.chance(head.odds(vectors.rows(messages[place].pieces)).max())
-    return found
+        others = [one for one, at in zip(messages, fold, strict=True) if at != number]
+        head = fit_messages(others, vectors, with_spelling=with_spelling)
+        rows |= {at: head.rows(messages[at].pieces, vectors) for at in map(int, np.flatnonzero(fold == number))}
+    weighs = EVEN
+    if with_spelling:
+        best = np.array([one[np.argmax(one @ EVEN)] for _, one in sorted(rows.items())])
+        weighs = gate.logistic(best, np.array([one.label for one in messages]))
+    return np.array([network.chance(_weighed(one, weighs).max()) for _, one in sorted(rows.items())]), weighs
 
 
 def _fold(group: str) -> int:
@@ -156,7 +213,7 @@ def _fold(group: str) -> int:
 
 
 def _scores(
-    messages: Sequence[Message], chances: Array, head: Head, vectors: Vectors
+    messages: Sequence[Message], chances: Array, head: Fitted, vectors: Vectors
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """The scores that build on the heads: see `gate`. What a head learned from counts as where it was left out."""
     lived = gate.live({lang: _real(messages, lang) for lang in LANGUAGES})
@@ -165,7 +222,7 @@ def _scores(
     for one in lived:
         pieces = pieces_of(one.text, one.language)
         vectors.add(iter(pieces))
-        odds = head.odds(vectors.rows(pieces)).max()
+        odds = head.odds(pieces, vectors).max()
         personal.append(float(known.get(pieces, network.chance(odds))))
     return gate.fit(lived, personal, LET_IN)
 
@@ -222,7 +279,9 @@ def learned_from(head: HeadName) -> Iterator[Message]:
         yield Message(one.text, pieces_of(one.text, one.language), one.language, label, one.group)
     yield from _everyday(head)
     yield from _ordinary(head)
-    yield from {"personal": _asked, "fact": _told}[head]()
+    if head == "personal":
+        yield from _near()
+    yield from {"personal": _asked, "fact": _told, "preference": _preferred}[head]()
 
 
 def pieces_of(text: str, language: str) -> tuple[str, ...]:
@@ -239,7 +298,8 @@ def _everyday(head: HeadName) -> Iterator[Message]:
             if head != "fact" or number not in in_passing:
                 label = head == "fact" and number in states
                 language = line["language"]
-                yield Message(text, pieces_of(text, language), language, label, line["id"], is_real=True)
+                is_real = not line["id"].startswith(CHAT)  # there two people ask each other about themselves
+                yield Message(text, pieces_of(text, language), language, label, line["id"], is_real)
 
 
 def _ordinary(head: HeadName) -> Iterator[Message]:
@@ -250,14 +310,36 @@ def _ordinary(head: HeadName) -> Iterator[Message]:
             row = jsonlib.loads(line)
             if head == "fact" and row["kind"] in {"personal", "both"}:
                 continue
-            label = row["kind"] in ({"personal", "both"} if head == "personal" else {"statement"})
+            label = row["kind"] in _LABELLED[head]
             yield Message(row["text"], pieces_of(row["text"], language), language, label, f"ordinary {row['group']}")
+
+
+_LABELLED: Mapping[HeadName, frozenset[str]] = {
+    "personal": frozenset({"personal", "both"}),
+    "fact": frozenset({"statement"}),
+    "preference": frozenset[str](),
+}
+"""Kinds of ordinary messages that mean what a head decides."""
+
+
+def _near() -> Iterator[Message]:
+    """Questions that only the user can have told the answer to, and others that share their words."""
+    for file in sorted((files("insula_bench") / "near").iterdir(), key=lambda one: one.name):
+        language = file.name[:2]
+        for line in file.read_text("utf-8").splitlines():
+            row = jsonlib.loads(line)
+            for kind in ("personal", "world"):
+                for text in row[kind]:
+                    label = kind == "personal"
+                    yield Message(text, pieces_of(text, language), language, label, f"near {row['matter']}")
 
 
 def _asked() -> Iterator[Message]:
     for author, row in _authored():
-        for ask in row["asks"]:
-            yield Message(ask, pieces_of(ask, author[:2]), author[:2], True, f"asked {row['matter']}")
+        language = author[:2]
+        for label, texts in ((True, row["asks"]), (False, row.get("world", ()))):
+            for text in texts:
+                yield Message(text, pieces_of(text, language), language, label, f"asked {row['matter']}")
     for table in TABLES:
         for one in conversation_table(str(files("insula_bench") / f"conversations_{table}.jsonl"), held=False):
             yield Message(one["ask"], (one["ask"],), one.get("ask_lang") or one["lang"], True, f"asked {table}")
@@ -273,6 +355,22 @@ def _told() -> Iterator[Message]:
                 if line["who"] == "user" and one["known"] and line["text"] == one["line"]:
                     pieces = pieces_of(line["text"], one["lang"])
                     yield Message(line["text"], pieces, one["lang"], True, f"told {table}")
+
+
+def _preferred() -> Iterator[Message]:
+    """What people say of how they want answers: for good, for once, and what only sounds like it."""
+    for file in sorted((files("insula_bench") / "prefs").iterdir(), key=lambda one: one.name):
+        language = file.name[:2]
+        for line in file.read_text("utf-8").splitlines():
+            row = jsonlib.loads(line)
+            for kind in ("standing", "once", "none"):
+                for text in row[kind]:
+                    label = kind == "standing"
+                    yield Message(text, pieces_of(text, language), language, label, f"prefs {row['topic']}")
+    for table in WISHES:
+        for row in _lines(f"wishes_{table}.jsonl"):
+            pieces = pieces_of(row["text"], row["lang"])
+            yield Message(row["text"], pieces, row["lang"], bool(row["standing"]), f"wishes {table}")
 
 
 def _authored() -> Iterator[tuple[str, dict[str, Any]]]:

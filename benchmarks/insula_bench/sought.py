@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from insula.language.heads import chance
 from insula.language.units import units
 from insula.memory.assertion import Question, read_question
 from insula.memory.embedding import embedded_all
@@ -24,7 +25,7 @@ def sought(message: Analysis, talkers: Collection[str], embed: Embed) -> Sought:
     """What is asked of memory, as `Opening` asks it: all texts at once, each once."""
     whole, pieces = question(message, talkers), units(message)
     known = _read([whole, *pieces], embed)
-    chosen = most_personal([(one, known[one]) for one in pieces])
+    chosen = most_personal(pieces, [chance("personal", one, known[one]) for one in pieces])
     asked = [one for piece in chosen for one in read_question(piece, message.language, USER, ASSISTANT)]
     known |= _read([one.text for one in asked if one.text not in known], embed)
     vectors = tuple(known[one] for one in (whole, *chosen))

@@ -100,6 +100,29 @@ async def test_what_is_asked_for_once_does_not_hold_on_the_next_day() -> None:
         assert listed(await tomorrow(ana, CELSIUS, "Shorter, please.")) == [CELSIUS[:-1]]
 
 
+IN_OTHER_WORDS = {
+    "en": ("You keep calling me sir, stop it.", "The letter should be short and always polite."),
+    "es": ("Los párrafos largos me cansan, ve al grano conmigo.", "No quiero comprar otro bote de pintura para nada."),
+    "fr": ("Arrêtez de me tutoyer, on ne se connaît pas.", "Mon chef veut que je réponde toujours en anglais."),
+    "de": ("Hör auf, mich zu siezen, das macht mich alt.", "Mein Chef will immer kurze Mails."),
+    "pt": (
+        "Parágrafos longos cansam-me, vai direto ao assunto comigo.",
+        "Não quero comprar outra lata de tinta à toa.",
+    ),
+    "it": ("Sono dislessico, con me usa frasi brevi.", "Il mio capo vuole sempre mail brevi."),
+    "zh": ("别再叫我先生了，叫名字就行。", "老板总要我用英文写邮件。"),
+    "ja": ("長い段落は苦手なので、短く区切って話して。", "上司はいつも短いメールを求める。"),
+}
+"""A preference in words that no list has, and what only sounds like one."""
+
+
+@pytest.mark.parametrize(("preference", "other"), IN_OTHER_WORDS.values(), ids=IN_OTHER_WORDS)
+async def test_a_preference_is_heard_by_what_its_sentence_means(preference: str, other: str) -> None:
+    async with agent() as ana:
+        assert listed(await tomorrow(ana, other)) == []
+        assert listed(await tomorrow(ana, preference))
+
+
 async def test_what_is_asked_for_on_two_days_holds_on_the_third() -> None:
     async with agent() as ana:
         await ana.say("No emojis, please.")

@@ -19,7 +19,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 def test_a_newcomer_talks_at_once_and_sees_one_verdict_and_why(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page:
         page.goto("/")
-        expect(page.get_by_role("heading", level=1)).to_have_text("An agent that watches itself think")
+        expect(page.get_by_role("heading", level=1)).to_have_text("An agent that knows what you told it")
         page.get_by_role("button", name="My sister Ana moved").click()
         page.get_by_role("button", name="Send").click()
         expect(page.locator("#turn-1 .agent")).to_have_text("Noted: your sister Ana moved to Lisbon in May.")

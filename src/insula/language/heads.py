@@ -1,26 +1,29 @@
 """Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
 
-Each head is a network of one hidden layer on the shipped sentence embedding. `make heads` fits them all, the same bytes
-each time on one machine, from messages that are composed by program and from ordinary conversations; the card of each
-(`heads.json`, and docs/heads.md) says what it decides, on what it was fitted and how well it does where it was not. Of
-any other embedding a head can tell nothing.
+Each head is a network of one hidden layer on the shipped sentence embedding; two of them also weigh how a sentence is
+spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by program
+and from ordinary conversations; the card of each (`heads.json`, and docs/heads.md) says what it decides, on what it was
+fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Literal, TypedDict, get_args
+from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from insula.language.spelling import spelled
+
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
 
-HeadName = Literal["personal", "fact"]
+HeadName = Literal["personal", "fact", "preference"]
 """What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
-a lasting fact of themselves, their people or their things."""
+a lasting fact of themselves, their people or their things; `preference`, whether they state how they want all answers,
+or all of a kind, from now on."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
@@ -34,6 +37,8 @@ class Card(TypedDict):
     decides: str
     points: Mapping[str, float]
     """Chances from which it is acted on, by what is done."""
+    weighs: NotRequired[Mapping[str, float]]
+    """What the log-odds of the network (`meant`) and of the spelling (`spelled`) count for, where it reads both."""
 
 
 class PersonalCard(Card):
@@ -60,14 +65,25 @@ class Cards(TypedDict):
 
     personal: PersonalCard
     fact: Card
+    preference: Card
     answer: AnswerCard
 
 
-def chance(head: HeadName, vector: Vector | None) -> float | None:
+class Head(NamedTuple):
+    """The weights of a head; the last row of each layer of its network is the bias."""
+
+    hidden: Weights
+    out: Weights
+    spelled: Weights | None = None
+    """Of n-grams (`insula.language.spelling`), the bias last."""
+
+
+def chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """The chance that a sentence means what a head decides, in [0, 1].
 
     Args:
         head: which.
+        text: the sentence.
         vector: of the sentence, at unit length.
 
     Returns:
@@ -75,14 +91,14 @@ def chance(head: HeadName, vector: Vector | None) -> float | None:
     """
     if vector is None or vector.size != DIMENSIONS:
         return None
-    hidden, out = _weights()[head]
-    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
-    return float(1 / (1 + np.exp(-(felt @ out[:-1] + out[-1]))))
-
-
-def highest_chance(head: HeadName, vectors: Sequence[Vector | None]) -> float | None:
-    """The highest chance among the sentences of a message; None where none of them has a vector to tell it from."""
-    return max((found for vector in vectors if (found := chance(head, vector)) is not None), default=None)
+    weights = _heads()[head]
+    felt = np.maximum(SCALE * vector @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
+    odds = float(felt @ weights.out[:-1] + weights.out[-1])
+    if weights.spelled is not None:
+        share = cards()[head].get("weighs", {})
+        spelling = spelled(text).odds(weights.spelled) + float(weights.spelled[-1])
+        odds = share["meant"] * odds + share["spelled"] * spelling + share["intercept"]
+    return float(1 / (1 + np.exp(-odds)))
 
 
 def affinities(questions: Weights, lines: Weights) -> Weights:
@@ -113,12 +129,15 @@ def cards() -> Cards:
 
 
 @cache
-def _weights() -> Mapping[HeadName, tuple[Weights, Weights]]:
-    """Of each head the hidden layer and the last one; the last row of each is its bias."""
+def _heads() -> Mapping[HeadName, Head]:
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file)
         names: tuple[HeadName, ...] = get_args(HeadName)
-        return {name: (_read(raw, f"{name}_hidden"), _read(raw, f"{name}_out")) for name in names}
+        return {name: Head(*(_read(raw, f"{name}_{part}") for part in _parts(name, raw))) for name in names}
+
+
+def _parts(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
+    return [part for part in Head._fields if f"{name}_{part}" in raw]
 
 
 @cache

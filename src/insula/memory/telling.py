@@ -111,7 +111,7 @@ def facts_of(found: Iterable[Unit], vectors: Mapping[str, Vector]) -> tuple[Unit
 
 
 def _is_fact(one: Unit, vector: Vector | None) -> bool:
-    likely = chance("fact", vector)
+    likely = chance("fact", one.meant, vector)
     if likely is None:
         return one.own
     if one.asked or one.follows:

@@ -1,12 +1,13 @@
 """What a message wishes of the manner of answers, in the user's own plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from insula.language.heads import point
 from insula.memory.rows import Said
 from insula.memory.wishes import wished
 from insula.text.analysis import detect
 from insula.text.payload import is_payload
-from insula.text.wishing import Wish
+from insula.text.wishing import Wish, speaks_a_part, standing_wish
 
 
 def wishes_of(content: str, language: str, history: Sequence[Said]) -> tuple[Wish, ...]:
@@ -24,6 +25,28 @@ def wishes_of(content: str, language: str, history: Sequence[Said]) -> tuple[Wis
     response = talk[-1].content if talk and talk[-1].provenance == "assistant" else ""
     tools = [line.content for line in history if line.provenance == "tool"]
     return wished(content, detect(previous, detect(content, language)), previous, response, tools)
+
+
+def with_meant(found: Sequence[Wish], chances: Mapping[str, float], content: str, language: str) -> tuple[Wish, ...]:
+    """The wishes of a message that its words tell, and those that its sentences surely mean in any words.
+
+    Args:
+        found: what words tell, by `wishes_of`.
+        chances: of the sentences and clauses of the message, that each states a standing preference; of those that
+            overlap the surest counts.
+        content: the message, redacted; a payload's wishes are its own, and those of a part to play are the part's.
+        language: its language.
+    """
+    least = point("preference", "hear")
+    sure = sorted((text for text, likely in chances.items() if likely >= least), key=lambda text: -chances[text])
+    if not sure or is_payload(content) or speaks_a_part(content):
+        return tuple(found)
+    kept, heard = list(found), [one.words for one in found]
+    for text in sure:
+        if not any(text in other or other in text for other in heard):
+            heard.append(text)
+            kept.append(standing_wish(text, language))
+    return tuple(kept)
 
 
 def requests_before(history: Sequence[Said], language: str) -> tuple[Wish, ...]:

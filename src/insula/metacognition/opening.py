@@ -12,6 +12,7 @@ from insula.claims import quote, say
 from insula.content import plain
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
+from insula.language.heads import chance
 from insula.language.units import units
 from insula.memory import assertion, telling
 from insula.memory.cue import Cue, cue
@@ -25,7 +26,7 @@ from insula.memory.store import Recollection
 from insula.memory.vectors import Embed, Vector
 from insula.memory.wishes import is_all
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.hearing import requests_before, wishes_of
+from insula.metacognition.hearing import requests_before, wishes_of, with_meant
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
@@ -196,10 +197,10 @@ class Opening:
         pieces = units(self._analysis)
         await self._read([whole, *pieces])
         named = named_talkers(self._analysis, self._speakers)
-        meant = [vector for one in pieces if (vector := self._vectors.get(one)) is not None]
-        self._gate = gate(self._analysis, meant, named)
+        personal = [chance("personal", one, self._vectors.get(one)) for one in pieces]
+        self._gate = gate(self._analysis, personal, named)
         vector = self._vectors.get(whole)
-        sought = most_personal([(one, self._vectors.get(one)) for one in pieces])
+        sought = most_personal(pieces, personal)
         questions = [
             one for piece in sought for one in assertion.read_question(piece, self._analysis.language, USER, ASSISTANT)
         ]
@@ -226,7 +227,11 @@ class Opening:
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout, owner.claims)
         known = await self._known(place)
         with self.kept_from_host("wishes"):
-            self._wished = wishes_of(self._content, self._analysis.language, self.history)
+            language = self._analysis.language
+            said = wishes_of(self._content, language, self.history)
+            meant = {one: chance("preference", one, self._vectors.get(one)) for one in pieces}
+            likely = {one: odds for one, odds in meant.items() if odds is not None}
+            self._wished = with_meant(said, likely, self._content, language)
         learned = self._learned(known, place, self._analysis) if known else ()
         self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))

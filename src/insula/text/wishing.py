@@ -81,7 +81,7 @@ def wishes(
         response: what came back.
     """
     own = own_words(message)
-    if not own or any(says("role", language).search(own.replace("’", "'")) for language in LANGUAGES):
+    if not own or speaks_a_part(own):
         return ()
     if any(says("forget_told", language).fullmatch(own.strip(" .!。！")) for language in LANGUAGES):
         return (Wish(own, (), "pointing", True),)
@@ -92,6 +92,22 @@ def wishes(
     brief = LANGUAGES if words <= _FEW else ()
     heard = (_heard(analysis, language, previous, response) for language in dict.fromkeys((*told, *brief)))
     return next(filter(None, heard), ())
+
+
+def speaks_a_part(message: str) -> bool:
+    """Whether a message gives the assistant a role to play: what is wished in it is the role's."""
+    return any(says("role", language).search(message.replace("’", "'")) for language in LANGUAGES)
+
+
+def standing_wish(text: str, language: str) -> Wish:
+    """A sentence that is known to state a preference for all answers, as a wish: of what, and whether of some only.
+
+    Args:
+        text: the sentence, or the clause.
+        language: its language; of another than the eight no slot is read.
+    """
+    one = read(text, language if language in LANGUAGES else "en")
+    return Wish(_bounded(one), one.slots, "standing", False, _about(one), one.says("stop"), speaks_plainly(one))
 
 
 def unsettled(message: str, default: str = "en") -> tuple[Wish, ...]:

@@ -10,8 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.language.heads import cards, chance, highest_chance, point
-from insula.memory.vectors import Vector
+from insula.language.heads import cards, point
 from insula.text.analysis import LANGUAGES, Analysis
 from insula.text.questions import AskKind, asks
 
@@ -55,25 +54,27 @@ class Gate(NamedTuple):
         return surely or bool(self.talkers and self.asks)
 
 
-def gate(message: Analysis, vectors: Sequence[Vector], talkers: Collection[str] = ()) -> Gate:
+def gate(message: Analysis, chances: Sequence[float | None], talkers: Collection[str] = ()) -> Gate:
     """What a message lets memory say.
 
     Args:
         message: the message.
-        vectors: of its sentences and clauses (`insula.language.units`).
+        chances: of each of its sentences and clauses, that only the user can have told what it asks.
         talkers: those whom it names and whose talk is remembered.
     """
     asking = any(ask.kind not in _MADE for ask in asks(message))
-    return Gate(highest_chance("personal", vectors), frozenset(talkers), asking, message.language)
+    personal = max((one for one in chances if one is not None), default=None)
+    return Gate(personal, frozenset(talkers), asking, message.language)
 
 
-def most_personal(pieces: Sequence[tuple[str, Vector | None]]) -> list[str]:
+def most_personal(pieces: Sequence[str], chances: Sequence[float | None]) -> list[str]:
     """The few sentences that most likely ask what only the user can have told.
 
     Args:
-        pieces: the sentences and clauses of a message, each with its vector.
+        pieces: the sentences and clauses of a message.
+        chances: of each, that it does.
     """
-    order = sorted(pieces, key=lambda one: -(chance("personal", one[1]) or 0.0))
+    order = sorted(zip(pieces, chances, strict=True), key=lambda one: -(one[1] or 0.0))
     return [text for text, _ in order[:PIECES]]
 
 

@@ -71,12 +71,12 @@ def source(
     answering = [one for one in recalled if one.memory.id in shown and _is_own(one)]
     if len(answering) != 1 or _MARK.search(response):
         return None
-    told = _told(message, answering[0].memory.line, default)
+    told = _told(message, answering[0].told, default)
     if told is None or _is_negated(told, response):
         return None
     sentences = _sentences(response)
     others = [one.memory.line for one in recalled if one is not answering[0]]
-    others += [part for part in _sentences(answering[0].memory.line) if part != told.text]
+    others += [part for part in _sentences(answering[0].memory.line) if told.text not in part]
     if not flags and any(_says_value(told, part) for part in sentences) and not _says_others(told, response, others):
         return Source(answering[0], holds=True)
     against = not _AGAINST.isdisjoint(flags) and not any(_holds(told, part) for part in sentences)

@@ -1,0 +1,76 @@
+"""What heads read and tell, and that fitting them again from the same data gives the same."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from insula.language.heads import DIMENSIONS, cards, chance
+from insula.language.spelling import LONGEST, PLACES, spelled
+from insula.memory.embedding import use
+from insula.memory.vectors import embedded
+from insula_bench import network
+from insula_bench import spelled as spelling
+
+ASKED = {
+    "en": ("What's my dog's name?", "How long do dogs live?"),
+    "es": ("¿Cómo se llama mi perro?", "¿Cuántos años vive un perro?"),
+    "fr": ("Comment s'appelle mon chien ?", "Combien de temps vit un chien ?"),
+    "de": ("Wie heißt mein Hund?", "Wie alt werden Hunde?"),
+    "pt": ("Como se chama o meu cão?", "Quantos anos vive um cão?"),
+    "it": ("Come si chiama il mio cane?", "Quanto vive un cane?"),
+    "zh": ("我的狗叫什么名字？", "狗能活多少年？"),
+    "ja": ("私の犬の名前は何ですか？", "犬は何年生きますか？"),
+}
+
+
+@pytest.mark.parametrize(("own", "world"), ASKED.values(), ids=ASKED)
+def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: str, world: str) -> None:
+    mine, anybody = (chance("personal", text, embedded(use, text)) for text in (own, world))
+    assert mine is not None
+    assert anybody is not None
+    assert mine > max(anybody, 0.5)
+
+
+@pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])
+def test_of_another_embedding_a_head_tells_nothing(size: int) -> None:
+    assert chance("personal", "What's my dog's name?", np.ones(size, np.float32)) is None
+    assert chance("fact", "I live in Porto.", None) is None
+
+
+def test_each_head_has_a_card_with_its_operating_points() -> None:
+    for head in ("personal", "fact"):
+        card = cards()[head]
+        assert card["decides"]
+        assert all(0 < point < 1 for point in card["points"].values())
+
+
+@given(st.text())
+def test_any_text_is_spelled_by_places_of_the_table_and_shares_that_are_bounded(text: str) -> None:
+    read = spelled(text)
+    assert len(read.places) == len(read.shares)
+    assert all(0 <= place < PLACES for place in read.places)
+    assert math.isfinite(read.odds(np.ones(PLACES + 1, np.float32)))
+    assert (spelled(text.upper()).places == spelled(text.upper()[:LONGEST]).places).all()
+
+
+def test_the_little_words_of_a_sentence_count() -> None:
+    mine, yours = spelled("what is my name"), spelled("what is a name")
+    assert set(mine.places.tolist()) != set(yours.places.tolist())
+
+
+def test_both_parts_of_a_head_learn_what_can_be_learned_and_the_same_each_time() -> None:
+    dice = np.random.default_rng(1)
+    labels = np.arange(400) % 2 == 0
+    rows = (dice.normal(size=(400, 64)) + np.where(labels, 1, -1)[:, None]).astype(np.float32)
+    texts = [f"{'my' if label else 'the'} thing {number % 17}" for number, label in enumerate(labels)]
+    one, again = (network.fit(rows, labels, 20) for _ in range(2))
+    assert ((one.odds(rows) > 0) == labels).mean() > 0.97
+    assert (one.hidden == again.hidden).all()
+    read = [spelled(text) for text in texts]
+    weights, same = (spelling.fit(read, labels) for _ in range(2))
+    told = np.array([each.odds(weights) + weights[-1] for each in read])
+    assert told[labels].min() > told[~labels].max()
+    assert (weights == same).all()
