@@ -253,6 +253,8 @@ class ClaudeCode:
         self.home, self.project, self.session = home, project, session
         self._calls, self._now = 0, time.time() + days * DAY
         self._transcript = ""
+        self.questions: list[str] = []
+        """What the person was asked before a call."""
 
     def start(self, source: str = "startup") -> str:
         """The session starts, or goes on (`resume`, `compact`)."""
@@ -300,11 +302,15 @@ class ClaudeCode:
         return self.send({"hook_event_name": "SessionEnd", "reason": "other"})
 
     def send(self, event: Json) -> str:
-        """Send an event, ten seconds after the one before."""
+        """Send an event, ten seconds after the one before; returns what the model reads, or the person is asked."""
         self._now += 10.0
         about = {"session_id": self.session, "transcript_path": self._transcript, "cwd": str(self.project)}
         answer = respond(str(self.home), "claude-code", {**about, **event}, self._now)
-        return json.loads(answer)["hookSpecificOutput"].get("additionalContext", "") if answer else ""
+        told: Json = json.loads(answer)["hookSpecificOutput"] if answer else {}
+        if told.get("permissionDecision") != "ask":
+            return told.get("additionalContext", "")
+        self.questions.append(told["permissionDecisionReason"])
+        return self.questions[-1]
 
 
 def run_installed_hook(settings: Path, event: Json) -> str:

@@ -293,44 +293,6 @@ def test_no_word_of_an_output_a_file_or_a_page_is_ever_told(claude: ClaudeCode) 
     assert not [text for text in told if "IGNORE" in text or "key" in text]
 
 
-# What the user ruled out
-
-
-# The user's word is to be asked about before the call instead (P11): then this asks for `permissionDecision`.
-@pytest.mark.parametrize(
-    "words",
-    [
-        pytest.param("Don't commit anything until I've looked at it.", id="en"),
-        pytest.param("No hagas commit, lo reviso yo primero.", id="es"),
-        pytest.param("Surtout ne committe rien, je relis d'abord.", id="fr"),
-        pytest.param("Bitte nichts committen, ich schaue erst drüber.", id="de"),
-        pytest.param("Não faça commit ainda.", id="pt"),
-        pytest.param("Non fare commit, lo guardo prima io.", id="it"),
-        pytest.param("先别提交，我要先看看。", id="zh"),
-        pytest.param("勝手にコミットしないで。", id="ja"),
-    ],
-)
-def test_what_the_user_ruled_out_is_said_once_before_the_call(claude: ClaudeCode, words: str) -> None:
-    claude.prompt(words)
-    assert claude.bash("git status", "clean") == ""
-    commit: Json = {"tool_name": "Bash", "tool_input": {"command": "git commit -am done"}, "tool_use_id": "toolu_0"}
-    assert "The user asked not to" in claude.send({"hook_event_name": "PreToolUse", **commit})
-    assert claude.bash("git commit -am done", "[main 1a2b3c4] done") == ""
-
-
-def test_a_path_that_the_user_ruled_out_is_named_when_it_is_touched(claude: ClaudeCode) -> None:
-    claude.prompt("Don't touch vendor/.")
-    assert claude.edit("src/price.py") == ""
-    assert "The user asked not to" in claude.edit("vendor/price.py")
-
-
-def test_what_the_user_asks_for_afterwards_is_allowed(claude: ClaudeCode) -> None:
-    claude.prompt("Don't commit, and don't push.")
-    claude.prompt("Looks good. Commit it.")
-    assert claude.bash("git commit -am done", "[main 1a2b3c4] done") == ""
-    assert "The user asked not to" in claude.bash("git push", "main -> main")
-
-
 # When a session starts, is compacted, and sends subagents
 
 SLOW, SLOW_AGAIN = (

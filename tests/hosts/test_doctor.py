@@ -55,7 +55,15 @@ def trust(project: Path | None = None) -> None:
     """What Codex writes when its user trusts the hooks."""
     file = HOSTS["codex"].settings(project)
     text = ""
-    for event in ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "session_end"):
+    for event in (
+        "session_start",
+        "user_prompt_submit",
+        "pre_tool_use",
+        "subagent_start",
+        "post_tool_use",
+        "stop",
+        "session_end",
+    ):
         text += f'[hooks.state."{file}:{event}:0:0"]\ntrusted_hash = "sha256:x"\n'
     (HOSTS["codex"].settings().parent / "config.toml").write_text(text)
 

@@ -63,4 +63,4 @@ def test_a_host_that_there_is_not_is_no_module() -> None:
 
 
 def test_the_copy_of_the_hook_holds_the_tables_that_its_modules_read() -> None:
-    assert "insula/step/bans.json" in runtime.modules()
+    assert "insula/step/word/words.json" in runtime.modules()

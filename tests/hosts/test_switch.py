@@ -64,12 +64,12 @@ def test_a_switch_that_does_not_suffice_says_so() -> None:
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
     assert "delivery" not in switch.senses(home)
     said = insula("on", "delivery")[1]
-    assert said.startswith("delivery is on;") and "against_words, bypass, delivery, nociception" in said
+    assert said.startswith("delivery is on;") and "against_words, bypass, delivery, nociception, told_again" in said
     insula("off", "bypass")
     insula("off")
     insula("on")
     install.install(HOSTS["codex"])
-    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "delivery"}
+    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "delivery"}
     insula("off", "delivery")
     insula("on", "bypass")
     assert json.loads((home / "hook.json").read_text())["senses"] == {"delivery": False, "bypass": True}

@@ -255,3 +255,13 @@ def test_what_is_no_mind_is_refused_when_the_agent_is_built() -> None:
     nothing: Any = Path("insula.db")
     with pytest.raises(InputError, match="no Metacognition"):
         hooks(nothing)
+
+
+async def test_what_the_user_ruled_out_is_told_to_the_model_and_refuses_no_call() -> None:
+    about = {"session_id": "word", "cwd": "/tmp", "transcript_path": ""}
+    await tell({**about, "hook_event_name": "UserPromptSubmit", "prompt": "Don't touch vendor/."})
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": "/tmp/vendor/a.py", "old_string": "a", "new_string": "b"}}
+    call = {"hook_event_name": "PreToolUse", "tool_use_id": "t", "permission_mode": "default", **edit}
+    told = (await tell({**about, **call}))["hookSpecificOutput"]
+    assert "Don't touch vendor/." in told["additionalContext"]
+    assert "permissionDecision" not in told

@@ -9,6 +9,7 @@ from typing import Any
 from insula.hosts.hook import respond
 
 Payload = dict[str, Any]
+ASKED = "permissionDecisionReason"
 SAID = "additionalContext"
 
 
@@ -48,7 +49,8 @@ class Session:
         """One event; the text that is answered."""
         self.at += after
         answer = respond(self._home, self._host, self._base | payload, self.at)
-        text = json.loads(answer)["hookSpecificOutput"][SAID] if answer else ""
+        given = json.loads(answer)["hookSpecificOutput"] if answer else {}
+        text = given.get(SAID, "") or given.get(ASKED, "")
         if text:
             self.texts.append((self.turn, text))
         return text

@@ -80,7 +80,7 @@ def test_what_the_user_asked_for_is_not_held_up(session: Session) -> None:
 
 def test_what_the_user_has_forbidden_is_told_before_it_is_done(session: Session) -> None:
     session.prompt("don't commit anything until I say so")
-    assert "asked not to" in session.tell(before("git commit -am wip"), 5)
+    assert 'The user said: "don\'t commit anything until I say so"' in session.tell(before("git commit -am wip"), 5)
 
 
 def test_a_call_that_was_announced_and_turned_down_counts_as_nothing_done(session: Session) -> None:

@@ -77,7 +77,7 @@ def test_what_is_no_switch_changes_nothing(tmp_path: Path, odd: object) -> None:
 
 def test_every_sense_stands_in_the_table_once() -> None:
     assert sorted(row.sense for row in MEASURED) == sorted(EVERY) == sorted(ALL)
-    assert sorted(DEFAULT) == ["against_words", "bypass", "nociception", "vestibular"]
+    assert sorted(DEFAULT) == ["against_words", "bypass", "nociception", "told_again", "unmet", "vestibular"]
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_what_the_user_has_ruled_out_is_told(tmp_path: Path, words: str, command
     session = Session(tmp_path, on=EVERY)
     session.prompt(words)
     session.follow([reads(), runs(command, "done"), runs("git log -1", "x")])
-    assert len(session.said) == 1 and "asked not to" in session.said[0]
+    assert len(session.said) == 1 and f'The user said: "{words}' in session.said[0]
 
 
 ENDS: dict[str, tuple[list[Turn], str]] = {

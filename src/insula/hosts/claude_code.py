@@ -16,6 +16,7 @@ KINDS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before",
+    "SubagentStart": "subagent",
     "PostToolUse": "action",
     "PostToolUseFailure": "action",
     "PostToolBatch": "action",
@@ -115,6 +116,12 @@ def _output(response: object) -> str:
 def answer(name: str, told: str) -> dict[str, object]:
     """What puts `told` before the model."""
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": told}}
+
+
+def ask(name: str, told: str) -> dict[str, object]:
+    """What lets the host put its own question to the user before a call."""
+    decision = {"permissionDecision": "ask", "permissionDecisionReason": told}
+    return {"hookSpecificOutput": {"hookEventName": name, **decision}}
 
 
 def context(tail: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Codex CLI 0.169: Claude Code's events, but a failed command looks like any other, and only its words tell."""
 
-from insula.hosts.claude_code import answer, before, of_another_server
+from insula.hosts.claude_code import answer as nested
+from insula.hosts.claude_code import before, of_another_server
 from insula.hosts.fields import Payload, fields, parse_event, said, text
 from insula.step.action import Action, Event
 from insula.step.fingerprint import action, patched
@@ -12,6 +13,7 @@ KINDS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before",
+    "SubagentStart": "subagent",
     "PostToolUse": "action",
     "Stop": "stop",
     "SessionEnd": "end",
@@ -21,8 +23,10 @@ KINDS = {
 def event(payload: Payload, at: float) -> Event | None:
     """What the host tells; None where it is nothing that the senses need."""
     found = parse_event(payload, KINDS)
+    if found is not None and found.kind == "stop":
+        return found.replace(drops_output=payload.get("stop_hook_active") is True)
     if found is not None and found.kind == "before":
-        return found.replace(actions=before(payload, at))
+        return found.replace(actions=before({**payload, "tool_input": _input(payload)}, at))
     if found is None or found.kind != "action":
         return found
     return found.replace(actions=(_action(payload, at),))
@@ -49,6 +53,11 @@ def _input(payload: Payload) -> object:
     return {"path": next(iter(patched(patch)), ""), "command": patch}
 
 
+def answer(name: str, told: str) -> dict[str, object]:
+    """What puts `told` before the model; at the end of a turn it goes on with that, once, as Claude Code does."""
+    return {"decision": "block", "reason": told} if name == "Stop" else nested(name, told)
+
+
 def context(tail: str) -> tuple[int, int]:
     """Tokens in the context after the last reply in the end of a transcript, and the size of the window; 0 unknown."""
     from insula.hosts.transcripts import number
@@ -61,3 +70,5 @@ remarks = None
 """It keeps no record that tells of interrupts."""
 turn = None
 """It tells no turn; calls that overlap in time are one."""
+ask = None
+"""It has no question of its own that a hook could put."""

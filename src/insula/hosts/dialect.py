@@ -18,6 +18,10 @@ class Dialect(Protocol):
     def turn(self) -> Callable[[str, str], str] | None:
         """The model's turn that a call is of, by the end of the host's record; None where it does not say."""
 
+    @property
+    def ask(self) -> Callable[[str, str], dict[str, object]] | None:
+        """What lets the host ask the user before a call; None where it can't."""
+
     def event(self, payload: dict[str, Any], at: float) -> Event | None:
         """What the host tells; None where it is nothing that the senses need."""
 

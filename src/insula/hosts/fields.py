@@ -56,7 +56,22 @@ def parse_event(payload: "Payload", kinds: "Mapping[str, str]") -> Event | None:
         prompt=text(payload, "prompt") if kinds[name] == "prompt" else "",
         said=text(payload, "last_assistant_message"),
         drops_output=kinds[name] == "stop",
+        mode=text(payload, "permission_mode"),
+        pending=bool(payload.get("background_tasks")),
     )
+
+
+def raw_call(payload: "Payload") -> "tuple[str, Any, Any]":
+    """The tool of a call, its arguments and its result, as they came, under whatever names a host has for them."""
+    call = fields(payload, "input") or fields(payload, "tool_result") or fields(payload, "postToolUse")
+    tool = text(payload, "tool_name") or text(payload, "toolName") or text(call, "tool") or text(call, "name")
+    names = ("tool_input", "toolArgs")
+    given = next((payload[name] for name in names if name in payload), None)
+    given = (
+        next((call[name] for name in ("args", "input", "parameters") if name in call), None) if given is None else given
+    )
+    results = ("tool_response", "error", "toolResult", "output", "tool_result")
+    return tool, given, next((payload[name] for name in results if name in payload), "")
 
 
 def seconds(payload: "Payload", *names: str) -> float:

@@ -11,7 +11,7 @@ import time
 
 from insula.hosts import registry
 from insula.step import trace
-from insula.step.action import EDIT
+from insula.step.action import EDIT, EXECUTE
 from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from insula.step.action import Action, Event
     from insula.step.person import Remark
     from insula.step.proprioception import Sensed
+    from insula.step.state import State
 
     Record = dict[str, Any]
 
@@ -80,11 +81,90 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
         OSError: the trace cannot be written.
     """
     dialect = registry.dialect(host)
+    if _needs_no_look(home, payload):
+        return ""
     event = dialect.event(payload, now)
     if event is None or _off_here(home, event.cwd):
         return ""
+    if event.kind in {"before", "action"} and _said_a_word(home, event):
+        event = event.replace(actions=_judged(home, payload, event))
+    if event.kind == "action" and len(event.actions) == 1:
+        event = event.replace(noted=_noted_for_the_end(home, payload, event.actions[0]))
     told = _EVENTS[event.kind](home, host, event, now)
-    return json.dumps(dialect.answer(event.name, told)) if told else ""
+    if not told:
+        return ""
+    asks = dialect.ask if isinstance(told, Question) else None
+    return json.dumps(asks(event.name, told) if asks is not None else dialect.answer(event.name, told))
+
+
+class Question(str):
+    """A text that the host puts to the user, and not to the model."""
+
+
+def _needs_no_look(home: str, payload: "dict[str, Any]") -> bool:
+    """Whether it is the announcement of an edit in a session in which the user has ruled nothing out."""
+    tool = payload.get("tool_name")
+    if payload.get("hook_event_name") != "PreToolUse" or not isinstance(tool, str) or tool not in _EDITS:
+        return False
+    session = payload.get("session_id")
+    return not (isinstance(session, str) and os.path.exists(f"{trace.folder(home, session)}/{WORDS}"))
+
+
+_EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"))
+WORDS = "words.json"
+"""The ledger of a session, as `insula.step.word.shared` writes it; named here, so that few calls need load that."""
+
+
+def _said_a_word(home: str, event: "Event") -> bool:
+    return bool(event.actions) and os.path.exists(f"{trace.folder(home, event.session)}/{WORDS}")
+
+
+def _judged(home: str, payload: "dict[str, Any]", event: "Event") -> "tuple[Action, ...]":
+    """The actions, each with the word of the user's that it breaks."""
+    from insula.hosts.fields import raw_call
+    from insula.step.word import breach, shared
+
+    if len(event.actions) != 1:  # a batch: each of its calls was told alone
+        return event.actions
+    words = shared.read(trace.folder(home, event.session))
+    tool, given, _ = raw_call(payload)
+    breaks = breach.judged(words, tool, given, event.cwd, lambda: _paths(home, event)) if words else ()
+    return (event.actions[0].replace(breaks=breaks),) if breaks else event.actions
+
+
+def _noted_for_the_end(home: str, payload: "dict[str, Any]", action: "Action") -> "Record":
+    """What of a check or an edit an action does not hold, and claims at the end may be about."""
+    if not (action.kind == EXECUTE or (action.kind == EDIT and action.ok)):
+        return {}
+    from insula.hosts.fields import raw_call, said
+
+    _, given, output = raw_call(payload)
+    if action.kind == EDIT:
+        from insula.step.word.noted import writes_test
+
+        return {"tests": True} if writes_test(given) else {}
+    text = said(output)
+    noted: Record = {}
+    if _compares_claims(home) and ("pass" in text or "test" in text or "OK" in text):
+        from insula.step.word.noted import passed
+
+        noted["passed"] = passed(text)
+    if not action.ok:
+        from insula.step.word.noted import is_red
+
+        noted["red"] = is_red(text, "error" in payload or action.failed)
+    return noted
+
+
+def _compares_claims(home: str) -> bool:
+    switches = config(home).get("senses")
+    return is_object(switches) and switches.get("untrue") is True
+
+
+def _paths(home: str, event: "Event") -> "list[str]":
+    """The files that the session has met lately."""
+    records = trace.tail(trace.folder(home, event.session))
+    return [str(one.get("target", "")) for one in records if one.get("kind") in {"read", "edit"}]
 
 
 def count(home: str, host: str, error: BaseException) -> None:
@@ -149,7 +229,33 @@ def _start(home: str, host: str, event: "Event", now: float) -> str:
         return ""
     known = event.source in {"resume", "compact"}
     told = open_session(home, trace.key(event.session), project, now, holdout(home), goes_on=known)
+    if event.source == "compact":
+        told = "\n".join(filter(None, (told, _what_stands(home, event, now))))
     return "" if event.source == "resume" else told  # it is in the context already
+
+
+def _brief(home: str, host: str, event: "Event", now: float) -> str:
+    """To a subagent, which has heard nothing of what the user said: what stands."""
+    trace.append(trace.folder(home, event.session), {"e": event.kind, "at": now})
+    return _what_stands(home, event, now)
+
+
+def _what_stands(home: str, event: "Event", now: float) -> str:
+    """What the user has ruled out in this session and not taken back, noted as told."""
+    from insula.step.senses.register import switched
+    from insula.step.word import shared, telling
+
+    folder = trace.folder(home, event.session)
+    if not shared.is_there(folder) or telling.NAME not in switched(config(home).get("senses")):
+        return ""
+    text = telling.tell(shared.read(folder), telling.TO_OTHERS if event.kind == "subagent" else telling.AGAIN)
+    if not text:
+        return ""
+    from insula.step.proprioception import Sensed
+    from insula.step.state import Reading, State
+
+    reading = Reading(sense=telling.NAME, count=1, key=f"told {event.kind} {now}", form=event.kind)
+    return _said(home, event.replace(agent=""), Sensed(state=State(), said=reading, text=text), now)
 
 
 _TWICE = 2.0
@@ -168,11 +274,12 @@ def _is_second(folder: str, began: "Record") -> bool:
 
 
 def _prompt(home: str, host: str, event: "Event", now: float) -> str:
-    from insula.step.person import PROMPT, Remark
+    from insula.step.person import PROMPT, Remark, is_of_host
 
-    away = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+    if is_of_host(event.prompt):
+        return ""
     said = (*_before_it(host, event), Remark(kind=PROMPT, words=event.prompt))
-    trace.append(trace.folder(home, event.session), *_remarks(said, now, away))
+    trace.append(trace.folder(home, event.session), *_remarks(said, now, _away()))
     return _settled(home, event, now)
 
 
@@ -188,14 +295,34 @@ def _before_it(host: str, event: "Event") -> "tuple[Remark, ...]":
 
 def _remarks(remarks: "tuple[Remark, ...]", now: float, away: bool = False) -> "list[Record]":
     from insula.step.person import own_words, record
+    from insula.step.word.ledger import hear
+    from insula.step.word.said import dump
 
-    return [record(each.replace(words=own_words(each.words)), now, away) for each in remarks]
+    found: list[Record] = []
+    for each in remarks:
+        heard = dump(hear(each.words)) if each.words else []
+        line = record(each.replace(words=own_words(each.words)), now, away)
+        found.append({**line, "heard": heard} if heard else line)
+    return found
+
+
+def _away() -> bool:
+    """Whether the host says that nobody attends."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
+
+
+_ASKING = frozenset(("", "default", "acceptEdits", "plan"))
+"""Modes of permission in which the host puts questions to the user."""
 
 
 def _foresee(home: str, host: str, event: "Event", now: float) -> str:
     """Before a call: of one that does nothing to what others rely on, not even a line is written."""
+    asks = registry.dialect(host).ask is not None and event.mode in _ASKING and not event.agent and not _away()
+    mark = {"asks": True} if asks else {}
     records: list[Record] = [
-        {"e": "before", **action.as_dict(), **_guarded(event, action)} for action in event.actions if action.acts
+        {"e": "before", **mark, **action.as_dict(), **_guarded(event, action)}
+        for action in event.actions
+        if action.acts or action.breaks
     ]
     if not records:
         return ""
@@ -204,7 +331,7 @@ def _foresee(home: str, host: str, event: "Event", now: float) -> str:
 
 
 def _act(home: str, host: str, event: "Event", now: float) -> str:
-    records: list[Record] = [{"e": "action", **action.as_dict()} for action in event.actions]
+    records: list[Record] = [{"e": "action", **event.noted, **action.as_dict()} for action in event.actions]
     if event.batch is not None:
         records.append({"e": "turn", "at": now, "ids": event.batch})
     if event.remarks:
@@ -284,7 +411,15 @@ def _note(home: str, host: str, event: "Event", now: float) -> str:
     return ""
 
 
-_EVENTS = {"start": _start, "prompt": _prompt, "before": _foresee, "action": _act, "stop": _stop, "end": _note}
+_EVENTS = {
+    "start": _start,
+    "prompt": _prompt,
+    "before": _foresee,
+    "action": _act,
+    "subagent": _brief,
+    "stop": _stop,
+    "end": _note,
+}
 
 
 def _settled(home: str, event: "Event", now: float) -> str:
@@ -297,17 +432,38 @@ def _settled(home: str, event: "Event", now: float) -> str:
         if not checkpoint.held:
             return ""
         state, outcomes = fold(checkpoint.value, checkpoint.fresh, on)
+        if not event.agent and state.words != (checkpoint.value.words if checkpoint.value is not None else ()):
+            _publish(folder, state)
         if checkpoint.value is None:
             outcomes = outcomes[-len(event.actions) :] if event.actions else []  # the others were told in their time
         if event.kind == "stop":
-            outcomes.append(end(state, event.said, on))
-            state = outcomes[-1].state
+            outcomes.append(end(_with_acts(folder, event, state, on), event.said, on))
+            state = outcomes[-1].state.replace(done=None)
         last = max(outcomes, key=lambda sensed: (bool(sensed.text), sensed.rung)) if outcomes else None
         told = _said(home, event, last, now) if last is not None and last.text else ""
         told = told or state.held
+        told = Question(told) if last is not None and last.asks and told else told
         checkpoint.keep(dump(state.replace(held=told if event.drops_output else "")))
     _noted(folder, event.session, outcomes, now)
     return "" if event.drops_output else told
+
+
+_OF_ACTS = frozenset(("unmet", "untrue"))
+
+
+def _with_acts(folder: str, event: "Event", state: "State", on: "frozenset[str]") -> "State":
+    """The state with what was done in the session, for the senses that compare words with it."""
+    if not on & _OF_ACTS or not event.said or event.pending or event.mode == "plan" or event.drops_output:
+        return state
+    from insula.step.word.acts import read
+
+    return state.replace(done=read(folder), cwd=event.cwd)
+
+
+def _publish(folder: str, state: "State") -> None:
+    from insula.step.word import shared
+
+    shared.publish(folder, state.words)
 
 
 def _said(home: str, event: "Event", sensed: "Sensed", now: float) -> str:

@@ -153,7 +153,8 @@ HOSTS = {
             events=(
                 On("SessionStart"),
                 On("UserPromptSubmit"),
-                On("PreToolUse", "Bash"),
+                On("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),
+                On("SubagentStart"),
                 On("PostToolUse", "*"),
                 On("PostToolUseFailure", "*"),  # without it, no failure is ever seen
                 On("PostToolBatch"),  # without it, no edit that the host turned down
@@ -172,7 +173,8 @@ HOSTS = {
             events=(
                 On("SessionStart"),
                 On("UserPromptSubmit"),
-                On("PreToolUse", "Bash"),
+                On("PreToolUse", "Bash|apply_patch"),
+                On("SubagentStart"),
                 On("PostToolUse"),
                 On("Stop"),
                 On("SessionEnd", seconds=1),  # clamped to 3; above its own default it warns

@@ -76,3 +76,5 @@ remarks = None
 """It keeps no record that tells of interrupts."""
 turn = None
 """It tells no turn; calls that overlap in time are one."""
+ask = None
+"""It has no question of its own that a hook could put."""

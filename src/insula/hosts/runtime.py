@@ -109,9 +109,11 @@ def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
 
 
 def _data(package: Path, found: Mapping[str, bytes]) -> dict[str, bytes]:
-    """What the modules read: the tables of words that stand beside one that names them."""
+    """What the modules read: the tables and weights that stand beside one that names them."""
     folders = {(package.parent / path).parent for path in found}
-    tables = (table for folder in sorted(folders) for table in sorted(folder.glob("*.json")))
+    tables = (
+        table for folder in sorted(folders) for end in ("json", "bin") for table in sorted(folder.glob(f"*.{end}"))
+    )
     named = b"\n".join(found.values())
     return {
         table.relative_to(package.parent).as_posix(): table.read_bytes()

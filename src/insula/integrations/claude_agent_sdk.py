@@ -33,7 +33,16 @@ __all__ = ["hooks", "talking"]
 
 NAME, RANGE = "the Claude Agent SDK", "claude-agent-sdk>=0.2,<1"
 HOST = "claude-code"  # which the SDK runs: its callbacks get what the hooks of that get
-EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop")
+EVENTS = (
+    "UserPromptSubmit",
+    "PreToolUse",
+    "SubagentStart",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Stop",
+)
+UNASKED = "dontAsk"
 TURN_EVENTS = ("UserPromptSubmit", "PreCompact", "Stop")
 THREADS = 8  # in which events are answered at the same time; none of them is taken from the agent's
 MOST_RUNNING = 2 * THREADS  # from so many on, most of them left behind on a disk that hangs, no more goes near it
@@ -139,6 +148,8 @@ def _answer(home: str, payload: Mapping[str, Any], running: set[object], exempt:
         given = dict(payload)
         if hook.off(home, os.environ.get("INSULA_OFF", "")) or given.get("tool_name") in exempt:
             return {}
+        if given.get("hook_event_name") == "PreToolUse":  # a question refuses the call where the program asks nobody
+            given["permission_mode"] = UNASKED
         told = hook.respond(home, HOST, given, time.time())
         if time.monotonic() - began > hook.PATIENCE:
             raise TimeoutError  # nobody waits for it any more

@@ -20,7 +20,7 @@ OTHER = "other"
 CODE, SETTINGS = "code", "settings"
 """What an edited file is in its project: see `project`."""
 
-TARGET = 120
+TARGET = 500
 """Characters of a command that are kept."""
 PATH = 400
 """Characters of a path that are kept."""
@@ -136,6 +136,8 @@ class Action(Failing):
     """Of a commit: whether the project has a hook of its own that checks it."""
     importers: int = 0
     """Of a changed file: how many other files import it, where that is news."""
+    breaks: tuple[str, ...] = ()
+    """What it does against a word of the user's: the id of the word, the word, how, and what."""
 
     @property
     def failed(self) -> bool:
@@ -147,7 +149,7 @@ class Event(Value):
     """One call of the hook."""
 
     kind: str
-    """`start`, `prompt`, `before` (a call that is about to be made), `action`, `stop` or `end`."""
+    """`start`, `prompt`, `before` (a call that is about to be made), `action`, `subagent`, `stop` or `end`."""
     name: str
     """The host's name of it, which its answer repeats."""
     session: str
@@ -169,3 +171,9 @@ class Event(Value):
     """Of a stop: the agent's last words."""
     drops_output: bool = False
     """Whether the host drops what is answered to this event."""
+    mode: str = ""
+    """How the host gives permission: `default`, `acceptEdits`, `bypassPermissions`, …; empty where it does not say."""
+    noted: "dict[str, Any]" = {}  # noqa: RUF012 never changed
+    """What else of a call goes to the trace, for the end of the session."""
+    pending: bool = False
+    """Of a stop: whether work goes on in the background."""

@@ -41,6 +41,27 @@ _WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
 _WIDE_CHARS = 8
 
 
+FROM_HOSTS = (
+    "<task-notification>",
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<bash-",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+    "Caveat: The messages below",
+    "Stop hook feedback",
+    "Implement the following plan:",
+    "<system-reminder>",
+)
+"""How a message begins that a host wrote in the user's name."""
+
+
+def is_of_host(message: str) -> bool:
+    """Whether a host wrote a message in the user's name, such as the end of a task in the background."""
+    return message[:200].lstrip().startswith(FROM_HOSTS)
+
+
 class Remark(Value):
     """One thing that a person did or said."""
 

@@ -13,8 +13,11 @@ from insula.step.ladder import FLAG, MOST, Step, next_rung
 from insula.step.programs import SHELL_SCRIPTS
 from insula.step.senses import CLIMBING, may_feel
 from insula.step.senses.register import DEFAULT
-from insula.step.state import KEYS, KNOWN, Ban, Carry, Edit, Reading, State, Wait, Watch, dump, load
+from insula.step.state import KEYS, KNOWN, Carry, Edit, Reading, State, Wait, Watch, dump, load
 from insula.step.turn import closed, entered
+from insula.step.word.said import ASKED as REQUEST
+from insula.step.word.said import HERE, LIFT, RULE, STANDING
+from insula.step.word.said import load as load_words
 from insula.value import Value, is_list
 
 __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee", "forget", "hear", "load", "sense"]
@@ -49,6 +52,8 @@ class Sensed(Value):
     watched: str = ""
     """... and the trouble that it was of."""
     ended: tuple[Ended, ...] = ()
+    asks: bool = False
+    """Whether the text is a question to the user."""
 
     @property
     def sense(self) -> str:
@@ -75,6 +80,7 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     turn = entered(state.turn, action)
     action = action.replace(nth=turn.number)
     known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
+    state = _allowed(state, action)
     window = (*state.window, action)[-WINDOW:]
     state = state.replace(turn=turn, known=known, carry=_counted(state.carry, window))
     if not action.ran and not action.denied:
@@ -87,7 +93,7 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
         wait=_wait(state.wait, action),
         proof=proof.after(state.proof, action),
     )
-    minding = [each for each in _minding() if each.NAME in on] if action.acts or state.bans else []
+    minding = [each for each in _minding() if each.NAME in on] if action.acts or action.breaks or state.words else []
     feeling = (*minding, *may_feel(state, action, on))
     readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
@@ -97,6 +103,19 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
         watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
     )
     return _spoken(state, readings, action.at).replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
+
+
+ASKED = "asked "
+"""Begins what is remembered of a call that the user was asked about."""
+
+
+def _allowed(state: State, action: Action) -> State:
+    """The state after a call that the user was asked about, and that was made: they are not asked that again."""
+    if not action.breaks or not action.ran or f"{ASKED}{action.id}" not in state.keys:
+        return state
+    from insula.step.senses.against_words import key
+
+    return state.replace(keys=(*state.keys, key(state, action.breaks[0]))[-KEYS:])
 
 
 def _without_silent(state: State, on: frozenset[str]) -> State:
@@ -155,13 +174,14 @@ def _after(state: State, reading: Reading, rung: int, told: str, at: float) -> S
     return state.replace(steps=(*others, step)[-MOST:], watch=watch)
 
 
-def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
+def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bool = False) -> Sensed:
     """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
 
     Args:
         state: before the call.
         action: what is about to be done, as if it had gone well.
         on: the names of the senses that feel.
+        asks: whether the host can put a question to the user.
     """
     turn = entered(state.turn, action).number
     action = action.replace(nth=turn)
@@ -169,7 +189,17 @@ def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sense
     readings = tuple(
         reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
     )
+    if asks and readings and readings[0].said and readings[0].key not in state.keys:
+        return _question(state, readings[0], action).replace(readings=readings)
     return _told_once(state, readings).replace(readings=readings)
+
+
+def _question(state: State, reading: Reading, action: Action) -> Sensed:
+    """What the host asks the user, in their own words; each time, until they have let such a call be made."""
+    from insula.step.wording import question
+
+    keys = (*state.keys, f"{ASKED}{action.id}")[-KEYS:]
+    return Sensed(state=state.replace(keys=keys), said=reading, text=question(reading), asks=True)
 
 
 def _minding() -> "tuple[Minding, ...]":
@@ -214,20 +244,31 @@ def hear(state: State, at: float, words: str = "") -> State:
         at: when; 0 where nobody attends.
         words: their own words.
     """
-    from insula.step.bans import minded, read
+    from insula.step.word.ledger import hear as heard_in
 
+    return _minded(state, at, heard_in(words) if words else ())
+
+
+def _minded(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+    """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
-    turned = closed(state.turn, ())
-    return state.replace(
-        window=(),
-        carry=carry,
-        watch=None,
-        wait=None,
-        turn=turned,
-        bans=minded(state.bans, words),
-        asked=tuple(sorted(read(words)[1])),
+    return _ruled(state, at, heard).replace(
+        window=(), carry=carry, watch=None, wait=None, turn=closed(state.turn, ()), asked=_acts_asked_for(heard)
     )
+
+
+def _ruled(state: State, at: float, heard: "tuple[Word, ...]") -> State:
+    """The state with the ledger after these words."""
+    if not heard and not any(word.holds == HERE for word in state.words):
+        return state
+    from insula.step.word.ledger import merge
+
+    return state.replace(words=merge(state.words, heard, at))
+
+
+def _acts_asked_for(heard: "tuple[Word, ...]") -> tuple[str, ...]:
+    return tuple(sorted({act for word in heard if word.kind in {REQUEST, LIFT} for act in word.acts}))
 
 
 def forget(state: State) -> State:
@@ -335,12 +376,12 @@ def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFA
         elif kind == "start" and record.get("source") in {"clear", "compact"}:
             state = forget(state)
         elif kind == "rules":
-            state = state.replace(bans=_ruled(state, record))
+            state = _of_rules(state, record)
         elif kind == "turn":
             ids = record.get("ids")
             state = state.replace(turn=closed(state.turn, tuple(map(str, ids)) if is_list(ids) else ()))
         elif kind == "before" and (action := acted(record)) is not None:
-            outcomes.append(foresee(state, action, on))
+            outcomes.append(foresee(state, action, on, record.get("asks") is True))
             state = outcomes[-1].state
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
@@ -359,23 +400,20 @@ def _kept(value: "Any") -> "Any":
 
 
 def _heard(state: State, record: "Record") -> State:
-    words, at = record.get("words", ""), record.get("at", 0.0)
+    at, heard = float(record.get("at", 0.0)), load_words(record.get("heard", ()))
     if record.get("kind", "prompt") in {"interrupt", "rejection"}:
-        from insula.step.bans import minded
-
-        return state.replace(bans=minded(state.bans, words if isinstance(words, str) else ""))
-    return hear(state, 0.0 if record.get("away") else at, words if isinstance(words, str) else "")
+        return _ruled(state, at, heard) if heard else state
+    return _minded(state, 0.0 if record.get("away") else at, heard)
 
 
-def _ruled(state: State, record: "Record") -> "tuple[Ban, ...]":
-    """The bans with those of the rules in the user's own words that the session was told."""
-    from insula.step.bans import minded
+def _of_rules(state: State, record: "Record") -> State:
+    """The state with what the rules in the user's own words say that the session was told."""
+    from insula.step.word.ledger import hear as heard_in
 
     words = record.get("words", ())
-    bans = state.bans
-    for rule in words if is_list(words) else ():
-        bans = minded(bans, rule) if isinstance(rule, str) else bans
-    return bans
+    rules = [rule for rule in words if isinstance(rule, str)] if is_list(words) else []
+    heard = tuple(word.replace(holds=RULE) for rule in rules for word in heard_in(rule) if word.kind in STANDING)
+    return _ruled(state, float(record.get("at", 0.0)), heard) if heard else state
 
 
 def acted(record: "Record") -> Action | None:
@@ -392,5 +430,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from insula.step.senses.protocol import Minding
+    from insula.step.word.said import Word
 
     Record = dict[str, Any]

@@ -5,11 +5,14 @@ from insula.step.goal import Goal
 from insula.step.ladder import Step
 from insula.step.proof import Proof
 from insula.step.turn import Turn
+from insula.step.word.said import Word
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from insula.step.word.acts import Done
 
     Record = dict[str, Any]
 
@@ -21,8 +24,6 @@ KNOWN = 64
 """Ids of calls that are known, so that a hook installed twice counts once."""
 KEYS = 40
 """Troubles without a ladder that were told of and are remembered."""
-BANS = 12
-"""Wishes of the user's that are minded."""
 
 
 class Carry(Value):
@@ -75,17 +76,6 @@ class Edit(Value):
     """Whether the file is code of the project."""
 
 
-RUN, TOUCH = "run", "touch"
-
-
-class Ban(Value):
-    """Something that the user does not want done."""
-
-    act: str
-    """`commit`, `push`, `install`, …, or `run` and `touch` for what `what` names."""
-    what: str = ""
-
-
 class Watch(Value):
     """A text whose effect is still to be seen."""
 
@@ -117,7 +107,8 @@ class State(Value):
     """Ladders of troubles that were spoken of."""
     edits: tuple[Edit, ...] = ()
     proof: Proof = Proof()
-    bans: tuple[Ban, ...] = ()
+    words: tuple[Word, ...] = ()
+    """The ledger of what the user has ruled out and demanded in this session."""
     asked: tuple[str, ...] = ()
     """What the user's last message asked for."""
     keys: tuple[str, ...] = ()
@@ -129,6 +120,10 @@ class State(Value):
     watch: Watch | None = None
     wait: Wait | None = None
     known: tuple[str, ...] = ()
+    done: "Done | None" = None
+    """What was done in the session, where the agent stops and a hook has read it; never kept."""
+    cwd: str = ""
+    """The folder that the host works in, there and then."""
     held: str = ""
     """A text that its host would have dropped, for the next time it listens."""
 
@@ -154,13 +149,17 @@ class Reading(Value):
     """Of O2: share of the context that is used; 0 unknown."""
     minutes: int = 0
     """Of Chronos and of waits: how long it has been."""
+    said: str = ""
+    """Words of the user's own that it is about."""
+    kind: str = ""
+    """Of a demand what it is of; of a claim what the record has instead."""
     ahead: bool = False
     """Whether it is told before the call that it is of."""
 
 
 # From and to JSON.
 
-_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "edits": Edit, "bans": Ban}
+_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "edits": Edit, "words": Word}
 
 
 def dump(state: State) -> "Record":
@@ -187,7 +186,7 @@ def load(kept: "Record") -> State:
     Raises:
         TypeError, KeyError: it is none.
     """
-    lists = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
+    lists: dict[str, Any] = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
     return State(
         **lists,
         turn=Turn.of(kept["turn"]),

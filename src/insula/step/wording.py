@@ -1,4 +1,4 @@
-"""What the agent is told: awareness, not commands; short; no word of a file's, a tool's or the user's (law 10).
+"""What the agent is told: awareness, not commands; short; no word of a file's or a tool's (law 10).
 
 A text is a fact and, where there is one left, a word on what to make of it. No sentence is said twice in a session.
 """
@@ -26,6 +26,11 @@ def text(state: State, reading: Reading, rung: int = 0) -> str:
         "",
     )
     return f"{SIGN}{fact} {advice}".rstrip()[:LONGEST]
+
+
+def question(reading: Reading) -> str:
+    """What the host asks the user before a call that their own words rule out."""
+    return f"{SIGN}{ALL[reading.sense].fact(reading)}"[:LONGEST]
 
 
 def remembered(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:

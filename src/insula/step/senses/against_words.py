@@ -1,13 +1,12 @@
-"""Against the user's words: a call of the kind that the user has asked not to make.
+"""Against the user's words: a call that does what the user has ruled out in this session, or in a rule of theirs.
 
-What they forbid is read from their own words (`bans`), in this session's messages and in the rules that they made; what
-they later ask for is allowed again.
+What they rule out stands in the ledger of the session (`insula.step.word`). A hook judges a call with its arguments,
+and notes what it breaks; where only the action is at hand, its path, its programs and its acts are judged.
 """
 
-from insula.step.action import EDIT, Action
-from insula.step.command import FORCES, PUSHES
+from insula.step.action import EDIT, EXECUTE, Action
 from insula.step.ladder import AHEAD
-from insula.step.state import RUN, TOUCH, Ban, Reading, State
+from insula.step.state import Reading, State
 
 NAME = "against_words"
 LABEL = "against the user's words"
@@ -15,40 +14,54 @@ CLIMBS = False
 
 
 def feel(state: State, action: Action) -> Reading | None:
-    """Whether the user has asked not to do this."""
-    if not state.bans or not (action.ok or action.failed):
+    """Whether the user has ruled this out."""
+    if not (action.ok or action.failed):
         return None
-    ban = next((ban for ban in state.bans if _breaks(action, ban)), None)
-    if ban is None:
+    breaks = action.breaks or _breaks(state, action)
+    if not breaks:
         return None
-    return Reading(
-        sense=NAME, count=1, key=f"ban {ban.act} {ban.what} {state.carry.user_turn}", form=ban.act, label=action.label
-    )
+    word, said, how, what = breaks
+    return Reading(sense=NAME, count=1, key=key(state, word), form=how, label=what, said=said)
 
 
 foresee = feel
 
 
-def _breaks(action: Action, ban: Ban) -> bool:
-    if ban.act == RUN:
-        return ban.what in action.label.split() or f" {ban.what} " in f"{action.family} "
-    if ban.act == TOUCH:
-        return action.kind == EDIT and f"/{ban.what.strip('/')}/" in f"/{action.target}/"
-    if ban.act == PUSHES and ban.what:
-        return bool({PUSHES, FORCES} & set(action.acts)) and ban.what in action.touches
-    return ban.act in action.acts or (ban.act == PUSHES and FORCES in action.acts)
+def key(state: State, word: str) -> str:
+    """What a breach of a word is known by: once after each message of the user's is enough."""
+    return f"word {word} {state.carry.user_turn}"
+
+
+def _breaks(state: State, action: Action) -> tuple[str, ...]:
+    if not state.words or action.kind not in {EDIT, EXECUTE}:
+        return ()
+    from insula.step.word.breach import judged
+
+    tool, given = (
+        ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
+    )
+    seen = [one.target for one in state.window if one.kind != EXECUTE]
+    return judged(state.words, tool, given, "", lambda: seen)
+
+
+_DOES = {
+    "edits": ("This call changes", "This call has changed"),
+    "deletes": ("This call deletes", "This call has deleted"),
+    "runs": ("This call runs", "This call has run"),
+    "writes": ("This call writes", "This call has written"),
+}
 
 
 def fact(reading: Reading) -> str:
-    """What was done although the user had asked not to."""
-    what = f"`{reading.label}`" if reading.label else "this call"
-    return f"The user asked not to do what {what} {'does' if reading.ahead else 'has just done'}."
+    """What the user has said, and what is done against it."""
+    does = _DOES[reading.form][0 if reading.ahead else 1]
+    return f'The user said: "{reading.said}" {does} `{reading.label}`.'
 
 
 ADVICE = {
-    AHEAD: ("Leave it, or ask them first.",),
+    AHEAD: ("If it was made without their word, undo it where that loses nothing, and tell them.",),
     0: (
-        "Tell them what happened, and undo it if that loses nothing.",
+        "Undo it where that loses nothing, and tell them what happened.",
         "Say so plainly, and ask before you go on with it.",
     ),
 }

@@ -8,7 +8,10 @@ from insula.step.senses import (
     o2,
     oscillation,
     spatial,
+    told_again,
+    unmet,
     unproven,
+    untrue,
     vanished,
     vestibular,
 )
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
 
 AFTER_CALLS: "tuple[Sense, ...]" = (nociception, oscillation, vestibular, vanished, absent, spatial, o2, chronos)
 
-AT_THE_END: "tuple[Last, ...]" = (unproven, guessed, absent)
+AT_THE_END: "tuple[Last, ...]" = (untrue, unmet, unproven, guessed, absent)
 """Of several that feel something, the first speaks."""
-ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in (*MINDING, *AFTER_CALLS, *AT_THE_END)}
+_WORDED: "tuple[Worded, ...]" = (*MINDING, *AFTER_CALLS, *AT_THE_END, told_again)
+ALL: "dict[str, Worded]" = {sense.NAME: sense for sense in _WORDED}
 EVERY = frozenset(ALL)
 """Their names, those of the senses that are off by default as well."""

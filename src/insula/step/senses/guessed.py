@@ -14,7 +14,7 @@ CLIMBS = False
 
 def feel_end(state: State, said: str) -> Reading | None:
     """Whether the last words explain by a guess what was worked on."""
-    from insula.step.bans import guesses
+    from insula.step.hedges import guesses
 
     if not state.window or _is_shown(state) or not guesses(said):
         return None

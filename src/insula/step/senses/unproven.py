@@ -24,7 +24,7 @@ def feel_end(state: State, said: str) -> Reading | None:
     found = _of_check(state) or _of_script(state)
     if found is None:
         return None
-    from insula.step.bans import admits
+    from insula.step.hedges import admits
 
     return None if admits(said) else found
 
