@@ -11,7 +11,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -389,3 +391,81 @@ def test_the_client_itself_accepts_the_plugin(host: str, tmp_path: Path) -> None
         done = subprocess.run(program, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert re.search(r"(?i)passed|success", done.stdout + done.stderr)
+
+
+# The user's word (P11)
+
+BAN = "Don't touch vendor/."
+
+
+class Agent:
+    """Send a subagent."""
+
+    names = ("Task", "Agent")
+    arguments = MappingProxyType(
+        {"description": "Look", "prompt": "Look at the files.", "subagent_type": "general-purpose"}
+    )
+
+
+def says(stage: Stage, words: str, *more: str) -> None:
+    """What the user says in the next run."""
+    argv = stage.client.argv
+    place = argv.index("-p" if "-p" in argv else "Look at the files.")
+    place += argv[place] == "-p"
+    stage.client = replace(stage.client, argv=(*argv[:place], words, *argv[place + 1 :], *more))
+
+
+def test_claude_that_nobody_attends_is_told_before_a_forbidden_edit_and_goes_on(staged: Staged) -> None:
+    stage = staged("claude-code")
+    (stage.project / "vendor").mkdir()
+    file = stage.project / "vendor/a.txt"
+    file.write_text("alpha\n")
+    says(stage, f"Mend a.txt. {BAN}")
+    with FakeModel([Read(str(file)), Edit(str(file), "alpha", "beta")]) as model:
+        assert finished(stage, model, stage.play(model))
+    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.texts()[-1]
+    assert file.read_text() == "beta\n", "a question that nobody can answer would have refused it"
+
+
+def test_codex_is_told_of_a_forbidden_edit(staged: Staged) -> None:
+    stage = staged("codex")
+    (stage.project / "vendor").mkdir()
+    file = stage.project / "vendor/a.txt"
+    file.write_text("alpha\n")
+    says(stage, f"Mend a.txt. {BAN}")
+    with FakeModel([Read(str(file)), Edit(str(file), "alpha", "beta")]) as model:
+        assert finished(stage, model, stage.play(model))
+    assert f'The user said: "{BAN}" This call changes `vendor/a.txt`.' in model.texts()[-1]
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_an_unmet_demand_has_the_client_go_on_once(host: str, staged: Staged) -> None:
+    stage = staged(host)
+    file = stage.project / "a.py"
+    file.write_text("alpha = 1\n")
+    says(stage, "Mend a.py and run the tests when you're done.")
+    with FakeModel([Read(str(file)), Edit(str(file), "alpha = 1", "beta = 1")]) as model:
+        assert finished(stage, model, stage.play(model))
+    assert [text.count("Since then no test was run.") for text in model.texts()] == [0, 0, 0, 1]
+
+
+def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> None:
+    stage = staged("claude-code")
+    says(stage, f"Send an agent to look. {BAN}")
+    with FakeModel([Agent()]) as model:  # type: ignore[list-item]
+        assert stage.play(model).status == 0
+    told = [text for text in model.texts() if "it holds for you, too" in text]
+    assert told
+    assert BAN in told[0]
+
+
+def test_claude_is_told_again_after_a_compaction(staged: Staged) -> None:
+    stage = staged("claude-code")
+    says(stage, f"Look at the files. {BAN}")
+    with FakeModel([Shell("echo one" + LATER)]) as model:
+        assert finished(stage, model, stage.play(model))
+        says(stage, "/compact", "--continue")
+        assert stage.play(model).status == 0
+        says(stage, "Go on.")
+        assert stage.play(model).status == 0
+    assert "it still stands:" in model.texts()[-1]
