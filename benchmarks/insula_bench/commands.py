@@ -381,6 +381,24 @@ def bench_life(
     raise typer.Exit(run(data, language, half, show, short, claims, json))
 
 
+@app.command("word")
+def bench_word(
+    *,
+    held: Annotated[bool, typer.Option("--held", help="Those of another author, too: by counts alone.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print figures as JSON.")] = False,
+    cases: Annotated[
+        bool, typer.Option("--cases", help="Name what was missed or said for nothing in development.")
+    ] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit the heads anew first, and write them into the package.")
+    ] = False,
+) -> None:
+    """What the hook says of the user's word in a coding session: told again, before a call, and at the end."""
+    from insula_bench.word import run
+
+    raise typer.Exit(run(held, as_json, cases, fit))
+
+
 @app.command("heads")
 def bench_heads(
     write: Annotated[bool, typer.Option("--write", help="Write the heads fitted on all into the package.")] = False,
