@@ -270,7 +270,7 @@ async def test_no_wish_of_form_stands_beside_a_message_whose_answer_a_program_re
 # What the night learned
 
 CORRECTED = ("What is the capital of Australia?", "No, the capital is Canberra.")
-LEARNED = '- When the user asks about Australia, capital, also keep to what they corrected: "the capital is Canberra"'
+LEARNED = "- When this comes up, keep to what they corrected: “the capital is Canberra”."
 NIGHT = ((PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce))
 
 

@@ -39,7 +39,7 @@ whether a line answers: memory/relevance.* memory/recall.* memory/recollection.*
 wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memory/manner.* memory/related.*
   memory/wishes.* turn/wishes.* metacognition/hearing.* sleep/agreement.* sleep/polarity.* sleep/pairs.*
   sleep/phases/wishes.* sleep/unheard.* sleep/view.*
-corrections: text/correction* text/displeasure.* text/mistakes.* text/thanks.* sleep/mistakes.* sleep/outcomes.*
+corrections: text/correction* text/displeasure.* text/thanks.* sleep/corrections.* sleep/outcomes.*
   step/asked.* step/hedges.* step/word/* step/correction* step/meaning.* step/person.* step/small_words.*
 what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*
   text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*

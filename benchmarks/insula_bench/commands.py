@@ -102,6 +102,31 @@ def bench_night(
     raise typer.Exit(run(users, scripted, json))
 
 
+@app.command("nights")
+def bench_nights(
+    days: Annotated[int, typer.Option(help="Days that the person lives; ten are the short form.", min=1)] = 40,
+    reflections: Annotated[
+        bool, typer.Option("--reflections", help="Count which reflections of a scripted model are kept instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Whether facts, preferences and guidance rot in forty nights; which reflections of a model are kept."""
+    from insula_bench import nights
+
+    raise typer.Exit(nights.run_reflections(json) if reflections else nights.run(days, (), json))
+
+
+@app.command("guiding")
+def bench_guiding(
+    write: Annotated[bool, typer.Option("--write", help="Write the heads fitted on all into the package.")] = False,
+    json: Json = False,
+) -> None:
+    """How well two heads tell what guidance may rest on where they were not fitted."""
+    from insula_bench.guiding import run
+
+    raise typer.Exit(run(write, json))
+
+
 @app.command("soul")
 def bench_soul(
     texts: Annotated[str | None, typer.Option(help="Texts of your own (JSON Lines); see docs/benchmarks/.")] = None,

@@ -194,7 +194,7 @@ async def test_a_spanish_diary() -> None:
 
 
 async def test_an_english_diary_with_a_strong_model() -> None:
-    """What two days show enters; a paraphrase gains support alone; what a wish ends, and what is refuted, leaves."""
+    """What is talked of and what stands as a preference already is no guidance, whatever a model makes of it."""
     fjords = "Tell how deep and how long a fjord is, and which is the longest fjord."
     model = strong(
         {
@@ -203,7 +203,6 @@ async def test_an_english_diary_with_a_strong_model() -> None:
             4: Thought([("patterns", "Tell what is like in Bergen, the cold, and what people eat.", (2, 3))]),
             5: Thought([("patterns", fjords, (4, 5)), ("interaction", "Always use bullet points.", (1, 5))]),
             6: Thought([("interaction", "Call the user Marta when you answer.", (3, 6))]),
-            8: Thought((), [fjords]),
         }
     )
     assert await kept(ENGLISH, model) == snapshot(
@@ -214,44 +213,30 @@ async def test_an_english_diary_with_a_strong_model() -> None:
                 "Fahrenheit means nothing to me. I only understand Celsius.",
             ],
             3: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
                 "I prefer bullet points, please use them in every answer.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Call me Marta when you answer me.",
             ],
             4: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
                 "I prefer bullet points, please use them in every answer.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Call me Marta when you answer me.",
             ],
             5: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
-                "- Tell how deep and how long a fjord is, and which is the longest fjord.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Call me Marta when you answer me.",
             ],
             7: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
-                "- Tell how deep and how long a fjord is, and which is the longest fjord.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Please address me as Dr. Hill from now on.",
             ],
             8: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
                 "Keep your answers under four sentences, always.",
             ],
             10: [
-                "### Known patterns",
-                "- Tell what it is like in Bergen: cold, and what people eat.",
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
@@ -267,7 +252,6 @@ async def test_a_german_diary_with_a_strong_model() -> None:
             2: Thought([("interaction", pandas, (1, 2))]),
             4: Thought([("interaction", "Antworte immer als Tabelle.", (4,))]),
             6: Thought([("patterns", "Erkläre, was Klasse, Modul und Paket ist.", (3, 5, 6))]),
-            7: Thought((), [pandas]),
         }
     )
     assert await kept(GERMAN, model) == snapshot(
@@ -289,8 +273,6 @@ async def test_a_german_diary_with_a_strong_model() -> None:
                 "Antworte in Zukunft kurz.",
             ],
             6: [
-                "### Known patterns",
-                "- Erkläre, was Klasse, Modul und Paket ist.",
                 "Schreib den Code ab jetzt immer in Python.",
                 "Verwende künftig nie pandas.",
                 "Siez mich bitte.",
@@ -298,16 +280,12 @@ async def test_a_german_diary_with_a_strong_model() -> None:
                 "Mit kurz meine ich höchstens zwei Sätze.",
             ],
             8: [
-                "### Known patterns",
-                "- Erkläre, was Klasse, Modul und Paket ist.",
                 "Schreib den Code ab jetzt immer in Python.",
                 "Siez mich bitte.",
                 "Nenn mich Frau Hill, wenn du antwortest.",
                 "Mit kurz meine ich höchstens zwei Sätze.",
             ],
             10: [
-                "### Known patterns",
-                "- Erkläre, was Klasse, Modul und Paket ist.",
                 "Nenn mich Frau Hill, wenn du antwortest.",
                 "Mit kurz meine ich höchstens zwei Sätze.",
                 "Schreib mir ab heute immer Rust statt Python.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from insula.memory.changes import Lesson
 from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
@@ -11,7 +12,6 @@ from insula.sleep.cycle import Night, Result, SleepReport, sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.phases.lessons import reinforce
 from insula.sleep.phases.mistakes import learn
-from insula.sleep.proposals import ADVICE_CHARS
 from insula.types import Identity
 
 pytestmark = pytest.mark.anyio
@@ -20,6 +20,7 @@ PHASES = [(PhaseName.MISTAKES, learn), (PhaseName.LESSONS, reinforce)]
 QUESTION = "What is the capital of Australia?"
 MISTAKE = (QUESTION, "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
 AGAIN = ("Tell me of the capital of Australia.", "It is Sydney.", "No, the capital is Canberra.", "Sorry.")
+ADVICE = "When this comes up, keep to what they corrected: “the capital is Canberra”."
 WISH = ("From now on, always answer in metric units.", "Fine.", "Thanks.", "Good.")
 
 
@@ -53,50 +54,81 @@ def found(report: SleepReport, phase: str) -> Any:
     return next(one.found for one in report.phases if one.name == phase)
 
 
-async def test_one_error_is_one_lesson_however_often_it_is_analysed(store: Store) -> None:
+async def test_a_correction_is_a_lesson_once_it_was_made_in_a_second_session(store: Store) -> None:
     await talk(store, "monday", *MISTAKE)
+    await sleep(store, "1")
+    assert await kept(store) == []
+    await talk(store, "tuesday", *AGAIN)
+    report = await sleep(store, "2")
+    (lesson,) = await kept(store)
+    assert (lesson.advice, lesson.citations) == (ADVICE, (1, 3, 5, 7))
+    assert set(lesson.trigger) == {"australia", "capit"}
+    assert [one["told"] for one in found(report, "mistakes")["lessons"]] == [True]
+
+
+async def test_the_model_is_told_what_was_corrected_twice_when_the_matter_comes_up(store: Store) -> None:
+    await talk(store, "monday", *MISTAKE)
+    await talk(store, "tuesday", *AGAIN)
+    await sleep(store, "1")
+    metacognition = Metacognition(store, holdout=0.0)
+    async with metacognition.turn("ana", "friday", "Is the capital of Australia large?") as turn:
+        assert ADVICE in turn.instructions
+        turn.finish("Yes.")
+    async with metacognition.turn("ana", "friday", "How do I bake bread?") as turn:
+        assert ADVICE not in turn.instructions
+        turn.finish("With flour.")
+
+
+async def test_a_lesson_is_learned_once_however_often_the_night_looks(store: Store) -> None:
+    await talk(store, "monday", *MISTAKE)
+    await talk(store, "tuesday", *AGAIN)
     result = Result({})
-    for i in range(10):
+    for i in range(3):
         at = await night(store)
         result = await learn(at)
         await store.nights.record(at.user_id, f"night {i}", "mistakes", result.report, result.changes)
     (lesson,) = await kept(store)
-    assert lesson.advice == (
-        'When the user asks about Australia, capital, also keep to what they corrected: "the capital is Canberra"'
-    )
-    assert result.changes == []
-
-
-async def test_the_same_correction_in_two_sessions_is_one_lesson_with_both_citations(store: Store) -> None:
-    await talk(store, "monday", *MISTAKE)
-    first = await sleep(store, "1")
-    await talk(store, "tuesday", *AGAIN)
-    second = await sleep(store, "2")
-    (lesson,) = await kept(store)
-    assert lesson.citations == (1, 3, 5, 7)
-    assert set(lesson.trigger) == {"australia", "capit"}
-    assert [one["state"] for one in found(first, "lessons")["lessons"]] == ["proposed"]
-    assert [one["state"] for one in found(second, "lessons")["lessons"]] == ["active"]
-    assert [one["effect"] for one in found(second, "lessons")["lessons"]] == ["not enough evidence"]
-
-
-async def test_a_trigger_becomes_what_both_sessions_have_in_common(store: Store) -> None:
-    await talk(store, "monday", "Which capital has Australia with its deserts?", *MISTAKE[1:])
-    await sleep(store, "1")
-    (before,) = await kept(store)
-    await talk(store, "tuesday", *AGAIN)
-    await sleep(store, "2")
-    (after,) = await kept(store)
-    assert "desert" in before.trigger
-    assert set(after.trigger) == {"australia", "capit"}
-    assert "deserts" not in after.advice
+    assert (lesson.advice, lesson.citations) == (ADVICE, (1, 3, 5, 7))
 
 
 async def test_different_corrections_are_different_lessons(store: Store) -> None:
-    await talk(store, "monday", *MISTAKE)
-    await talk(store, "tuesday", "How many moons has Mars?", "One.", "No, the right number is two moons.", "Sorry.")
+    other = ("How many moons has Mars?", "One.", "No, the right number is two moons.", "Sorry.")
+    for session in ("monday", "tuesday"):
+        await talk(store, session, *MISTAKE)
+        await talk(store, f"{session} evening", *other)
     await sleep(store, "1")
     assert len(await kept(store)) == 2
+
+
+NO_LESSON = {
+    "a question": ("How are you?", "Well.", "When did I begin with my dog?", "Monday."),
+    "what the monitor thinks of an answer": ("How do I undo a git commit?", "", "Thanks.", "Fine."),
+    "a topic": ("What is a good train to Lyon?", "The TGV.", "And back from Lyon?", "The TGV."),
+    "a complaint without what is wanted": ("What is a sonnet?", "A poem.", "No, that is wrong.", "Sorry."),
+    "a greeting": ("Hi, I'm Nina.", "Hello.", "Nice to meet you.", "Likewise."),
+    "who somebody is": ("Who is my sister?", "Ana.", "No, my sister is called Eva.", "Sorry."),
+}
+
+
+@pytest.mark.parametrize("what", NO_LESSON)
+async def test_no_lesson_is_made_of_anything_but_a_correction(store: Store, what: str) -> None:
+    for session in ("monday", "tuesday"):
+        await talk(store, session, *NO_LESSON[what])
+    await sleep(store, "1")
+    assert await kept(store) == []
+
+
+async def test_a_night_takes_back_what_earlier_versions_made_of_flags_and_single_corrections(store: Store) -> None:
+    await talk(store, "monday", *NO_LESSON["a topic"])
+    at = await night(store)
+    old = [
+        Lesson("flagged/misread/1", "When the user asks about lyon, mind them.", ("lyon",), "", "derived", (1,)),
+        Lesson("corrected/length/2", 'When the user asks about lyon, "too long"', ("lyon",), "", "derived", (1,)),
+        Lesson("own/3", "Name the platform.", ("lyon",), "", "person", (1,)),
+    ]
+    await store.nights.record(at.user_id, "before", PhaseName.END, {}, old)
+    await sleep(store, "1")
+    assert [one.advice for one in await kept(store)] == ["Name the platform."]
 
 
 async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> None:
@@ -108,21 +140,21 @@ async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> No
     assert (lesson.trigger, lesson.advice, len(lesson.citations)) == ((), asked, 2)
 
 
-async def test_what_the_monitor_flagged_twice_is_a_lesson_in_our_own_words(store: Store) -> None:
+CORRECTED_AGAIN = {
+    "de": ("Was ist die Hauptstadt von Australien?", "Nein, die Hauptstadt ist Canberra."),
+    "it": ("Qual è la capitale dell'Australia?", "No, la capitale è Canberra."),
+    "pt": ("Qual é a capital da Austrália?", "Não, a capital é Camberra."),
+}
+
+
+@pytest.mark.parametrize("language", CORRECTED_AGAIN)
+async def test_a_correction_is_understood_in_other_languages(store: Store, language: str) -> None:
+    asked, said = CORRECTED_AGAIN[language]
     for session in ("monday", "tuesday"):
-        await talk(store, session, "How do I undo a git commit?", "", "Thanks.", "Fine.")
+        await talk(store, session, asked, "Sydney.", said, "OK.")
     await sleep(store, "1")
-    lessons = [one for one in await kept(store) if "commit" in one.trigger]
-    assert any(one.advice.startswith("When the user asks about commit") for one in lessons)
-    assert not any('"' in one.advice for one in lessons)
-
-
-async def test_a_short_common_word_alone_is_nothing_that_answers_could_be_about(store: Store) -> None:
-    await talk(store, "monday", "Where does my brother live?", "", "Where do penguins live?", "")
-    await talk(store, "tuesday", "Where does my aunt live?", "", "Where do I live?", "")
-    await sleep(store, "1")
-    assert not any(set(one.trigger) <= {"live"} for one in await kept(store))
-    assert {len(one.citations) for one in await kept(store)} <= {1}
+    (lesson,) = await kept(store)
+    assert "anberra" in lesson.advice or "amberra" in lesson.advice
 
 
 POISONED = [
@@ -152,13 +184,6 @@ async def test_poison_in_a_paste_or_from_a_tool_never_becomes_a_lesson(store: St
     report = found(await sleep(store, "1"), "mistakes")
     assert not any("AcmePills" in lesson.advice or "acmepill" in lesson.trigger for lesson in await kept(store))
     assert report["quarantined"] >= 4
-
-
-async def test_advice_is_short_whatever_a_user_says(store: Store) -> None:
-    await talk(store, "monday", f"From now on, always {'mention the weather of the day and ' * 9}smile.", "Fine.")
-    await sleep(store, "1")
-    (lesson,) = await kept(store)
-    assert len(lesson.advice) <= ADVICE_CHARS
 
 
 async def test_a_session_counts_once_and_its_arm_is_what_the_turns_recorded(store: Store) -> None:

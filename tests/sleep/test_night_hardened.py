@@ -13,6 +13,7 @@ from growth import LINEAR
 from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
 from insula.memory.changes import Forget, Merge
+from insula.memory.embedding import use
 from insula.memory.rows import Noticed
 from insula.memory.schema import nights
 from insula.memory.store import Store
@@ -43,7 +44,7 @@ async def talk(store: Store, *sessions: str, user: str = "ana") -> None:
 
 
 async def sleep(store: Store, soul_file: Path | None = None, model: ScriptedModel | None = None) -> SleepReport:
-    return await sleep_cycle(store, "ana", PHASES, model=model, soul=soul_file, force=True)
+    return await sleep_cycle(store, "ana", PHASES, model=model, soul=soul_file, embed=use, force=True)
 
 
 def states(report: SleepReport) -> dict[str, str]:

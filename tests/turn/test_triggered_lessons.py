@@ -16,7 +16,7 @@ ONCE = TWICE[:1]
 def kept(number: int = 1, **changed: Any) -> Kept:
     values: dict[str, Any] = {
         "id": number,
-        "key": f"corrected/fact/{number}",
+        "key": f"learned/fact/{number}",
         "advice": f"When the user asks about recipes, mind {number}.",
         "trigger": ("recip", "flour"),
         "section": "",
@@ -43,6 +43,10 @@ def test_one_session_is_not_enough_unless_a_person_wrote_it() -> None:
     assert up(kept(evidence=ONCE)) == []
     assert up(kept(evidence=ONCE, key="asked/tone/1")) == []
     assert up(kept(evidence=(), author="person")) == [1]
+
+
+def test_what_was_corrected_in_two_sessions_is_told_from_the_night_that_makes_it() -> None:
+    assert up(kept(evidence=(), key="corrected/again/1")) == [1]
 
 
 def test_muted_never_and_pinned_always_when_triggered() -> None:

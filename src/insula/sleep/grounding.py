@@ -1,7 +1,8 @@
-"""Whether what was understood stands in what it cites (R7), and may stand in a prompt at all (R9).
+"""Whether what a model understood may be kept (R7), and may stand in a prompt at all (R9).
 
-An insight is compared word by word, by stems and without function words, with what its sessions hold: the user's lines
-and the summary. Nothing here knows what a sentence means; it knows words that come from nowhere.
+It may where the user's own words bear it out (`support`), where nothing that they want of all answers speaks against
+it, and where it does not only repeat what a tool returned. A summary is compared word by word, by stems and without
+function words, with the session that it is of.
 """
 
 import json
@@ -12,15 +13,12 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from insula.memory.vectors import Embed
 from insula.redaction import kinds
 from insula.screening import screen
+from insula.sleep.support import Saying, contradicts, read_text, supporting, unsupported
 from insula.text.analysis import Word, analyse, fold, term_of, words
 
-FOUND = 0.5
-"""Share of the content words of an item that its sessions must hold together. Advice has words of its own ("verify",
-"prefer") beside those of what it is about, so it cannot be near 1; at one half at most every second word is new."""
-SUPPORTS = 0.25
-"""Share that a session must hold by itself to count as one that the item cites: naming all sessions proves nothing."""
 ECHO = 4
 """So many words in a row are a passage; in languages that write no spaces, so many characters."""
 ECHOES = 0.5
@@ -42,7 +40,9 @@ class Item(NamedTuple):
     section: str = ""
     """Of SOUL.md; empty for an insight."""
     about: str = ""
-    """The part of the text that is not a form of ours; empty where all of it is to be found."""
+    """The part of the text that is the user's own, where we put it into a sentence of ours."""
+    quotes: tuple[str, ...] = ()
+    """The user's words that it rests on, as its author has them."""
 
 
 class Dropped(NamedTuple):
@@ -52,42 +52,25 @@ class Dropped(NamedTuple):
     reason: str
 
 
+class Ground(NamedTuple):
+    """What a session holds that an item may rest on."""
+
+    said: tuple[Saying, ...]
+    foreign: frozenset[tuple[str, ...]] = frozenset()
+    """Passages of what a tool returned or the user pasted, and did not say."""
+
+
 class Evidence(NamedTuple):
     """The words of a session, in all the forms in which they can be met again."""
 
     forms: frozenset[str]
     languages: frozenset[str]
-    foreign: frozenset[tuple[str, ...]] = frozenset()
-    """Passages of what a tool returned or the user pasted, and did not say."""
 
 
-NOTHING = Evidence(frozenset(), frozenset())
-
-
-def evidence(said: Iterable[str], retold: str = "", foreign: Iterable[str] = ()) -> Evidence:
-    """What a session holds.
-
-    Args:
-        said: lines of the transcript.
-        retold: its summary. The words in which any summary speaks of any conversation ("the user asked") are evidence
-            of nothing unless somebody said them.
-        foreign: what tools returned and users pasted: the words that a summary has from there are evidence of nothing.
-    """
+def evidence(said: Iterable[str]) -> Evidence:
+    """What the lines of a transcript hold."""
     forms, languages = _forms_of(said)
-    again, spoken = _forms_of([retold])
-    others, _ = _forms_of(brought := list(foreign))
-    passages = frozenset(each for text in brought for each in _passages(text))
-    return Evidence(frozenset(forms | (again - frame() - others)), frozenset(languages | spoken), passages)
-
-
-def together(several: Iterable[Evidence]) -> Evidence:
-    """What some sessions hold together."""
-    found = list(several)
-    return Evidence(
-        NOTHING.forms.union(*(one.forms for one in found)),
-        NOTHING.languages.union(*(one.languages for one in found)),
-        NOTHING.foreign.union(*(one.foreign for one in found)),
-    )
+    return Evidence(frozenset(forms), frozenset(languages))
 
 
 def share(text: str, held: Evidence) -> float:
@@ -101,51 +84,53 @@ def share(text: str, held: Evidence) -> float:
     return len(met) / len(counted) if counted else 0.0
 
 
-def sift(items: Sequence[Item], sessions: Mapping[int, Evidence]) -> tuple[list[Item], list[Dropped]]:
-    """The items that may be kept, each with only the sessions that support it, and those that may not."""
+def sift(
+    items: Sequence[Item], ground: Mapping[int, Ground], preferences: Sequence[str], embed: Embed | None
+) -> tuple[list[Item], list[Dropped]]:
+    """The items that may be kept, each with only the sessions that bear it out, and those that may not."""
     kept: list[Item] = []
     dropped: list[Dropped] = []
     for item in items:
-        if reason := flaw(item, sessions):
+        if reason := unfit(item, ground):
             dropped.append(Dropped(item, reason))
+            continue
+        text = read_text(" ".join(item.text.split()), embed, bids=bool(item.section))
+        said = {session: ground[session].said for session in item.sessions}
+        if reason := unsupported(text, item.quotes, said):
+            dropped.append(Dropped(item, reason))
+        elif item.section and contradicts(text, preferences):
+            dropped.append(Dropped(item, "says the opposite of what the user wants"))
         else:
-            kept.append(item._replace(text=" ".join(item.text.split()), sessions=supporting(item, sessions)))
+            kept.append(item._replace(text=text.text, sessions=supporting(text, item.quotes, said)))
     return kept, dropped
 
 
-def flaw(item: Item, sessions: Mapping[int, Evidence]) -> str:
-    """Why an item may not be kept, in a word or two; empty where it may."""
+def unfit(item: Item, ground: Mapping[int, Ground]) -> str:
+    """Why an item may not be kept whatever it means, in a word or two; empty where it may."""
     if unsafe := harm(item.text):
         return unsafe
+    if not any(map(str.isalnum, item.text)):
+        return "says nothing"
     if len(item.text) > ITEM_CHARS:
         return "too long"
     if not item.sessions:
         return "cites nothing"
-    if not sessions.keys() >= set(item.sessions):
+    if not ground.keys() >= set(item.sessions):
         return "unknown session"
-    held = together(sessions[session] for session in item.sessions)
-    if echoes(item.about or item.text, held):
-        return "foreign"
-    return "" if share(item.about or item.text, held) >= FOUND else "ungrounded"
+    foreign = frozenset[tuple[str, ...]]().union(*(ground[session].foreign for session in item.sessions))
+    return "foreign" if echoes(item.text, foreign) else ""
 
 
-def supporting(item: Item, sessions: Mapping[int, Evidence]) -> tuple[int, ...]:
-    """Those of the cited sessions that hold enough of the item by themselves; at least the best one."""
-    shares = {session: share(item.about or item.text, sessions[session]) for session in set(item.sessions)}
-    best = max(shares.values())
-    return tuple(sorted(session for session, found in shares.items() if found >= min(SUPPORTS, best)))
-
-
-def echoes(text: str, held: Evidence) -> bool:
+def echoes(text: str, foreign: frozenset[tuple[str, ...]]) -> bool:
     """Whether a text mostly repeats what a tool returned or the user pasted: that is nobody's experience."""
-    passages = _passages(text)
-    return bool(passages) and len(passages & held.foreign) >= ECHOES * len(passages)
+    found = passages(text)
+    return bool(found) and len(found & foreign) >= ECHOES * len(found)
 
 
-def _passages(text: str) -> set[tuple[str, ...]]:
+def passages(text: str) -> frozenset[tuple[str, ...]]:
     """The runs of `ECHO` words of a text; where words are not told apart, of characters."""
     parts = _PART.findall(text.lower())
-    return {tuple(parts[i : i + ECHO]) for i in range(len(parts) - ECHO + 1)}
+    return frozenset(tuple(parts[i : i + ECHO]) for i in range(len(parts) - ECHO + 1))
 
 
 def harm(text: str) -> str:

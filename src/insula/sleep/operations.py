@@ -12,9 +12,12 @@ from pydantic import BaseModel, Field
 
 from insula.memory.changes import Change, Retired, Reworded
 from insula.memory.rows import Kept
+from insula.memory.vectors import Embed
 from insula.sleep.agreement import opposite
-from insula.sleep.grounding import Evidence, Item, flaw
+from insula.sleep.grounding import Ground, Item
+from insula.sleep.grounding import unfit as unfit_item
 from insula.sleep.sieve import unfit
+from insula.sleep.support import keeps_sense, read_text, speaks_against
 
 MOST = 12
 """Operations that are read of one reflection."""
@@ -78,13 +81,16 @@ class Judged(NamedTuple):
     refused: list[dict[str, Any]]
 
 
-def judged(asked: Sequence[Operation], known: Sequence[Kept], held: Mapping[int, Evidence]) -> Judged:
+def judged(
+    asked: Sequence[Operation], known: Sequence[Kept], ground: Mapping[int, Ground], embed: Embed | None = None
+) -> Judged:
     """Check what a model asked for.
 
     Args:
         asked: its operations.
         known: the guidance that stands.
-        held: what each session holds.
+        ground: what each session holds.
+        embed: makes vectors; without one meaning is told by words alone.
     """
     of, left = {one.name: one for one in known}, room(len(known))
     fit: list[dict[str, Any]] = []
@@ -92,7 +98,7 @@ def judged(asked: Sequence[Operation], known: Sequence[Kept], held: Mapping[int,
     touched: set[str] = set()
     for one in asked[:MOST]:
         gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
-        why = _flaw(one, of, held) or ("touched already" if touched & {*one.ids} else "")
+        why = _flaw(one, of, ground, embed) or ("touched already" if touched & {*one.ids} else "")
         why = why or ("more than one night may retire" if gone > left else "")
         if why:
             refused.append({"do": one.do, "why": why})
@@ -104,7 +110,7 @@ def judged(asked: Sequence[Operation], known: Sequence[Kept], held: Mapping[int,
     return Judged(fit, refused)
 
 
-def _flaw(one: Operation, of: Mapping[str, Kept], held: Mapping[int, Evidence]) -> str:
+def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], embed: Embed | None) -> str:
     """Why an operation may not be done; empty where it may."""
     if not one.ids or not of.keys() >= {*one.ids}:
         return "unknown id"
@@ -113,17 +119,23 @@ def _flaw(one: Operation, of: Mapping[str, Kept], held: Mapping[int, Evidence]) 
         return "a person's own"
     if one.do == "keep":
         return ""
-    if not one.sessions or not held.keys() >= {*one.sessions}:
+    if not one.sessions or not ground.keys() >= {*one.sessions}:
         return "unknown session" if one.sessions else "cites nothing"
     if one.do == "retire":
-        return ""
+        said = [each for session in one.sessions for each in ground[session].said]
+        spoken = all(speaks_against(read_text(piece.advice, embed), said) for piece in pieces)
+        return "" if spoken else "the user said nothing against it"
     if len(pieces) < 2 if one.do == "merge" else len(pieces) != 1:
         return "changes nothing"
     if any(opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
         return "merges opposites"
     if any(opposite(one.text, piece.advice) for piece in pieces):
         return "says the opposite"
-    return "unfit" if unfit(one.text) else flaw(Item(one.text, tuple(one.sessions)), held)
+    if unfit(one.text) or unfit_item(Item(one.text, tuple(one.sessions)), ground):
+        return "unfit"
+    wording = read_text(one.text, embed)
+    lost = next((each for each in pieces if not keeps_sense(wording, read_text(each.advice, embed), embed)), None)
+    return f"loses “{lost.advice}”" if lost else ""
 
 
 def applied(operations: Sequence[Mapping[str, Any]], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:

@@ -15,7 +15,7 @@ from insula.memory.changes import Revision
 from insula.memory.rows import Line, Noticed, Revised
 from insula.memory.shown import named
 from insula.memory.store import Store
-from insula.sleep.mistakes import is_users
+from insula.sleep.corrections import is_users
 from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction
 from insula.text.pasted import PLAIN_CHARS

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from insula.memory.rows import Kept, Noticed, Summarised
+from insula.memory.wishes import is_wish, stands, words
 from insula.screening import screen
 from insula.sleep import prompts
+from insula.sleep.corrections import heard
 from insula.sleep.cycle import Night
 from insula.sleep.grounding import harm
-from insula.sleep.mistakes import heard
 from insula.sleep.phases.trends import DAYS, FEWEST, TURNS, assessed
 from insula.sleep.phases.trends import told as trend
+from insula.sleep.transcript import READ, quoted, transcript
 from insula.sleep.unsettled import Reading, still_open
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
@@ -26,6 +28,8 @@ GUIDANCE = 40
 CORRECTED = 20
 """Corrections that it is shown, the latest, and sessions that they are taken from."""
 CORRECTION_CHARS = 300
+PREFERENCES, FACTS, LINE_CHARS = 30, 40, 200
+"""Preferences and facts that it is shown, the latest, and characters of each."""
 OPEN_QUESTIONS = 10
 """Open questions that it is shown, the latest."""
 _DAY = 86_400.0
@@ -86,6 +90,40 @@ def record(one: Summarised, weak: int) -> dict[str, object]:
     return found | ({"weak": weak} if weak else {}) | {"summary": one.content}
 
 
+async def days(night: Night, told: Records, room: int) -> list[dict[str, object]]:
+    """The new sessions as the model reads them, the most telling first: whole while there is room, else in short.
+
+    Telling is a session in which the user corrected or asked for something of answers, or that went badly.
+    """
+    lines = await night.lines_of([one.session_id for one in told.new], READ)
+    tells = {one: len(list(heard(said))) + told.trouble.get(one, 0) for one, said in lines.items()}
+    found: list[dict[str, object]] = []
+    for one in sorted(told.new, key=lambda one: -tells[one.session_id]):
+        said = list(quoted(transcript(lines[one.session_id], one.messages)))
+        short = record(one, told.trouble.get(one.session_id, 0))
+        whole = {key: value for key, value in short.items() if key in ("session", "weak")} | {"turns": said}
+        chosen = whole if len(prompts.line(whole)) <= room else short
+        room -= len(prompts.line(chosen))
+        found.append(chosen)
+    return found
+
+
+async def preferences(night: Night) -> list[str]:
+    """What the user wants of all answers, in their own words, the latest."""
+    kept = await night.store.guidance.lessons(night.user_id)
+    return [words(one) for one in kept if is_wish(one) and stands(one)][-PREFERENCES:]
+
+
+async def stated(night: Night) -> list[dict[str, object]]:
+    """What nothing that is learned may contradict: the user's preferences and the latest facts that they told."""
+    wanted: list[dict[str, object]] = [
+        {"wants": text.text} for one in await preferences(night) if not (text := screen(one, LINE_CHARS)).reasons
+    ]
+    latest = await night.store.memories.remembered(night.user, FACTS)
+    facts = [one for one, is_kept in latest if is_kept and one.provenance == "user" and one.kind == "semantic"]
+    return [*wanted, *({"said": one.line[:LINE_CHARS]} for one in facts[::-1] if one.line and not one.withheld)]
+
+
 async def guidance(night: Night) -> list[Kept]:
     """The guidelines that stand."""
     return [one for one in await night.store.guidance.lessons(night.user_id) if one.section][-GUIDANCE:]
@@ -94,7 +132,10 @@ async def guidance(night: Night) -> list[Kept]:
 async def standing(night: Night) -> list[dict[str, object]]:
     """The guidance that stands, as the model reads it: screened again, each with its id and support."""
     known = [one for one in await guidance(night) if not harm(one.advice)]
-    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
+    return [
+        {"id": one.name, "section": one.section, "text": one.advice, "sessions": len(set(one.citations))}
+        for one in known
+    ]
 
 
 async def corrected(night: Night, told: Records) -> list[dict[str, object]]:
@@ -126,8 +167,8 @@ async def quality(night: Night) -> list[dict[str, object]]:
 
 
 async def read_through(night: Night, found: Records) -> tuple[list[Reading], list[Noticed]]:
-    """The transcripts of all sessions, and the turns of the new ones."""
+    """The transcripts of all sessions, and the records of their turns."""
     lines = await night.lines_of([one.session_id for one in (*found.earlier, *found.new)], LOOKED_THROUGH)
     read = [Reading(session, said) for session, said in lines.items()]
-    turns = await night.store.nights.noticed_in(night.user_id, [TURN], [one.session_id for one in found.new])
+    turns = await night.store.nights.noticed_in(night.user_id, [TURN], [*lines])
     return read, turns

@@ -1,18 +1,19 @@
-"""The sessions since the last night, with what went wrong in them."""
+"""The sessions since the last night, with what the user corrected in them."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.memory.rows import Line, Noticed, Session
+from insula.sleep.corrections import Corrected, asked_in, corrected_in, is_users, refused_in, terms_of
 from insula.sleep.cycle import Night
-from insula.sleep.mistakes import Mistake, found, is_users, terms_of
-from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
+from insula.types import TURN
 
 SESSIONS = 500
 """Sessions that one night hears, the oldest first."""
 LINES = 1_000
 """Lines of a session that are read."""
+LOOKED_BACK, LOOKED_THROUGH = 100, 200
+"""Earlier sessions that are searched for a correction that was made again, and lines of each, the latest."""
 
 
 class Heard(NamedTuple):
@@ -20,38 +21,49 @@ class Heard(NamedTuple):
 
     session: Session
     lines: tuple[Line, ...]
-    mistakes: tuple[Mistake, ...]
+    corrections: tuple[Corrected, ...]
+    asked: tuple[str, ...]
+    """What the user asked for or put right, in their own words."""
+    refused: tuple[tuple[int, str], ...]
+    """Ids of the messages from which nothing is learned, each with why."""
     terms: tuple[frozenset[str], ...]
     """Of each message of the user's."""
 
 
 async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
-    """The sessions since the last night with what went wrong in them, oldest first, and their signals.
+    """The sessions since the last night with what was corrected in them, oldest first, and the records of their turns.
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
     """
     return await night.kept(("heard", night.seen), lambda: _heard(night))
 
 
+async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Corrected]:
+    """What the user corrected in the sessions before these."""
+    new = {one.session.id for one in heard}
+    earlier = [one.id for one in await night.sessions() if one.id not in new][-LOOKED_BACK:]
+    lines = await night.lines_of(earlier, LOOKED_THROUGH)
+    return [each for session, said in lines.items() for each in corrected_in(session, said)]
+
+
 async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
     fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
-    kinds: tuple[SignalKind, ...] = (TURN, CONFIDENCE_LOW, IMPASSE)
     within = [session.id for session in fresh]
-    signals = await night.store.nights.noticed_in(night.user_id, kinds, within)
+    signals = await night.store.nights.noticed_in(night.user_id, [TURN], within)
     said = await night.lines_of(within, LINES)
     read = [(one, said[one.id]) for one in fresh]
-    return night.made_of("heard", (read, signals), lambda: _understood(read, signals)), signals
+    return night.made_of("heard", read, lambda: _understood(read)), signals
 
 
-def _understood(read: Sequence[tuple[Session, list[Line]]], signals: Iterable[Noticed]) -> list[Heard]:
-    terms = {line.id: terms_of(line) for _, lines in read for line in lines if is_users(line)}
-    rarity = Counter(term for held in terms.values() for term in held)
-    of: dict[int, list[Noticed]] = {}
-    for signal in signals:
-        of.setdefault(signal.session_id, []).append(signal)
-    heard: list[Heard] = []
-    for one, lines in read:
-        mine = of.get(one.id, [])
-        held = tuple(terms[line.id] for line in lines if line.id in terms)
-        heard.append(Heard(one, tuple(lines), found(lines, mine, rarity), held))
-    return heard
+def _understood(read: Sequence[tuple[Session, list[Line]]]) -> list[Heard]:
+    return [
+        Heard(
+            session=one,
+            lines=tuple(lines),
+            corrections=corrected_in(one.id, lines),
+            asked=asked_in(lines),
+            refused=refused_in(lines),
+            terms=tuple(terms_of(line) for line in lines if is_users(line)),
+        )
+        for one, lines in read
+    ]

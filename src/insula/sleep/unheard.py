@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from insula.memory.changes import Change
 from insula.memory.rows import Kept, Noticed
 from insula.memory.wishes import hear, wished
-from insula.sleep.mistakes import is_users
+from insula.sleep.corrections import is_users
 from insula.sleep.sessions import Heard
 from insula.text.analysis import detect
 from insula.text.wishing import Wish

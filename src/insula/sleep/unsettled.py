@@ -1,7 +1,4 @@
-"""What sessions teach without a model (K6): what was corrected again, and what was asked and never answered.
-
-That something was talked about often teaches nothing.
-"""
+"""Which questions were asked again and never answered (K6). That something was talked about often teaches nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,22 +9,21 @@ from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line, Noticed, Understood
 from insula.screening import screen
 from insula.sleep import prompts
+from insula.sleep.corrections import is_users, terms_of
 from insula.sleep.grounding import Item
-from insula.sleep.mistakes import found as mistakes_in
-from insula.sleep.mistakes import is_users, terms_of
 from insula.text.analysis import analyse
-from insula.text.corrections import MAX_CHARS, alike
+from insula.text.corrections import MAX_CHARS
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines, untold
 from insula.text.questions import asks
 from insula.types import PASS_THRESHOLD
 
-REPEATED = 2
-"""Sessions with the same correction from which it is worth knowing."""
-ALIKE = 0.5
-"""From this likeness on two corrections ask for the same."""
+ASKED_AGAIN = 2
+"""Sessions in which a question must have been asked to be worth knowing: who asks once may not miss the answer."""
 SAME_TOPIC = 0.25
 """Share of all their terms that two turns on one topic have in common (Jaccard; as for an impasse)."""
+SAME = 0.5
+"""The same share from which on two questions are one that was asked again."""
 TOLD = 0.5
 """Share of the terms of a question that a line holds which tells what was asked."""
 MOST_TURNS = 2_000
@@ -38,7 +34,7 @@ of characters."""
 QUOTE_CHARS = 200
 """Characters of a user's words in an item."""
 ANSWERED = "what was asked has been answered since"
-NO_INSIGHT = "that something comes up often is no insight"
+NO_INSIGHT = "that something comes up often, or was asked or corrected once, is no insight"
 
 
 class Reading(NamedTuple):
@@ -73,44 +69,10 @@ class _Asked(NamedTuple):
     declined: bool
 
 
-def learned(read: Sequence[Reading], recent: frozenset[int], turns: Sequence[Noticed]) -> list[Item]:
-    """Everything that the sessions teach, the most supported first.
-
-    Args:
-        read: the sessions, as far as they are looked through.
-        recent: those since the last night.
-        turns: the signals of their turns, oldest first.
-    """
-    return sorted([*corrected(read, recent), *still_open(read, turns)], key=lambda item: -len(item.sessions))
-
-
-def corrected(read: Sequence[Reading], recent: frozenset[int]) -> list[Item]:
-    """What the user corrected in more than one session, also lately: something to know, in their own words."""
-    groups: list[list[tuple[int, str]]] = []
-    for session in read:
-        for mistake in mistakes_in(session.lines, ()):
-            if mistake.origin != "corrected" or not mistake.wanted or mistake.refused or mistake.manner:
-                continue
-            wanted = screen(mistake.wanted, QUOTE_CHARS).text
-            same = next((group for group in groups if alike(group[0][1], wanted) >= ALIKE), None)
-            (same if same is not None else _started(groups)).append((session.session_id, wanted))
-    return [item for group in groups for item in _corrected(group, recent)]
-
-
-def _started(groups: list[list[tuple[int, str]]]) -> list[tuple[int, str]]:
-    groups.append([])
-    return groups[-1]
-
-
-def _corrected(group: Sequence[tuple[int, str]], recent: frozenset[int]) -> Iterator[Item]:
-    sessions = {session for session, _ in group}
-    if len(sessions) >= REPEATED and sessions & recent:
-        wanted = max((words for _, words in group), key=len)  # the fullest of several wordings
-        yield Item(prompts.CORRECTED.format(wanted=wanted), tuple(sorted(sessions)), about=wanted)
-
-
 def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
-    """Questions on which memory held nothing, that the response declined, and that nobody has answered since."""
+    """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
+    that nobody has answered since.
+    """
     turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
     asked, told = _asked(read), list(_told(read))
     answered = [turn for turn in turns if _answers(turn, asked)]
@@ -121,26 +83,28 @@ def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item
         since = (terms for line, terms in told if line > one.line)
         if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
             continue
-        same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME_TOPIC), None)
+        same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME), None)
         if same is None:
             groups.append((turn, {turn.session_id}))
         else:
             same.add(turn.session_id)
-    return [_open(asked[first.key].text, sessions) for first, sessions in groups]
+    often = [(first, sessions) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
+    return [_open(asked[first.key].text, sessions) for first, sessions in sorted(often, key=lambda one: -len(one[1]))]
 
 
 def outdated(
     known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
 ) -> list[Forget]:
-    """What was understood and is no insight any more: a question that the sessions since have answered, and a topic,
-    which earlier versions took for one.
+    """What was understood and is no insight any more: a question that the sessions since have answered, and what
+    earlier versions took for one.
     """
     asked = _asked(read)
-    turns = [turn for turn in map(_turn, signals[-MOST_TURNS:]) if _answers(turn, asked)]
+    lately = (turn for turn in map(_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
+    turns = [turn for turn in lately if _answers(turn, asked)]
     told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
     gone: list[Forget] = []
     for one in known:
-        if one.content.startswith(prompts.RECURRED):
+        if one.content.startswith(prompts.NO_INSIGHTS):
             gone.append(Forget(one.id, NO_INSIGHT))
         elif one.content.startswith(prompts.ASKED):
             topic = frozenset(analyse(one.content.removeprefix(prompts.ASKED)).terms)

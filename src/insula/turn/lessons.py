@@ -23,6 +23,9 @@ MOST = 3
 """Lessons that one turn is told."""
 MOST_ALWAYS = 2
 """Of these, wishes that hold always."""
+AT_ONCE = frozenset({"wish", "corrected"})
+"""First parts of the keys of lessons that stand from the night that makes them: a user's own preference, and what they
+corrected in a second session."""
 ONE_OF_A_KIND = frozenset({"language", "length"})
 """Of wishes of these categories the latest counts: nobody can keep to two."""
 _STEPS = 16**8
@@ -70,7 +73,7 @@ def _advice(lesson: Kept, now: float) -> Advice | None:
     evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence)
     life = live(evidence, now, mode=lesson.mode)
     kind = lesson.key.partition("/")[0]
-    at_once = lesson.author == "person" or kind == "wish"
+    at_once = lesson.author == "person" or kind in AT_ONCE
     text = screen(lesson.advice, CHARS)
     if text.reasons or not text.text or not (at_once or life.told):
         return None
@@ -80,7 +83,7 @@ def _advice(lesson: Kept, now: float) -> Advice | None:
         text=text.text,
         trigger=frozenset(lesson.trigger),
         pinned=lesson.mode == PINNED,
-        own=at_once or kind == "asked" or lesson.mode == PINNED,
+        own=lesson.author == "person" or kind == "wish" or lesson.mode == PINNED,
         rank=life.rank,
         latest=max(lesson.citations, default=0),
     )

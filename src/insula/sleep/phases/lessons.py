@@ -7,12 +7,13 @@ from typing import NotRequired, TypedDict, cast
 from insula.guidance import ARMS, HURTS, NONE, PRUNED, RETIRED, SHOWN, UNKNOWN, Evidence, Life, live
 from insula.memory.changes import Forget, Lived
 from insula.memory.rows import Kept, Noticed, name_of
-from insula.memory.wishes import stands
+from insula.memory.wishes import stands, words
+from insula.sleep.corrections import AGAIN, is_again, is_of_correction, quoted
 from insula.sleep.cycle import Night, Result
 from insula.sleep.effects import Weighed, weighed
-from insula.sleep.proposals import is_of, known
 from insula.sleep.sessions import Heard, since_last_night
 from insula.text import triggers
+from insula.text.corrections import alike
 from insula.types import TURN
 
 DAYS = 365
@@ -118,11 +119,17 @@ def _arms(signals: Iterable[Noticed]) -> dict[tuple[int, int], str]:
 def _lived(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Lived | None:
     """What a session says of a lesson; None where it had no opportunity."""
     arm = arms.get((one.session.id, lesson.id))
-    proposal = known(lesson)
-    happened = any(is_of(mistake, proposal) for mistake in one.mistakes)
+    happened = _is_asked_again(lesson, one)
     if arm is None and not happened and not any(triggers.appears(lesson.trigger, terms) for terms in one.terms):
         return None
     return Lived(lesson.id, one.session.id, arm or NONE, happened)
+
+
+def _is_asked_again(lesson: Kept, one: Heard) -> bool:
+    """Whether the user said in a session what a lesson says, though it may have been told."""
+    if is_of_correction(lesson):
+        return any(is_again(each, quoted(lesson), lesson.trigger) for each in one.corrections)
+    return any(alike(each, words(lesson)) >= AGAIN for each in one.asked)
 
 
 def _sessions_of(kept: Iterable[Kept], lesson_id: int) -> set[str]:

@@ -1,13 +1,12 @@
 """What is understood of how the agent worked (R2, R3): one look back over the sessions since the last night.
 
-A model proposes, or without one the sessions are searched for what was left unsettled (K6). Either way only what stands
-in the cited sessions is kept (R7), what may act in a prompt is not (R9), and what was known already gains support
-instead of a second life. Nothing that a night wrote but the summaries is read here, and those only as the place where a
-model looks: an item must stand in what was said.
+A model reads the turns of the day and proposes, or without one the sessions are searched for questions that were asked
+again (K6). Of a model only what the user's own words bear out is kept (R7), what may act in a prompt is not (R9), and
+what was known already gains support instead of a second life.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypedDict
 
 from pydantic import BaseModel, Field
@@ -21,26 +20,29 @@ from insula.sleep import prompts
 from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
 from insula.sleep.cycle import Night, Result
-from insula.sleep.grounding import ITEM_CHARS, Dropped, Evidence, Item, evidence, frame, sift
-from insula.sleep.mistakes import told_in
+from insula.sleep.grounding import ITEM_CHARS, Dropped, Ground, Item, harm, passages, sift
 from insula.sleep.operations import MOST, Operation, forms, judged, room
 from insula.sleep.records import (
     CONTEXT,
     LATEST,
     Records,
     corrected,
+    days,
     fitting,
     guidance,
+    preferences,
     quality,
     read_through,
     record,
     records,
     seen,
     standing,
+    stated,
     unanswered,
 )
+from insula.sleep.support import sayings
 from insula.sleep.transcript import READ
-from insula.sleep.unsettled import learned, outdated
+from insula.sleep.unsettled import outdated, still_open
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
 from insula.types import REFLECTION
@@ -49,8 +51,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 ROOMS = (40_000, 6_000)
-"""Characters of records in the prompt, and in a second one where the model refuses the first: the embedded model reads
-4,096 tokens in all. The oldest records that do not fit are left out."""
+"""Characters of records in the prompt, and in a second one where the model refuses the first: a small model reads 4,096
+tokens in all. The oldest records that do not fit are left out, and of the least telling sessions the turns."""
 EVIDENCE_CHARS = 40_000
 """Characters of the user's lines of a session that an item is looked for in, the latest."""
 KNOWN = 500
@@ -58,18 +60,19 @@ KNOWN = 500
 MAX_TOKENS = 1_500
 TEMPERATURE = 0.3
 """The original's."""
+QUOTES, QUOTE_CHARS = 4, 300
+"""Quotations of an item, and characters of one, at most."""
 TOPICS = 5
 """Topics of an insight."""
 SHOWN_CHARS = 160
 """Characters of what was dropped, in the report."""
-FACT = "a fact"
-"""Why a principle is dropped that only says what the user told."""
 PURPOSE = "reflection"
 ANSWER = "reflection:answer"
 
 Text = Annotated[str, Field(min_length=1, max_length=ITEM_CHARS + 1)]
 """One character more than is allowed: a text that was cut is seen to be too long."""
 Sessions = Annotated[list[int], Field(max_length=LATEST + CONTEXT)]
+Quotes = Annotated[list[Annotated[str, Field(max_length=QUOTE_CHARS)]], Field(max_length=QUOTES)]
 
 
 class Point(BaseModel):
@@ -77,6 +80,7 @@ class Point(BaseModel):
 
     text: Text
     sessions: Sessions
+    quotes: Quotes = []
 
 
 class Principle(BaseModel):
@@ -85,6 +89,7 @@ class Principle(BaseModel):
     text: Text
     section: Literal["interaction", "personality", "patterns", "growth"]
     sessions: Sessions
+    quotes: Quotes = []
 
 
 class Reflection(BaseModel):
@@ -194,15 +199,18 @@ async def reflect(night: Night) -> Result:
             skipped="No new summary since the last night.",
         )
     proposed = await (_by_model(night, night.model, found) if night.model else _without(night, found))
-    asked = [Item(one.text, tuple(one.sessions)) for one in proposed.operations]
-    held = await _evidence(night, found, [*proposed.items, *asked])
-    items, dropped = _guiding(*sift(proposed.items, held), await _told(night, proposed.items))
+    cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
+    ground = await _ground(night, found, cited)
+    wanted = await preferences(night)
+    own = [item for item in proposed.items if item.about and not harm(item.text)]
+    items, dropped = sift([item for item in proposed.items if not item.about], ground, wanted, night.embed)
+    items = [*own, *items]
     known = await night.store.nights.insights(night.user_id, KNOWN)
     gone = await _outdated(night, found, known)
     known = [one for one in known if one.id not in {each.memory_id for each in gone}]
     kept = insights([item for item in items if not item.section], known, found)
     principles = candidates([item for item in items if item.section])
-    revised = judged(proposed.operations, await guidance(night), held)
+    revised = judged(proposed.operations, await guidance(night), ground, night.embed)
     report: Report = {
         "proposed": len(proposed.items),
         "grounded": len(items),
@@ -233,49 +241,24 @@ async def reflect(night: Night) -> Result:
 # What bears it out
 
 
-async def _evidence(night: Night, found: Records, items: Sequence[Item]) -> dict[int, Evidence]:
-    """What the cited sessions hold: the user's own words, and the summary; no other session is read."""
-    cited = {session for item in items for session in item.sessions}
-    held = {session: evidence((), one.content) for session, one in found.all.items() if session not in cited}
-    lines = await night.lines_of([session for session in found.all if session in cited], READ)
-    for session, said in lines.items():
-        own, foreign = _said(said)
-        held[session] = evidence(own, found.all[session].content, foreign)
-    return held
+async def _ground(night: Night, found: Records, cited: Collection[int]) -> dict[int, Ground]:
+    """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
+    known = [session for session in found.all if session in cited]
+    lines = await night.lines_of(known, READ)
+    held = {session: Ground(()) for session in found.all}
+    return held | {session: Ground(sayings(said, night.embed), _foreign(said)) for session, said in lines.items()}
 
 
-async def _told(night: Night, items: Sequence[Item]) -> list[frozenset[str]]:
-    """The terms of what the user told of themselves and others in each session that a principle cites."""
-    cited = sorted({session for item in items if item.section for session in item.sessions})
-    lines = await night.lines_of(cited, READ) if cited else {}
-    return [frozenset[str]().union(*told_in(said)) for said in lines.values()]
-
-
-def _guiding(
-    kept: Sequence[Item], dropped: Sequence[Dropped], told: Sequence[frozenset[str]]
-) -> tuple[list[Item], list[Dropped]]:
-    """The items without the principles that only say what the user told: that is remembered, and guides nobody."""
-    facts = [item for item in kept if item.section and _is_told(item.text, told)]
-    return [item for item in kept if item not in facts], [*dropped, *(Dropped(item, FACT) for item in facts)]
-
-
-def _is_told(text: str, told: Sequence[frozenset[str]]) -> bool:
-    terms = frozenset(analyse(text).terms) - frame()
-    return bool(terms) and any(terms <= one for one in told)
-
-
-def _said(lines: Sequence[Line]) -> tuple[list[str], list[str]]:
-    """The user's own words, and what tools returned or the user pasted; the latest first, up to `EVIDENCE_CHARS`."""
-    room, own, foreign = EVIDENCE_CHARS, list[str](), list[str]()
+def _foreign(lines: Sequence[Line]) -> frozenset[tuple[str, ...]]:
+    """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
+    room, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
     for line in reversed(lines):
         if line.provenance not in ("user", "tool") or room <= 0:
             continue
-        words = own_words(line.content) if line.provenance == "user" else ""
-        own += [words] if words else []
-        if words != line.content:
-            foreign.append(line.content[:room])
+        if line.provenance == "tool" or own_words(line.content) != line.content:
+            found |= passages(line.content[:room])
         room -= len(line.content)
-    return own, foreign
+    return frozenset(found)
 
 
 # What is proposed
@@ -283,30 +266,27 @@ def _said(lines: Sequence[Line]) -> tuple[list[str], list[str]]:
 
 async def _by_model(night: Night, model: "Model", found: Records) -> Proposed:
     """What the model proposes; it is asked again with fewer records where it refuses, as for a prompt too long."""
-    wide, narrow = (fitting(found, room) for room in ROOMS)
-    told = wide
+    told = fitting(found, ROOMS[0])
     try:
-        answer = await _asked(night, model, told)
+        answer = await _asked(night, model, told, ROOMS[0])
     except ModelRefused:
-        if narrow == wide:
-            raise
-        told = narrow
-        answer = await _asked(night, model, told)
+        told = fitting(found, ROOMS[1])
+        answer = await _asked(night, model, told, ROOMS[1])
     written = Reflection.model_validate(answer["value"])
     return Proposed(tuple(_items(written)), answer["usage"], len(found.all) - len(told.all), tuple(written.operations))
 
 
-async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
-    new = [record(one, told.trouble.get(one.session_id, 0)) for one in told.new]
+async def _asked(night: Night, model: "Model", told: Records, room_for_turns: int) -> dict[str, Any]:
     stands = await standing(night)
     return await ask(
         night,
         model,
         ANSWER,
         prompts.reflection(
-            new,
+            await days(night, told, room_for_turns),
             [record(one, 0) for one in told.earlier],
             stands,
+            await stated(night),
             await corrected(night, told),
             await unanswered(night, told),
             await quality(night),
@@ -321,14 +301,14 @@ async def _asked(night: Night, model: "Model", told: Records) -> dict[str, Any]:
 
 def _items(written: Reflection) -> Iterator[Item]:
     for point in (*written.explanation, *written.procedures, *written.advice):
-        yield Item(point.text, tuple(point.sessions))
-    for principle in written.principles:
-        yield Item(principle.text, tuple(principle.sessions), section=principle.section)
+        yield Item(point.text, tuple(point.sessions), quotes=tuple(filter(None, point.quotes)))
+    for one in written.principles:
+        yield Item(one.text, tuple(one.sessions), section=one.section, quotes=tuple(filter(None, one.quotes)))
 
 
 async def _without(night: Night, found: Records) -> Proposed:
     read, turns = await read_through(night, found)
-    return Proposed(learned(read, _recent(found), turns), total(()))
+    return Proposed(still_open(read, turns), total(()))
 
 
 async def _outdated(night: Night, found: Records, known: Sequence[Understood]) -> list[Forget]:

@@ -16,8 +16,8 @@ from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands, unsure, words
 from insula.sleep import prompts
 from insula.sleep.asking import Json, ask, total
+from insula.sleep.corrections import is_users
 from insula.sleep.cycle import Night, Result
-from insula.sleep.mistakes import is_users
 from insula.sleep.pairs import Later, Pair, doubtful, settled
 from insula.sleep.sessions import Heard, since_last_night
 from insula.text.analysis import detect

@@ -1,0 +1,42 @@
+"""Two small heads of the night: what of a day speaks of how the assistant works, and what guidance wards something off.
+
+They stand beside those of `heads`, on the same sentence vectors; `insula bench guiding --write` fits them, the same
+bytes each time on one machine. Of any other embedding they can tell nothing.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Literal, get_args
+
+import numpy as np
+
+from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
+
+GuidingHead = Literal["feedback", "wards"]
+"""What a head decides: `feedback`, whether the user speaks of how the assistant works or should work; `wards`, whether
+a piece of guidance keeps something away ("leave milk out"), and does not bring it ("cook with milk")."""
+FEEDBACK = 0.3
+"""Chance from which the user's words count as feedback. It is low: what rests on them must be near them, too."""
+WARDS = 0.5
+"""Chance from which guidance counts as warding something off."""
+
+
+def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
+    """The chance in [0, 1] that a sentence means what a head decides; None without a vector that it can read."""
+    if vector is None or vector.size != DIMENSIONS:
+        return None
+    hidden, out = _weights()[head]
+    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
+    return float(1 / (1 + np.exp(-(felt @ out[:-1] + out[-1]))))
+
+
+@cache
+def _weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
+    """Of each head the hidden layer and the last one; the last row of each is its bias."""
+    with (files("insula.language") / "guiding.npz").open("rb") as file:
+        raw = np.load(file)
+        names: tuple[GuidingHead, ...] = get_args(GuidingHead)
+        return {
+            name: (raw[f"{name}_hidden"].astype(np.float32), raw[f"{name}_out"].astype(np.float32)) for name in names
+        }

@@ -1,0 +1,238 @@
+"""What the user corrected, in their own plain words, and what they corrected again in another session (K6).
+
+Nothing is concluded from what a monitor of ours thought of an answer: only the user says that one was wrong. A message
+that may hold something pasted is not the user's own plain words, and a question corrects nothing. Who somebody is and
+where they live is remembered, and how to answer is a preference: both have a place of their own.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from insula.memory.assertion import statements
+from insula.memory.changes import Lesson
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.rows import Kept, Line
+from insula.memory.wishes import wished
+from insula.redaction import without_markers
+from insula.screening import screen
+from insula.text import triggers
+from insula.text.analysis import Analysis, Sentence, analyse, detect
+from insula.text.corrections import Correction, alike, correction
+from insula.text.pasted import PLAIN_CHARS, own_words
+from insula.text.questions import AskKind, asks_in
+from insula.text.slots import slots
+from insula.text.wishing import Wish
+
+AGAIN = 0.6
+"""From this likeness of their words on, two corrections say the same."""
+WORDS_CHARS = 160
+"""Characters of the user's words that are kept."""
+TRIGGER_TERMS = 8
+FEWEST_TERMS = 2
+"""Content words of a correction, unless it names a number."""
+PASTED = "it may hold something pasted"
+ECHO_WORDS = 4
+"""So many words that a tool said before are the tool's, whoever repeats them."""
+KIND = "corrected"
+"""The first part of the key of a lesson that was made of a correction."""
+ADVICE = "When this comes up, keep to what they corrected: “{wanted}”."
+"""The sentence of such a lesson: the user's words in ours."""
+
+_NAMELESS = frozenset({"", "user"})
+_REQUESTS: frozenset[AskKind] = frozenset({"request", "list", "code"})
+"""What asks the assistant to do something, and is no question."""
+
+
+class Corrected(NamedTuple):
+    """One thing that the user put right."""
+
+    session_id: int
+    wanted: str
+    """In their own words."""
+    about: tuple[str, ...]
+    """Terms of the message that was answered wrongly, or of the correction where none came before it."""
+    citations: tuple[int, ...]
+    """Ids of the user's messages."""
+    refused: str = ""
+    """Why nothing may be learned from it."""
+
+
+def is_users(line: Line) -> bool:
+    """Whether the user said a line to the agent; what others say to each other is no wish."""
+    return line.provenance == "user" and line.speaker in _NAMELESS
+
+
+# What the user said.
+
+
+class Heard(NamedTuple):
+    """A message that corrects or wishes, with what came before it."""
+
+    line: Line
+    asked: Line | None
+    """The last message before it that corrected nothing."""
+    previous: str
+    own: str
+    """The user's own plain words in it, without its questions."""
+    judged: Correction
+    """What those words alone are."""
+    tools: str
+    """All that tools had said by then, in small letters."""
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """What it wishes of the manner of answers: that has a ledger of its own."""
+        language = detect(self.line.content, detect(self.previous, "en"))
+        return wished(self.line.content, language, self.previous, "", [self.tools])
+
+    def refused(self, wanted: str) -> str:
+        """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
+        if not self.judged.kind:
+            return PASTED
+        if reasons := screen(self.line.content, WORDS_CHARS).reasons:
+            return ", ".join(reasons)
+        if without_markers(wanted) != wanted:
+            return "secret"
+        if len(wanted.split()) >= ECHO_WORDS and _flat(wanted) in self.tools:
+            return "it repeats what a tool said"
+        return ""
+
+
+def heard(lines: Iterable[Line]) -> Iterator[Heard]:
+    """The corrections and wishes in one session, oldest first."""
+    asked: Line | None = None
+    previous, response, tools = "", "", ""
+    for line in lines:
+        if line.provenance == "assistant":
+            response = line.content
+        elif line.provenance == "tool":
+            tools += "\n" + _flat(line.content)
+        elif is_users(line):
+            kind = correction(line.content, previous, response).kind
+            plain = own_words(line.content)
+            own = _without_questions(plain, previous)
+            judged = correction(own, previous, response)
+            if own != plain:
+                kind = judged.kind
+            if kind:
+                yield Heard(line, asked, previous, own, judged, tools)
+            if asked is None or not kind or kind == "repair":
+                asked = line
+            previous, response = line.content, ""
+
+
+def _without_questions(own: str, previous: str) -> str:
+    """The sentences of a text that ask nothing; "could you …?" asks for something to be done, and stays."""
+    analysis = analyse(own, default=detect(previous, "en"))
+    kept = [one.text for one in analysis.sentences if not _is_question(one, analysis.language)]
+    return own if len(kept) == len(analysis.sentences) else " ".join(kept)
+
+
+def _is_question(sentence: Sentence, language: str) -> bool:
+    return any(ask.kind not in _REQUESTS for ask in asks_in(sentence, language))
+
+
+# What they corrected.
+
+
+def corrected_in(session_id: int, lines: Sequence[Line]) -> tuple[Corrected, ...]:
+    """What the user put right in a session, oldest first; of a preference or of people nothing."""
+    found = (_corrected(session_id, one) for one in heard(lines))
+    return tuple(one for one in found if one is not None)
+
+
+def asked_in(lines: Sequence[Line]) -> tuple[str, ...]:
+    """What the user asked for or put right in a session, in their own words."""
+    return tuple(wanted for one in heard(lines) if (wanted := one.judged.wanted) and not one.refused(wanted))
+
+
+def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
+    """The messages of a session that ask for or correct something and from which nothing is learned, each with why."""
+    return tuple((one.line.id, why) for one in heard(lines) if (why := one.refused(one.judged.wanted)))
+
+
+def _corrected(session_id: int, one: Heard) -> Corrected | None:
+    wanted = one.judged.wanted[:WORDS_CHARS]
+    if one.judged.kind == "instruction" or not wanted or one.wishes or slots(wanted) or _tells_of_people(wanted):
+        return None
+    own = analyse(one.own, default=detect(one.previous, "en"))
+    if not _says_what(analyse(wanted, default=own.language)):
+        return None
+    asked = analyse(own_words(one.asked.content), default=own.language).terms if one.asked else ()
+    about = tuple(dict.fromkeys(asked or analyse(wanted, default=own.language).terms))[:TRIGGER_TERMS]
+    cited = (one.line.id,) if one.asked is None else (one.asked.id, one.line.id)
+    return Corrected(session_id, wanted, about, cited, one.refused(wanted))
+
+
+def _says_what(wanted: Analysis) -> bool:
+    """Whether the words of a correction say by themselves what is right: "the second one" does not."""
+    terms = set(wanted.terms)
+    return len(terms) >= FEWEST_TERMS or any(any(map(str.isdigit, term)) for term in terms)
+
+
+def _tells_of_people(wanted: str) -> bool:
+    """Whether a correction says something of the user or of their people."""
+    said = statements(analyse(wanted), USER, ASSISTANT)
+    return any(subject.startswith(USER) for one in said for subject in one.subjects)
+
+
+def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
+    """Whether a correction says what another one said, of the same matter."""
+    return alike(one.wanted, wanted) >= AGAIN and triggers.overlap(one.about, trigger) >= triggers.SAME
+
+
+# What was corrected again.
+
+
+def is_of_correction(kept: Kept) -> bool:
+    """Whether a lesson was made of corrections as they are understood here."""
+    return not kept.section and kept.key.startswith(f"{KIND}/") and bool(quoted(kept))
+
+
+def quoted(kept: Kept) -> str:
+    """The user's words in a lesson of this kind; empty in any other."""
+    before, _, after = ADVICE.partition("{wanted}")
+    return kept.advice.removeprefix(before).removesuffix(after) if kept.advice.startswith(before) else ""
+
+
+def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iterable[Kept]) -> Iterator[Lesson]:
+    """The lessons that corrections of some sessions make or bear out: what was corrected in a second one, too.
+
+    Args:
+        new: those since the last night.
+        before: those of earlier sessions.
+        kept: the user's guidance.
+    """
+    known = [one for one in kept if is_of_correction(one)]
+    done: list[Corrected] = []
+    for one in (each for each in new if not each.refused):
+        if any(is_again(one, other.wanted, other.about) for other in done):
+            continue
+        done.append(one)
+        alike_ones = [each for each in (*before, *new) if not each.refused and is_again(each, one.wanted, one.about)]
+        cited = tuple(sorted({message for each in alike_ones for message in each.citations}))
+        lesson = next((each for each in known if is_again(one, quoted(each), each.trigger)), None)
+        if lesson is not None:
+            yield Lesson(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
+        elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared(alike_ones)):
+            wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
+            key = sha256(f"{' '.join(sorted(trigger))}|{_flat(one.wanted)}".encode()).hexdigest()[:16]
+            advice = ADVICE.format(wanted=wanted)
+            if not screen(advice, len(advice)).reasons:
+                yield Lesson(f"{KIND}/again/{key}", advice, trigger, "", "derived", cited)
+
+
+def _shared(several: Sequence[Corrected]) -> tuple[str, ...]:
+    """The terms that all of them are about, where these say what that is."""
+    shared = tuple(term for term in several[0].about if all(term in each.about for each in several))
+    return shared if triggers.tells(shared) else ()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def terms_of(line: Line) -> frozenset[str]:
+    """The terms of a line, as the day analyses it."""
+    return frozenset(analyse(without_markers(line.content[: 10 * PLAIN_CHARS])).terms)
