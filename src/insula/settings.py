@@ -186,6 +186,9 @@ class Settings(BaseSettings):
     holdout: float = Field(default=0.1, ge=0, le=0.5)
     """Share of sessions from which a learned rule of the hooks is withheld, to measure whether it helps; or `off`."""
 
+    news: bool = True
+    """Whether the first talk after a night begins with what it changed, in three lines at most."""
+
     metacog_turn_interval: int = Field(default=5, ge=2, le=10)
     """User turns between two snapshots of the session, to begin with; load tightens it, calm relaxes it."""
     metacog_snapshot_history_size: int = Field(default=50, ge=1)

@@ -30,6 +30,7 @@ from insula.redaction import redact
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
 from insula.sleep.decisions import state
 from insula.sleep.guidelines import adopt
+from insula.sleep.morning import OFF, TITLE, changed_last_night
 from insula.sleep.phases import PHASES
 from insula.text.analysis import clean
 
@@ -97,11 +98,20 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
             talk = Conversation(chat, runner, user, begun, name, console, json, settings.zone_of(user))
+            if settings.news and not json:
+                _tell_news(talk)
             _converse(talk)
             _offer(talk)
         finally:
             runner.run(stack.aclose())
     return int(talk.failed)
+
+
+def _tell_news(talk: Conversation) -> None:
+    """What the last night changed; on standard error, since no model said it."""
+    if lines := talk.runner.run(changed_last_night(talk.chat.metacognition.store, talk.user)):
+        said = Text("\n".join((TITLE, *(f"• {line}" for line in lines), OFF)))
+        Console(stderr=True, highlight=False, soft_wrap=True).print(said, style="dim")
 
 
 def new_session() -> str:

@@ -292,5 +292,43 @@ _TOLD: Mapping[PhaseName, Callable[[Any], Iterator[str]]] = {
 }
 
 
+NEWS = 3
+"""Lines that the next talk begins with, at most."""
+
+
+def news(reports: Iterable[tuple[str, Json]]) -> tuple[str, ...]:
+    """What the last night changed, each in a line with what takes it back; nothing where it changed nothing.
+
+    Args:
+        reports: the phases of the night by name, with what they reported.
+    """
+    try:
+        lines = [quote(f"night.{name}", line).text for name, found in reports for line in _changed(name, found)]
+    except (KeyError, TypeError, AttributeError):
+        return ()  # of another version
+    more = len(lines) - NEWS + 1
+    return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula soul diff")
+
+
+def _changed(name: str, found: Json) -> Iterator[str]:
+    """What a phase changed of what the model is told, or of what is remembered."""
+    if name == PhaseName.MISTAKES:
+        new = [one for one in found.get("lessons", ()) if one.get("new")]
+        yield from (f"From now on: {one['advice']} {_undone('lessons forget', name_of(one['key'], ''))}" for one in new)
+    if name == PhaseName.SOUL:
+        for one in cast("Sequence[soul.Changed]", found.get("changes", ())):
+            undo = "lessons forget" if one["kind"] == "added" else "lessons undo"
+            yield f"{one['kind'].capitalize()}: {one['text'] or one['before']} {_undone(undo, one['id'])}"
+        if found.get("waiting"):
+            yield "A change of SOUL.md waits for your word: insula soul propose"
+    if name == PhaseName.CONSOLIDATION and found.get("forgotten"):
+        gone = _many(len(found["forgotten"]), "memory")
+        yield f"{gone}, old and never used again, let go {_undone('memory undo', str(found['forgotten'][0]))}"
+
+
+def _undone(command: str, name: str) -> str:
+    return f"(take it back: insula {command} {name})"
+
+
 def _many(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else f'{noun[:-1]}ies' if noun.endswith('y') else f'{noun}s'}"

@@ -108,7 +108,9 @@ async def all_nights(request: Request, who: Visitor) -> Response:
     store = service_of(request).chat.metacognition.store
     found = await store.read(store_views.reported, who.name, None, NIGHTS)
     told = nights.nights(found, await _names(store, who.name, [one.report for one in found]), store.now())
-    return page("nights.html", who.link, who=who, here="nights", nights=told, due=await due(store, who.name))
+    news = [one for one in told if not one.nothing]
+    waits = await due(store, who.name)
+    return page("nights.html", who.link, who=who, here="nights", nights=news, quiet=len(told) - len(news), due=waits)
 
 
 @router.post("/nights")
