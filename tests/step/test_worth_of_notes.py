@@ -9,7 +9,8 @@ import pytest
 from sessions import Session, edits, fails, pytest_fails, runs
 
 from insula.cli.main import main
-from insula.replay.worth import SHARE, TURNS, compare, measured, verdict, worth
+from insula.cli.worth import summary
+from insula.replay.worth import SHARE, TURNS, Worth, compare, measured, verdict, worth
 from insula.step import digest
 from insula.worth import amounts, rate
 from insula.worth import worth as worth_of
@@ -49,11 +50,29 @@ def trouble(home: Path, name: str = "s", rounds: int = 3) -> Session:
 
 def test_what_was_said_and_what_followed_is_told(home: Path, insula: Told) -> None:
     trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
-    told = insula("worth")
+    told = insula("worth", "--all")
     assert "1 session, 7 calls, 1 text on 1 trouble" in told
     assert "`pytest` has failed in 3 turns" in told
     assert "over after 2 turns, 2 min" in told
     assert "not enough evidence" in told
+
+
+def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path, insula: Told) -> None:
+    trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
+    told = insula("worth")
+    assert 0 < len(told.splitlines()) <= 5
+    assert "1 session, 7 calls, 1 text on 1 trouble" in told
+    assert told.count("Not enough evidence") == 1
+    assert "insula worth --all" in told
+
+
+def test_the_smallest_effect_that_could_have_been_seen_is_told() -> None:
+    known = compare("notes", TURNS, worth_of(amounts([2.0] * 400, 25), amounts([9.0] * 400, 25)), 7.0)
+    row = compare("rules", SHARE, worth_of(rate(2, 10), rate(3, 9)), 7.0)
+    lines = list(summary(Worth(days=7, sessions=1, calls=1, effects=[known, row])))
+    assert lines[-2].startswith("Whether it helps: notes ")
+    least = round(50 * (row.high - row.low))
+    assert lines[-1].endswith(f"no effect of rules below {least} points of a hundred could have been seen.")
 
 
 def test_an_id_that_nothing_was_said_under_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +97,7 @@ def test_what_was_learned_in_these_days_is_told_before_it_is_ever_used(home: Pat
     session.prompt("no, never use floats for money, use decimal")
     session.tell({"hook_event_name": "SessionEnd"}, 5)
     Session(home, "later").tell({"hook_event_name": "SessionStart", "source": "startup"})
-    told = insula("worth").split("Rules that were learned or told")[1]
+    told = insula("worth", "--all").split("Rules that were learned or told")[1]
     assert "never use floats for money" in told
     assert "proposed" in told
 
@@ -140,7 +159,7 @@ def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
 
 def test_one_table_tells_of_all_that_is_withheld_by_lot(home: Path, insula: Told) -> None:
     trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
-    table = insula("worth").split("Does it help?")[1].split("What was said")[0]
+    table = insula("worth", "--all").split("Does it help?")[1].split("What was said")[0]
     assert [line.split()[0] for line in table.splitlines()[2:4]] == ["notes", "rules"]
     assert table.count("not enough evidence") == 2
 

@@ -30,9 +30,12 @@ def show(
         typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
     ] = DAYS,
     user: User = "me",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Each text and comparison, rules and senses.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """What was said to coding agents, whether they heeded it, what followed, and what it cost."""
+    """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
     from insula.cli.terminal import tell
@@ -43,7 +46,7 @@ def show(
     if json:
         print(jsonlib.dumps(asdict(found) | {"tokens": found.cost, "senses": of_senses()}, indent=2))
     else:
-        tell(lambda console: print_worth(found, console))
+        tell(lambda console: print_worth(found, console, everything=everything))
 
 
 def of_senses() -> dict[str, str]:
@@ -82,7 +85,7 @@ def of_talk(user: str) -> "list[Row]":
 
 
 @app.command()
-def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
+def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
     from insula.replay.worth import hear
 
@@ -91,7 +94,7 @@ def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wor
 
 
 @app.command()
-def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth` shows it.")]) -> None:
+def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
     from insula.replay.worth import hear
 
@@ -99,12 +102,15 @@ def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wo
     print("Noted. Its kind is said in that project as before.")
 
 
-def print_worth(found: "Worth", console: "Console") -> None:
-    """All of it at the terminal."""
+def print_worth(found: "Worth", console: "Console", *, everything: bool = False) -> None:
+    """What matters at the terminal, or all of it."""
     from rich.text import Text
 
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
+    if not everything:
+        console.print(Text("Each text with its ID, each comparison, the rules and the senses: insula worth --all"))
+        return
     for name, senses in of_senses().items():
         console.print(Text(f"Senses that are {name}, by their texts on foreign projects: {senses}."), soft_wrap=True)
     if found.sessions or any(row.told for row in found.effects):
@@ -121,7 +127,7 @@ def print_worth(found: "Worth", console: "Console") -> None:
 
 
 def summary(found: "Worth") -> Iterator[str]:
-    """What matters most, in a few sentences."""
+    """What matters most, in four sentences at most."""
     from insula.replay.figures import many, number
 
     told = found.told
@@ -132,10 +138,37 @@ def summary(found: "Worth") -> Iterator[str]:
         f"{many(texts, 'text')} on {many(len(told), 'trouble')}, about {number(found.cost)} tokens."
     )
     judged = [one for one in told if one.heeded is not None]
-    if judged:
-        yield f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}."
-    if held:
-        yield f"Withheld by lot, to compare: {many(held, 'trouble')} (INSULA_HOLDOUT)."
+    heeded = f"Heeded: {sum(one.heeded is True for one in judged)} of {len(judged)}." if judged else ""
+    withheld = f"Withheld by lot, to compare: {many(held, 'trouble')} (INSULA_HOLDOUT)." if held else ""
+    if heeded or withheld:
+        yield f"{heeded} {withheld}".strip()
+    if known := [row for row in found.effects if not row.missing]:
+        yield f"Whether it helps: {'; '.join(map(_known, known))}."
+    if open_ := [row for row in found.effects if row.missing]:
+        yield _unknown(open_)
+
+
+def _known(row: "Row") -> str:
+    """What is known of one kind of text, with its interval."""
+    from insula.replay.worth import measured
+
+    difference, interval = measured(row)
+    return f"{row.what} {row.verdict} ({difference}, {interval} with 95 %)"
+
+
+def _unknown(rows: "list[Row]") -> str:
+    """Of which kinds nothing can be said yet, and the smallest effect that would have been seen of the best known."""
+    from insula.replay.worth import TURNS
+
+    named = f"Not enough evidence on {', '.join(row.what for row in rows)}"
+    compared = [row for row in rows if row.told and row.withheld]
+    if not compared:
+        return f"{named}: nothing was told and withheld yet."
+    best = max(compared, key=lambda row: min(row.told, row.withheld))
+    least = (best.high - best.low) / 2
+    size = f"{least:.1f} turns" if best.unit == TURNS else f"{100 * least:.0f} points of a hundred"
+    cases = f"with {best.told} told and {best.withheld} withheld"
+    return f"{named}: {cases}, no effect of {best.what} below {size} could have been seen."
 
 
 def _print_effects(rows: "list[Row]", console: "Console") -> None:

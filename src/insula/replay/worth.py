@@ -184,7 +184,7 @@ def hear(home: str, name: str, *, right: bool, now: float) -> Trouble:
     """
     one = trouble(home, name)
     if one is None:
-        raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth` shows the ids.")
+        raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
     try:
         if right:
             praise(home, one.project, one.sense, one.family, one.id, now)
