@@ -5,14 +5,14 @@ that may hold something pasted is not the user's own plain words, and a question
 where they live is remembered, and how to answer is a preference: both have a place of their own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from insula.memory.assertion import statements
 from insula.memory.changes import Lesson
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.rows import Kept, Line
+from insula.memory.rows import Kept, Line, Noticed
 from insula.memory.wishes import wished
 from insula.redaction import without_markers
 from insula.screening import screen
@@ -34,10 +34,13 @@ FEWEST_TERMS = 2
 PASTED = "it may hold something pasted"
 ECHO_WORDS = 4
 """So many words that a tool said before are the tool's, whoever repeats them."""
-KIND = "corrected"
-"""The first part of the key of a lesson that was made of a correction."""
-ADVICE = "When this comes up, keep to what they corrected: “{wanted}”."
-"""The sentence of such a lesson: the user's words in ours."""
+Kind = Literal["corrected", "stuck"]
+"""What was put right, and what no answer was found to: the first part of the key of a lesson that is made of it."""
+ADVICE: Mapping[Kind, str] = {
+    "corrected": "When this comes up, keep to what they corrected: “{wanted}”.",
+    "stuck": "Twice no answer was found to this: “{wanted}”. Do not try the same again; ask what is missing.",
+}
+"""The sentences of such lessons: the user's words in ours."""
 
 _NAMELESS = frozenset({"", "user"})
 _REQUESTS: frozenset[AskKind] = frozenset({"request", "list", "code"})
@@ -45,7 +48,7 @@ _REQUESTS: frozenset[AskKind] = frozenset({"request", "list", "code"})
 
 
 class Corrected(NamedTuple):
-    """One thing that the user put right."""
+    """One thing that the user put right, or asked and no answer was found to."""
 
     session_id: int
     wanted: str
@@ -56,6 +59,7 @@ class Corrected(NamedTuple):
     """Ids of the user's messages."""
     refused: str = ""
     """Why nothing may be learned from it."""
+    kind: Kind = "corrected"
 
 
 def is_users(line: Line) -> bool:
@@ -177,6 +181,19 @@ def _tells_of_people(wanted: str) -> bool:
     return any(subject.startswith(USER) for one in said for subject in one.subjects)
 
 
+def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]) -> tuple[Corrected, ...]:
+    """What the user asked in a session and no answer was found to, as the signals of its impasses say (K5)."""
+    turns = {one.turn for one in impasses if one.session_id == session_id}
+    asked = (line for line in lines if is_users(line) and line.turn in turns)
+    return tuple(_stuck(session_id, line, own) for line in asked if (own := own_words(line.content)))
+
+
+def _stuck(session_id: int, line: Line, own: str) -> Corrected:
+    about = tuple(dict.fromkeys(analyse(own).terms))[:TRIGGER_TERMS]
+    why = ", ".join(screen(line.content, WORDS_CHARS).reasons)
+    return Corrected(session_id, own[:WORDS_CHARS], about, (line.id,), why, "stuck")
+
+
 def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
     """Whether a correction says what another one said, of the same matter."""
     return alike(one.wanted, wanted) >= AGAIN and triggers.overlap(one.about, trigger) >= triggers.SAME
@@ -185,42 +202,47 @@ def is_again(one: Corrected, wanted: str, trigger: Sequence[str]) -> bool:
 # What was corrected again.
 
 
-def is_of_correction(kept: Kept) -> bool:
-    """Whether a lesson was made of corrections as they are understood here."""
-    return not kept.section and kept.key.startswith(f"{KIND}/") and bool(quoted(kept))
+def is_again_lesson(kept: Kept) -> bool:
+    """Whether a lesson was made of what came up in a second session."""
+    return not kept.section and bool(quoted(kept))
 
 
 def quoted(kept: Kept) -> str:
-    """The user's words in a lesson of this kind; empty in any other."""
-    before, _, after = ADVICE.partition("{wanted}")
-    return kept.advice.removeprefix(before).removesuffix(after) if kept.advice.startswith(before) else ""
+    """The user's words in a lesson that was made of what came up again; empty in any other."""
+    for kind, advice in ADVICE.items():
+        before, _, after = advice.partition("{wanted}")
+        if kept.key.startswith(f"{kind}/") and kept.advice.startswith(before):
+            return kept.advice.removeprefix(before).removesuffix(after)
+    return ""
 
 
 def lessons_of(new: Sequence[Corrected], before: Sequence[Corrected], kept: Iterable[Kept]) -> Iterator[Lesson]:
-    """The lessons that corrections of some sessions make or bear out: what was corrected in a second one, too.
+    """The lessons that some sessions make or bear out: of what was corrected, or came to nothing, in a second one, too.
 
     Args:
         new: those since the last night.
         before: those of earlier sessions.
         kept: the user's guidance.
     """
-    known = [one for one in kept if is_of_correction(one)]
+    known = [one for one in kept if is_again_lesson(one)]
     done: list[Corrected] = []
     for one in (each for each in new if not each.refused):
-        if any(is_again(one, other.wanted, other.about) for other in done):
+        if any(one.kind == other.kind and is_again(one, other.wanted, other.about) for other in done):
             continue
         done.append(one)
-        alike_ones = [each for each in (*before, *new) if not each.refused and is_again(each, one.wanted, one.about)]
+        like = [each for each in (*before, *new) if each.kind == one.kind and not each.refused]
+        alike_ones = [each for each in like if is_again(each, one.wanted, one.about)]
         cited = tuple(sorted({message for each in alike_ones for message in each.citations}))
-        lesson = next((each for each in known if is_again(one, quoted(each), each.trigger)), None)
+        mine = (each for each in known if each.key.startswith(f"{one.kind}/"))
+        lesson = next((each for each in mine if is_again(one, quoted(each), each.trigger)), None)
         if lesson is not None:
             yield Lesson(lesson.key, lesson.advice, lesson.trigger, "", lesson.author, cited)
         elif len({each.session_id for each in alike_ones}) > 1 and (trigger := _shared(alike_ones)):
             wanted = max((each.wanted for each in alike_ones), key=len).strip(" .。")  # the fullest of their wordings
             key = sha256(f"{' '.join(sorted(trigger))}|{_flat(one.wanted)}".encode()).hexdigest()[:16]
-            advice = ADVICE.format(wanted=wanted)
+            advice = ADVICE[one.kind].format(wanted=wanted)
             if not screen(advice, len(advice)).reasons:
-                yield Lesson(f"{KIND}/again/{key}", advice, trigger, "", "derived", cited)
+                yield Lesson(f"{one.kind}/again/{key}", advice, trigger, "", "derived", cited)
 
 
 def _shared(several: Sequence[Corrected]) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.memory.rows import Line, Noticed, Session
-from insula.sleep.corrections import Corrected, asked_in, corrected_in, is_users, refused_in, terms_of
+from insula.sleep.corrections import Corrected, asked_in, corrected_in, is_users, refused_in, stuck_in, terms_of
 from insula.sleep.cycle import Night
-from insula.types import TURN
+from insula.types import IMPASSE, TURN
 
 SESSIONS = 500
 """Sessions that one night hears, the oldest first."""
@@ -22,6 +22,7 @@ class Heard(NamedTuple):
     session: Session
     lines: tuple[Line, ...]
     corrections: tuple[Corrected, ...]
+    """What the user put right, and what no answer was found to."""
     asked: tuple[str, ...]
     """What the user asked for or put right, in their own words."""
     refused: tuple[tuple[int, str], ...]
@@ -31,7 +32,7 @@ class Heard(NamedTuple):
 
 
 async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
-    """The sessions since the last night with what was corrected in them, oldest first, and the records of their turns.
+    """The sessions since the last night with what came up in them, oldest first, and the records of their turns.
 
     A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
     """
@@ -39,28 +40,35 @@ async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
 
 
 async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Corrected]:
-    """What the user corrected in the sessions before these."""
+    """What the user corrected, or found no answer to, in the sessions before these."""
     new = {one.session.id for one in heard}
     earlier = [one.id for one in await night.sessions() if one.id not in new][-LOOKED_BACK:]
     lines = await night.lines_of(earlier, LOOKED_THROUGH)
-    return [each for session, said in lines.items() for each in corrected_in(session, said)]
+    stuck = await night.store.nights.noticed_in(night.user_id, [IMPASSE], earlier)
+    return [
+        each
+        for session, said in lines.items()
+        for each in (*corrected_in(session, said), *stuck_in(session, said, stuck))
+    ]
 
 
 async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
     fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
     within = [session.id for session in fresh]
-    signals = await night.store.nights.noticed_in(night.user_id, [TURN], within)
+    noticed = await night.store.nights.noticed_in(night.user_id, [TURN, IMPASSE], within)
+    stuck = [one for one in noticed if one.kind == IMPASSE]
     said = await night.lines_of(within, LINES)
     read = [(one, said[one.id]) for one in fresh]
-    return night.made_of("heard", read, lambda: _understood(read)), signals
+    heard = night.made_of("heard", (read, stuck), lambda: _understood(read, stuck))
+    return heard, [one for one in noticed if one.kind == TURN]
 
 
-def _understood(read: Sequence[tuple[Session, list[Line]]]) -> list[Heard]:
+def _understood(read: Sequence[tuple[Session, list[Line]]], stuck: Sequence[Noticed]) -> list[Heard]:
     return [
         Heard(
             session=one,
             lines=tuple(lines),
-            corrections=corrected_in(one.id, lines),
+            corrections=(*corrected_in(one.id, lines), *stuck_in(one.id, lines, stuck)),
             asked=asked_in(lines),
             refused=refused_in(lines),
             terms=tuple(terms_of(line) for line in lines if is_users(line)),

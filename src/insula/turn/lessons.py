@@ -23,9 +23,9 @@ MOST = 3
 """Lessons that one turn is told."""
 MOST_ALWAYS = 2
 """Of these, wishes that hold always."""
-AT_ONCE = frozenset({"wish", "corrected"})
+AT_ONCE = frozenset({"wish", "corrected", "stuck"})
 """First parts of the keys of lessons that stand from the night that makes them: a user's own preference, and what they
-corrected in a second session."""
+corrected, or found no answer to, in a second session."""
 ONE_OF_A_KIND = frozenset({"language", "length"})
 """Of wishes of these categories the latest counts: nobody can keep to two."""
 _STEPS = 16**8

@@ -8,7 +8,7 @@ from insula.guidance import ARMS, HURTS, NONE, PRUNED, RETIRED, SHOWN, UNKNOWN, 
 from insula.memory.changes import Forget, Lived
 from insula.memory.rows import Kept, Noticed, name_of
 from insula.memory.wishes import stands, words
-from insula.sleep.corrections import AGAIN, is_again, is_of_correction, quoted
+from insula.sleep.corrections import AGAIN, is_again, is_again_lesson, quoted
 from insula.sleep.cycle import Night, Result
 from insula.sleep.effects import Weighed, weighed
 from insula.sleep.sessions import Heard, since_last_night
@@ -127,8 +127,9 @@ def _lived(lesson: Kept, one: Heard, arms: Mapping[tuple[int, int], str]) -> Liv
 
 def _is_asked_again(lesson: Kept, one: Heard) -> bool:
     """Whether the user said in a session what a lesson says, though it may have been told."""
-    if is_of_correction(lesson):
-        return any(is_again(each, quoted(lesson), lesson.trigger) for each in one.corrections)
+    if is_again_lesson(lesson):
+        mine = (each for each in one.corrections if lesson.key.startswith(f"{each.kind}/"))
+        return any(is_again(each, quoted(lesson), lesson.trigger) for each in mine)
     return any(alike(each, words(lesson)) >= AGAIN for each in one.asked)
 
 

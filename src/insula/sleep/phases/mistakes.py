@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from insula.memory.changes import Lesson, Retired
 from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands
-from insula.sleep.corrections import is_of_correction, lessons_of
+from insula.sleep.corrections import is_again_lesson, lessons_of
 from insula.sleep.cycle import Night, Result
 from insula.sleep.sessions import Heard, corrected_before, since_last_night
 from insula.sleep.unheard import unheard
@@ -19,7 +19,7 @@ MOST = 20
 SHOWN_REFUSALS = 50
 """Refusals that the report names; all are counted."""
 NIGHT = "night"
-NOT_LEARNED = "no lesson is made of what the monitor thought of an answer, nor of one correction alone"
+NOT_LEARNED = "no lesson is made of what the monitor thought of an answer, nor of one session alone"
 
 
 class Learned(TypedDict):
@@ -102,7 +102,7 @@ def _is_of_earlier_versions(one: Kept) -> bool:
     """Whether a lesson is one that earlier versions made of a flag, an impasse or a single correction; one that a
     person vouched for stays.
     """
-    is_known = bool(one.section) or is_wish(one) or is_of_correction(one)
+    is_known = bool(one.section) or is_wish(one) or is_again_lesson(one)
     return not (is_known or one.mode or one.author == "person") and one.key.count("/") == 2
 
 
