@@ -16,6 +16,7 @@ from insula.errors import InsulaError
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory.changes import Lesson
+from insula.memory.embedding import use
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.settings import load
@@ -94,7 +95,7 @@ async def reflected(week: Week, model: "Model") -> Reflected:
         names = await _lived(store, week)
         try:
             await sleep_cycle(store, USER, PHASES[:1], date="week", force=True)
-            report = await sleep_cycle(store, USER, PHASES, date="week", model=model, force=True)
+            report = await sleep_cycle(store, USER, PHASES, date="week", model=model, embed=use, force=True)
         except InsulaError as error:
             return _unread(week, str(error))
     (done,) = (one for one in report.phases if one.name is PhaseName.REFLECTION)

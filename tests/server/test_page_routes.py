@@ -17,6 +17,8 @@ from page_site import Site, site
 from insula.claims import REGISTER
 from insula.hosts import places
 from insula.hosts.hook import respond
+from insula.sleep.cycle import sleep_cycle
+from insula.sleep.phases import PHASES
 
 HTML = {"Accept": "text/html"}
 
@@ -177,6 +179,17 @@ def test_the_scripts_of_ours_are_small() -> None:
     ours = [path for path in folder.glob("*.js") if not path.name.endswith(".min.js")]
     assert sum(len(path.read_text().splitlines()) for path in ours) < 400
     assert not any("innerHTML" in path.read_text() for path in ours)
+
+
+def test_a_night_without_news_takes_no_room_on_the_page_of_nights(running: Site) -> None:
+    wish = "From now on, answer in one sentence."
+    for day, first in enumerate(("Hello.", wish, "How are you?")):
+        running.say("quinn", f"day {day}", first, "How long do I boil an egg?", "Thanks!")
+        running.run(sleep_cycle(running.store, "quinn", PHASES, force=True))
+    _, text, _ = ask(running, "/nights?user=quinn")
+    assert text.count('class="night"') == 1
+    assert wish in text
+    assert "Of 2 more nights there is nothing to say." in text
 
 
 def test_what_the_hooks_were_worth_stands_beside_the_sessions(running: Site) -> None:

@@ -122,7 +122,7 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     await store.nights.record(user, "earlier", "trends", {}, [old])
     report = await sleep_cycle(store, "ana", PHASES, model=ScriptedModel(answer), embed=use, force=True)
     assert not report.failed
-    assert '"text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
+    assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]
     assert (await desk.piece(store, "ana", "gold")).retired == "a reflection: retire"
     ledger = await store.sessions.ledger(await store.place("ana", "monday"), kinds=["meta:reflection"])

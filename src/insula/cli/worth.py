@@ -30,9 +30,7 @@ def show(
         typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
     ] = DAYS,
     user: User = "me",
-    everything: Annotated[
-        bool, typer.Option("--all", help="Each text and comparison, rules and senses.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Each text and comparison, rules and senses.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""

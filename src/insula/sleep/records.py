@@ -132,10 +132,7 @@ async def guidance(night: Night) -> list[Kept]:
 async def standing(night: Night) -> list[dict[str, object]]:
     """The guidance that stands, as the model reads it: screened again, each with its id and support."""
     known = [one for one in await guidance(night) if not harm(one.advice)]
-    return [
-        {"id": one.name, "section": one.section, "text": one.advice, "sessions": len(set(one.citations))}
-        for one in known
-    ]
+    return [{"id": one.name, "text": one.advice, "sessions": len(set(one.citations))} for one in known]
 
 
 async def corrected(night: Night, told: Records) -> list[dict[str, object]]:

@@ -41,6 +41,8 @@ SAID = 0.65
 """Nearness from which an item says what the user asked for in nearly the same words, if that is no fact."""
 SAME_SENSE = 0.6
 """Nearness from which a part of a wording says what a guideline said, if it wards off where that does."""
+AGREED = 0.4
+"""The same where both want the same of the manner of answers."""
 AGAINST = 0.25
 """Nearness from which feedback is about a guideline, and may be the reason to retire it."""
 SAYINGS = 200
@@ -205,7 +207,8 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
     near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
     names = claim(wording.text).marks >= claim(piece.text).marks
-    return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE))
+    manner = bool(_wanted(piece.text)) and _wanted(piece.text) == _wanted(wording.text) and near >= AGREED
+    return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
 
 
 def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:

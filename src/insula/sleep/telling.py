@@ -147,6 +147,9 @@ def _consolidation(found: Json) -> Iterator[str]:
 def _statements(found: Json) -> Iterator[str]:
     report = cast(statements.Report, found)
     done, refused = len(report["completed"]), sum(report["refused"].values())
+    if not report["lines"]:
+        yield ""
+        return
     more = f"; {_many(refused, 'sentence')} of the model refused" if refused else ""
     yield f"Of {_many(report['lines'], 'line')} that left something open, {done} can be understood now{more}."
 
@@ -262,6 +265,9 @@ def _file(found: Json) -> Iterator[str]:
 
 def _calibration(found: Json) -> Iterator[str]:
     report = cast(calibration.Report, found)
+    if not (report["right"] or report["wrong"]):
+        yield ""
+        return
     said = f"What memory said held for {_many(report['right'], 'answer')}, and did not for {report['wrong']}."
     yield f"{said} From {100 * report['high']:.0f} % on it is now sure." if "high" in report else said
 
