@@ -107,6 +107,13 @@ NO_LESSON = {
     "a complaint without what is wanted": ("What is a sonnet?", "A poem.", "No, that is wrong.", "Sorry."),
     "a greeting": ("Hi, I'm Nina.", "Hello.", "Nice to meet you.", "Likewise."),
     "who somebody is": ("Who is my sister?", "Ana.", "No, my sister is called Eva.", "Sorry."),
+    "who somebody is, in German": ("Wer bin ich?", "Nora.", "Nein, ich bin Nina.", "Entschuldige."),
+    "who somebody is, in Spanish": ("¿Quién soy?", "Nora.", "No, me llamo Nina.", "Perdona."),
+    "who somebody is, in French": ("Qui suis-je ?", "Nora.", "Non, je m'appelle Nina.", "Pardon."),
+    "who somebody is, in Portuguese": ("Quem sou eu?", "Nora.", "Não, eu sou a Nina.", "Desculpa."),
+    "who somebody is, in Italian": ("Chi sono?", "Nora.", "No, io sono Nina.", "Scusa."),
+    "who somebody is, in Chinese": ("我是谁？", "诺拉。", "不，我是妮娜。", "抱歉。"),
+    "who somebody is, in Japanese": ("私は誰？", "ノラ。", "いいえ、私はニナです。", "すみません。"),
 }
 
 
@@ -142,6 +149,10 @@ async def test_a_manner_that_is_asked_for_twice_holds_always(store: Store) -> No
 
 CORRECTED_AGAIN = {
     "de": ("Was ist die Hauptstadt von Australien?", "Nein, die Hauptstadt ist Canberra."),
+    "es": ("¿En qué año cayó Constantinopla?", "No, fue en 1453."),
+    "fr": ("Quelle est la capitale de l'Australie ?", "Non, la capitale est Canberra."),
+    "zh": ("法国大革命是哪一年？", "不对，是1789年。"),
+    "ja": ("富士山の高さは？", "違います、3776メートルです。"),
     "it": ("Qual è la capitale dell'Australia?", "No, la capitale è Canberra."),
     "pt": ("Qual é a capital da Austrália?", "Não, a capital é Camberra."),
 }
@@ -154,7 +165,7 @@ async def test_a_correction_is_understood_in_other_languages(store: Store, langu
         await talk(store, session, asked, "Sydney.", said, "OK.")
     await sleep(store, "1")
     (lesson,) = await kept(store)
-    assert "anberra" in lesson.advice or "amberra" in lesson.advice
+    assert any(right in lesson.advice for right in ("Canberra", "Camberra", "1453", "1789", "3776"))
 
 
 POISONED = [

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-from insula.memory.assertion import statements
 from insula.memory.changes import Lesson
-from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Kept, Line, Noticed
 from insula.memory.wishes import wished
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers
-from insula.text.analysis import Analysis, Sentence, analyse, detect
+from insula.text.analysis import Analysis, Sentence, analyse, detect, words, words_of
 from insula.text.corrections import Correction, alike, correction
+from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
 from insula.text.slots import slots
@@ -158,10 +157,10 @@ def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
 
 def _corrected(session_id: int, one: Heard) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
-    if one.judged.kind == "instruction" or not wanted or one.wishes or slots(wanted) or _tells_of_people(wanted):
+    if one.judged.kind == "instruction" or not wanted or one.wishes or slots(wanted):
         return None
     own = analyse(one.own, default=detect(one.previous, "en"))
-    if not _says_what(analyse(wanted, default=own.language)):
+    if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):
         return None
     asked = analyse(own_words(one.asked.content), default=own.language).terms if one.asked else ()
     about = tuple(dict.fromkeys(asked or analyse(wanted, default=own.language).terms))[:TRIGGER_TERMS]
@@ -175,10 +174,12 @@ def _says_what(wanted: Analysis) -> bool:
     return len(terms) >= FEWEST_TERMS or any(any(map(str.isdigit, term)) for term in terms)
 
 
-def _tells_of_people(wanted: str) -> bool:
-    """Whether a correction says something of the user or of their people."""
-    said = statements(analyse(wanted), USER, ASSISTANT)
-    return any(subject.startswith(USER) for one in said for subject in one.subjects)
+def _tells_of_user(wanted: str, language: str) -> bool:
+    """Whether a correction speaks of the user or of what is theirs, by a word of the first person."""
+    first = words_of("first", language)
+    if language in UNSPACED:
+        return any(word in wanted for word in first)
+    return not first.isdisjoint(word.text.lower() for word in words(wanted, language))
 
 
 def stuck_in(session_id: int, lines: Sequence[Line], impasses: Iterable[Noticed]) -> tuple[Corrected, ...]:
