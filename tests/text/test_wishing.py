@@ -144,3 +144,20 @@ def test_a_wish_without_a_slot_is_compared_by_its_words() -> None:
     new = Wish("From now on use external libraries.", (), "standing")
     assert relation(new, "Never use external libraries.") == "contradicts"
     assert relation(new, "Always remind me to drink water.") == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "funny, always thought they were the same"),
+        ("es", "qué corto, siempre pensé que eran dos"),
+        ("fr", "drôle, j'ai toujours cru que c'était pareil"),
+        ("it", "divertente, ho sempre pensato che fossero uguali"),
+        ("pt", "curto, sempre achei que eram iguais"),
+        ("zh", "好笑，我一直以为是一样的"),
+        ("ja", "短い、いつも同じだと思ってた"),
+    ],
+)
+def test_an_always_of_another_part_makes_no_remark_a_wish(language: str, said: str) -> None:
+    assert not stands(said, language)
+    assert stands("Short answers, always.") and stands("always, in Celsius")

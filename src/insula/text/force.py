@@ -196,7 +196,9 @@ def _is_always(one: Sentence, bidding: bool) -> bool:
     if one.any("prefer", "hate", "only"):
         return not _is_worldly(one, {slot.name for slot in one.slots})
     parts = _pieces(one)
-    return _orders_always(parts) or any(_is_wanted(part, bidding) for part in parts if part.slots)
+    alone = bidding or any(map(_is_only_general, parts))
+    wanted = (part for part in parts if part.slots and (alone or is_general(part)))
+    return _orders_always(parts) or any(_is_wanted(part, bidding) for part in wanted)
 
 
 def _orders_always(parts: Sequence[Sentence]) -> bool:
