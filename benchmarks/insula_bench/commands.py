@@ -325,6 +325,20 @@ def bench_conversations(
     raise typer.Exit(run(data, held, embed, show, json))
 
 
+@app.command("extract")
+def bench_extract(
+    data: Annotated[str, typer.Option(help="Conversations with questions (JSON Lines), or a folder of such files.")],
+    answers: Annotated[str, typer.Option(help="What a perfect reader takes from them, or a folder.")] = "",
+    model: Annotated[str, typer.Option(help="A model that reads them instead; as for `insula chat`.")] = "test",
+    show: Annotated[str, typer.Option(metavar="ARM", help="Also show what goes wrong under one arm.")] = "",
+    json: Json = False,
+) -> None:
+    """What conversations are worth before and after the user's own model has read them once, by language."""
+    from insula_bench.extract import run
+
+    raise typer.Exit(run(data, answers, model, show, json))
+
+
 @app.command("help")
 def bench_help(  # noqa: PLR0913, PLR0917 one option each
     part: Annotated[str, typer.Argument(help="memory, wishes, untold, answer, step, or gate.")],

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 import platformdirs
@@ -182,6 +182,12 @@ class Settings(BaseSettings):
     retry: int = Field(default=0, ge=0, le=1)
     """Whether the model is asked once more at once where its response falls short: a call more in such a turn, so 0 by
     default."""
+
+    understanding: Literal["off", "night", "idle"] = "night"
+    """When the model reads what was said and notes its facts: `night`, `idle` (also once nothing was said for a
+    minute), or `off`. An embedded model never does."""
+    understanding_tokens: int = Field(default=50_000, ge=0)
+    """Tokens that reading one user's lines may take in a day."""
 
     holdout: float = Field(default=0.1, ge=0, le=0.5)
     """Share of sessions from which a learned rule of the hooks is withheld, to measure whether it helps; or `off`."""

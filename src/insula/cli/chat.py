@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
@@ -27,11 +26,13 @@ from insula.cli.sleep import asleep, show, understands
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
 from insula.redaction import redact
+from insula.settings import Settings
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
 from insula.sleep.decisions import state
 from insula.sleep.guidelines import adopt
 from insula.sleep.morning import OFF, TITLE, changed_last_night
-from insula.sleep.phases import PHASES
+from insula.sleep.phases import PHASES, understanding_phases
+from insula.sleep.rest import rest
 from insula.text.analysis import clean
 
 HISTORY_FILE = "history"
@@ -73,8 +74,7 @@ class Conversation:
     model: str
     console: Console
     json: bool
-    zone: tzinfo | None = None
-    """Where the user counts days; None for where the machine stands."""
+    settings: Settings
     last: Reply | None = None
     failed: bool = False
     kept: bool = False
@@ -97,10 +97,11 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
                 print(SMALL, file=sys.stderr)
             begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
             runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
-            talk = Conversation(chat, runner, user, begun, name, console, json, settings.zone_of(user))
+            talk = Conversation(chat, runner, user, begun, name, console, json, settings)
             if settings.news and not json:
                 _tell_news(talk)
             _converse(talk)
+            _read(talk)
             _offer(talk)
         finally:
             runner.run(stack.aclose())
@@ -288,8 +289,8 @@ async def _night(talk: Conversation) -> SleepReport:
     return await sleep_cycle(
         metacognition.store,
         talk.user,
-        PHASES,
-        zone=talk.zone,
+        understanding_phases(PHASES, talk.settings.understanding, talk.settings.understanding_tokens),
+        zone=talk.settings.zone_of(talk.user),
         identity=metacognition.identity,
         model=talk.chat.model if understands(talk.model) else None,
         account=talk.chat.account,
@@ -299,12 +300,23 @@ async def _night(talk: Conversation) -> SleepReport:
     )
 
 
+def _read(talk: Conversation) -> None:
+    """At the end of a conversation, let the model read what was said, where the settings say so."""
+    chat, settings = talk.chat, talk.settings
+    if settings.understanding != "idle" or not understands(talk.model):
+        return
+    with suppress(InsulaError, KeyboardInterrupt), Console(stderr=True).status("reading what you said; Ctrl-C leaves"):
+        store, embed = chat.metacognition.store, chat.metacognition.embed
+        tokens = settings.understanding_tokens
+        talk.runner.run(rest(store, talk.user, chat.model, account=chat.account, embed=embed, tokens=tokens))
+
+
 def _offer(talk: Conversation) -> None:
     """At the end of a conversation at a terminal, offer the night if one is due."""
     if talk.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     with suppress(InsulaError, EOFError, KeyboardInterrupt):
-        waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.zone))
+        waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.settings.zone_of(talk.user)))
         if waits and input(OFFER).strip().lower() in YES:
             _sleep(talk)
 

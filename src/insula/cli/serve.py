@@ -105,6 +105,8 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
                 home=settings_module.home(),
                 hosts=hosts,
                 understands=understands(name),
+                understanding=settings.understanding,
+                understanding_tokens=settings.understanding_tokens,
                 zone_of=settings.zone_of,
                 nightly=settings.store is None,  # on a server of PostgreSQL nights are run by workers
             )

@@ -21,7 +21,7 @@ from insula.memory.store import Store
 from insula.metacognition.meaning import made_up
 from insula.settings import Settings
 from insula.sleep.cycle import SleepReport, State, sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.sleep.phases import PHASES, understanding_phases
 from insula.sleep.telling import NOTHING, ordered, told
 
 TEST = "test"
@@ -70,7 +70,7 @@ async def _nights(
                 await sleep_cycle(
                     store,
                     each,
-                    PHASES,
+                    understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
                     zone=settings.zone_of(each),
                     identity=identity,
                     model=llm,

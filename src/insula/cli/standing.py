@@ -17,8 +17,10 @@ from insula import settings as settings_module
 from insula.claims import switched
 from insula.cli.address import HOST, PORT
 from insula.cli.common import memory_of
+from insula.cli.sleep import understands
 from insula.errors import InputError
 from insula.hosts import places
+from insula.memory import unread
 from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
@@ -71,6 +73,10 @@ class Held:
     last_night: float | None
     """When it ended, in seconds since the epoch."""
     night_due: bool
+    understanding: str
+    """When the model reads what was said: `off`, `night` or `idle`."""
+    understanding_tokens: int
+    """What that took in the last day."""
 
 
 def of_server(url: str | None) -> Standing | None:
@@ -137,6 +143,8 @@ async def held(store: Store, user: str, settings: Settings) -> Held | None:
         signals=counts["signals"],
         last_night=last[1] if last else None,
         night_due=await due(store, user, settings.zone_of(user)),
+        understanding=settings.understanding if understands(settings.model) else "off",
+        understanding_tokens=await store.read(unread.tokens_spent, user_id, store.now()),
     )
 
 

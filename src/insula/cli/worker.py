@@ -22,6 +22,7 @@ from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.metacognition.meaning import made_up
 from insula.settings import Settings
+from insula.sleep.phases import PHASES, understanding_phases
 
 if TYPE_CHECKING:
     from insula.sleep.durable import House, Limits, Progress, Worker
@@ -125,6 +126,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             provider=chosen.partition(":")[0] if llm is not None and "://" not in chosen else "",
             identity=who,
             limits=limits,
+            phases=understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
         )
         yield replace(house, executor=name) if name else house
 

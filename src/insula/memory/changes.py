@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.assertion import Statement
 from insula.types import SignalKind, SignalRecord
 
 
@@ -24,13 +23,6 @@ class Merge(NamedTuple):
     kept: int
     others: tuple[int, ...]
     why: str
-
-
-class Completed(NamedTuple):
-    """A memory gains statements that its words leave open; they go with it, and are of its provenance (law 2)."""
-
-    memory_id: int
-    statements: tuple[Statement, ...]
 
 
 class Forget(NamedTuple):
@@ -117,5 +109,5 @@ class Revision(NamedTuple):
     nothing of it is written. None is written whatever stands."""
 
 
-Change = Summary | Merge | Completed | Forget | Insight | Lesson | Retired | Reworded | Noted | Lived | Revision
+Change = Summary | Merge | Forget | Insight | Lesson | Retired | Reworded | Noted | Lived | Revision
 Changes = Sequence[Change]

@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, Protocol
@@ -44,6 +44,8 @@ class Uttered(Protocol):
     def statement(self) -> Statement: ...
     @property
     def by_tool(self) -> bool: ...
+    @property
+    def ended_by(self) -> int: ...
 
 
 class Key(NamedTuple):
@@ -61,8 +63,8 @@ class Read(NamedTuple):
     numbers: tuple[str, ...]
 
 
-def over(told: Iterable[Uttered]) -> dict[int, int]:
-    """The memories that are over, each with the one that ended it first."""
+def over(told: Sequence[Uttered]) -> dict[int, int]:
+    """The memories that are over, each with the one that ended it first: as it was read, else by its form."""
     sure = sorted((one for one in told if _is_plain(one)), key=lambda one: (one.memory, one.said_at))
     ends: dict[tuple[frozenset[str], Key], list[Uttered]] = defaultdict(list)
     for one in sure:
@@ -70,7 +72,7 @@ def over(told: Iterable[Uttered]) -> dict[int, int]:
             same = ends[one.statement.subjects, key]
             if not same or _read(same[-1]).numbers != _read(one).numbers:
                 same.append(one)
-    found: dict[int, int] = {}
+    found = {one.memory: one.ended_by for one in told if one.ended_by}
     for old in sure:
         if _DOUBTFUL.isdisjoint(old.statement.marks):
             for key in _read(old).held:

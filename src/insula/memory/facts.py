@@ -1,6 +1,6 @@
 """The statements of memories in the store: written with the text, read for what is asked, to come for old ones."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from insula.memory.assertion import Statement
 from insula.memory.relevance import Told
 from insula.memory.rows import Proposed, Unstated
-from insula.memory.schema import UNSTATED, memories, statements
-from insula.memory.subject import NOBODY, SOMEBODY
+from insula.memory.schema import UNSTATED, memories, relations, statements
 from insula.memory.vectors import Vector, packed, unpacked
 
 _BEFORE = memories.alias("before")
@@ -26,6 +25,21 @@ _OF = sa.select(*(statements.c[name] for name in _READ)).where(
     statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)),
     statements.c.user_id + 0 == sa.bindparam("user"),  # by their memories: a user's statements are too many
 )
+ENDS = "ENDS"
+"""The relation from a memory to one that its words end, as the user's own model read them."""
+_ENDER = memories.alias("ender")
+_ENDED = (
+    sa.select(relations.c.target_id, relations.c.source_id, _ENDER.c.said_at)
+    .join(_ENDER, sa.and_(_ENDER.c.id == relations.c.source_id, _ENDER.c.retired_at.is_(None)))
+    .where(
+        relations.c.target_id.in_(sa.bindparam("ids", expanding=True)),
+        relations.c.user_id + 0 == sa.bindparam("user"),
+        relations.c.kind == ENDS,
+    )
+    .order_by(relations.c.source_id)
+)
+_STANDS = 0, 0.0
+"""By what, and when, a memory ended that did not."""
 
 
 def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
@@ -59,13 +73,32 @@ def as_stored(user_id: int, memory_id: int, made: Iterable[Statement]) -> list[d
 def of(connection: sa.Connection, user_id: int, rows: Iterable[Proposed]) -> list[Told]:
     """The statements of some memories, in the order they were made."""
     known = {row.id: row for row in rows}
-    found: dict[tuple[int, str], Sequence[Any]] = {}
+    ended = _ended(connection, user_id, known)
+    found: dict[tuple[int, str, str], Sequence[Any]] = {}
     read: Sequence[Any] = connection.execute(_OF, {"user": user_id, "ids": sorted(known)}).all()
     for row in sorted(read, key=itemgetter(0)):  # by SQLite it takes twice as long, vectors and all
-        found.setdefault((row[1], row[2]), row)  # a statement has a row for each whom it is about
+        found.setdefault((row[1], row[2], row[8]), row)  # a statement has a row for each whom it is about
     vectors = unpacked([row[9] for row in found.values()])
     words = cache(_words)  # the same few beings and marks in hundreds of them
-    return [_told(row, known[row[1]], vector, words) for row, vector in zip(found.values(), vectors, strict=True)]
+    rows_read = zip(found.values(), vectors, strict=True)
+    return [_told(row, known[row[1]], ended.get(row[1], _STANDS), vector, words) for row, vector in rows_read]
+
+
+def _ended(connection: sa.Connection, user_id: int, among: Collection[int]) -> dict[int, tuple[int, float]]:
+    """Those of some memories that a newer one ended which still stands, each with the first and when it was said."""
+    asked = {"user": user_id, "ids": sorted(among)}
+    found: dict[int, tuple[int, float]] = {}
+    for target, source, at in connection.execute(_ENDED, asked) if among else ():
+        found.setdefault(target, (source, at))
+    return found
+
+
+def stated(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, list[Statement]]:
+    """The statements of some memories, by the memory."""
+    found: dict[int, dict[str, Statement]] = {}
+    for row in connection.execute(_OF.order_by(statements.c.id), {"user": user_id, "ids": [*ids]}):
+        found.setdefault(row.memory_id, {}).setdefault(row.text, _statement(row, None, _words))
+    return {memory: list(made.values()) for memory, made in found.items()}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -75,13 +108,17 @@ def _words(text: str) -> frozenset[str]:
 def _told(
     row: Sequence[Any],
     memory: Proposed,
+    ended: tuple[int, float],
     vector: Vector | None,
     words: Callable[[str], frozenset[Any]],
 ) -> Told:
-    _, number, text, language, subjects, mentions, modality, marks, terms, _ = row
+    return Told(row[1], memory.said_at, _statement(row, vector, words), memory.provenance == "tool", *ended)
+
+
+def _statement(row: Sequence[Any], vector: Vector | None, words: Callable[[str], frozenset[Any]]) -> Statement:
+    _, _, text, language, subjects, mentions, modality, marks, terms, _ = row
     held = frozenset(terms.split())
-    statement = Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
-    return Told(number, memory.said_at, statement, memory.provenance == "tool")
+    return Statement(text, language, words(subjects), words(mentions), modality, words(marks), held, vector)
 
 
 def unstated(connection: sa.Connection, user_id: int, limit: int) -> list[Unstated]:
@@ -100,27 +137,6 @@ def state(connection: sa.Connection, user_id: int, made: Sequence[tuple[Unstated
     for one, found in rows:
         add(connection, user_id, one.id, found)
     return len(rows)
-
-
-def incomplete(connection: sa.Connection, user_id: int, after: int, limit: int) -> list[Unstated]:
-    """The next memories that a user told after an id and that leave open whom they are about."""
-    open_ = sa.or_(statements.c.subject == NOBODY, statements.c.subject.startswith(SOMEBODY, autoescape=True))
-    stands = sa.exists().where(statements.c.user_id == user_id, statements.c.memory_id == memories.c.id)
-    asserted = sa.and_(memories.c.provenance == "user", memories.c.kind == "semantic", memories.c.retired_at.is_(None))
-    found = connection.execute(
-        _TEXTS.where(memories.c.user_id == user_id, memories.c.id > after, asserted, memories.c.withheld == "")
-        .where(memories.c.stated.is_not(None), sa.or_(stands.where(open_), ~stands))
-        .order_by(memories.c.id)
-        .limit(limit)
-    )
-    return [Unstated(*row) for row in found]
-
-
-def complete(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
-    """Write statements beside those that a memory has; of one that was erased or retired meanwhile, none."""
-    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id, memories.c.retired_at.is_(None))
-    if connection.execute(sa.select(memories.c.id).where(mine)).scalar() is not None:
-        add(connection, user_id, memory_id, made)
 
 
 def unsay(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:

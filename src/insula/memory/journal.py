@@ -12,10 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
 from insula.errors import StoreError
-from insula.memory import facts, index
+from insula.memory import index
 from insula.memory.changes import (
     Changes,
-    Completed,
     Forget,
     Insight,
     Lesson,
@@ -28,7 +27,7 @@ from insula.memory.changes import (
     Summary,
 )
 from insula.memory.encoding import load, terms_of
-from insula.memory.nights import DERIVES
+from insula.memory.nights import DERIVES, REST
 from insula.memory.schema import (
     evidence,
     lessons,
@@ -104,7 +103,8 @@ def reports_after(connection: sa.Connection, user_id: int, phase: str, other: st
 
 def unfinished(connection: sa.Connection, user_id: int, end: str) -> tuple[str, float] | None:
     """The latest night where it was begun and not ended, and when its last entry was written."""
-    query = sa.select(nights.c.night, nights.c.at).where(nights.c.user_id == user_id)
+    mine = sa.and_(nights.c.user_id == user_id, nights.c.night.not_like(f"{REST}%"))
+    query = sa.select(nights.c.night, nights.c.at).where(mine)
     last = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).one_or_none()
     return (last.night, last.at) if last and end not in journal(connection, user_id, last.night) else None
 
@@ -191,11 +191,6 @@ def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None
     for other in change.others:
         _relate(connection, user_id, change.kept, other, MERGES, 1.0, at)
         _retire(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
-
-
-@apply.register
-def _(change: Completed, connection: sa.Connection, user_id: int, at: float) -> None:
-    facts.complete(connection, user_id, change.memory_id, change.statements)
 
 
 @apply.register

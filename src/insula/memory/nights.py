@@ -228,6 +228,8 @@ END = "end"
 """What stands in the journal when all phases of a night are done."""
 MIN_MESSAGES = 3
 """Messages of a session that is worth a night (seed 004)."""
+REST = "rest:"
+"""How the name of an entry begins that no night wrote, but a rest between two turns."""
 UP_TO = "up_to"
 """Where a phase reports the last message that it has seen."""
 
@@ -261,7 +263,10 @@ def _waiting(after: int, slept_before: float, limit: int) -> sa.Select[Any, Any]
     new = sa.exists().where(messages.c.user_id == users.c.id, messages.c.id > seen, many >= MIN_MESSAGES)
     begun = nights.alias("begun")
     stopped = sa.exists().where(
-        begun.c.user_id == users.c.id, begun.c.at >= slept_before, begun.c.id > sa.func.coalesce(end.c.id, 0)
+        begun.c.user_id == users.c.id,
+        begun.c.at >= slept_before,
+        begun.c.id > sa.func.coalesce(end.c.id, 0),
+        begun.c.night.not_like(f"{REST}%"),
     )
     rested = sa.or_(end.c.at.is_(None), end.c.at <= slept_before)
     return (

@@ -47,6 +47,9 @@ class Told(NamedTuple):
     said_at: float
     statement: Statement
     by_tool: bool = False
+    ended_by: int = 0
+    """The newer memory whose words end all that this one says, where the user's own model read so."""
+    ended_at: float = 0.0
 
 
 class Relevance(NamedTuple):
@@ -103,7 +106,7 @@ def judge_relevance(
     ended: dict[int, list[int]] = {}
     for old, new in sorted(ends.items(), reverse=True):
         ended.setdefault(new, []).append(old)
-    said_at = {one.memory: one.said_at for one in told}
+    said_at = {one.ended_by: one.ended_at for one in told} | {one.memory: one.said_at for one in told}
     read = {one.memory for one in told if one.statement.vector is not None}
     found: dict[int, Relevance] = {}
     for memory, parts in lines.items():

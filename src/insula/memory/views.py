@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from insula.memory import index
 from insula.memory.encoding import ASSISTANT
-from insula.memory.nights import user_id
+from insula.memory.nights import REST, user_id
 from insula.memory.rows import Done, Entry, Revised, Sitting, Spoken, Talk
 from insula.memory.schema import in_working_memory, memories, messages, nights, revisions, sessions, signals, users
 from insula.memory.statements import memory as as_memory
@@ -165,7 +165,7 @@ def reported(connection: sa.Connection, user: str, before: int | None, limit: in
     """
     if (mine := user_id(connection, user)) is None:
         return []
-    done = sa.and_(nights.c.user_id == mine, nights.c.state == "done")
+    done = sa.and_(nights.c.user_id == mine, nights.c.state == "done", nights.c.night.not_like(f"{REST}%"))
     if before is not None:
         done = sa.and_(done, nights.c.id < before)
     ended = sa.func.max(nights.c.id)

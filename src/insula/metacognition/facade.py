@@ -18,6 +18,7 @@ from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.rows import Place
 from insula.memory.store import Store
+from insula.memory.unread import TOKENS_A_DAY
 from insula.memory.vectors import Embed, embedded
 from insula.metacognition import stating
 from insula.metacognition.blocking import Blocking
@@ -276,6 +277,28 @@ class Metacognition(Mind):
             embed=self.embed,
             force=force,
         )
+
+    async def understand(self, user: str, *, model: "Model", tokens: int = TOKENS_A_DAY) -> bool:
+        """Let the user's own model read the next lines of theirs that it has not read, between two turns (K3a).
+
+        What it says is kept where the user's own words bear it out, and nowhere else; see docs/understanding.md.
+
+        Args:
+            user: who said them.
+            model: the user's own; an embedded one is too small for it.
+            tokens: that reading this user's lines may take in a day.
+
+        Returns:
+            Whether lines were read; then there may be more.
+
+        Raises:
+            BudgetExceeded: the tokens of the day are spent.
+            ModelError: the model was not reached, or not in time; what was not read is read another time.
+            StoreError: the store cannot be used, or a line changed meanwhile.
+        """
+        from insula.sleep.rest import rest
+
+        return await rest(self.store, user, model, embed=self.embed, tokens=tokens) is not None
 
     async def observe(
         self,

@@ -39,6 +39,7 @@ from insula.server.door.headers import Armoured
 from insula.server.door.witness import Witness
 from insula.server.live import Live
 from insula.server.page import routes
+from insula.server.rests import resting
 from insula.server.service import Service
 from insula.server.timer import running
 from insula.server.turns import Turns
@@ -97,7 +98,7 @@ def create_app(service: Service) -> FastAPI:
         store = metacognition.store
         watch = asyncio.gather(live.watch(store, service.keys.stamp), *([live.tell(store)] if store.is_shared else []))
         try:
-            async with running(service):
+            async with running(service), resting(service):
                 yield
         finally:
             live.close()

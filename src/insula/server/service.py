@@ -7,6 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from insula.agent.chat import Chat
+from insula.memory.unread import TOKENS_A_DAY
 from insula.server.tokens import Keys
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -36,6 +37,10 @@ class Service:
     """Names that may stand in a Host header, without a port."""
     understands: bool = False
     """Whether the model is one that can summarise and reflect; else the night does without."""
+    understanding: str = "night"
+    """When it reads what was said: `off`, `night` or `idle`."""
+    understanding_tokens: int = TOKENS_A_DAY
+    """Tokens that reading one user's lines may take in a day."""
     zone_of: Callable[[str], tzinfo | None] = _own_zone
     """Where a user sleeps; None for where the machine stands."""
     nightly: bool = False

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from insula.metacognition.meaning import made_up
 from insula.server.service import Service
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.sleep.phases import PHASES, understanding_phases
 from insula.step.fingerprint import digest
 
 log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
     report = await sleep_cycle(
         chat.metacognition.store,
         user,
-        PHASES,
+        understanding_phases(PHASES, service.understanding, service.understanding_tokens),
         zone=service.zone_of(user),
         identity=chat.metacognition.identity,
         calibration=chat.metacognition.calibration,

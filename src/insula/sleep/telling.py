@@ -25,7 +25,7 @@ from insula.sleep.phases import (
 TITLES: Mapping[PhaseName, str] = {
     PhaseName.SUMMARIES: "Summed up",
     PhaseName.CONSOLIDATION: "Tidied memory",
-    PhaseName.STATEMENTS: "Completed facts",
+    PhaseName.STATEMENTS: "Read what you said",
     PhaseName.MISTAKES: "Looked for mistakes",
     PhaseName.WISHES: "Compared wishes",
     PhaseName.REFLECTION: "Reflected",
@@ -145,13 +145,16 @@ def _consolidation(found: Json) -> Iterator[str]:
 
 
 def _statements(found: Json) -> Iterator[str]:
-    report = cast(statements.Report, found)
-    done, refused = len(report["completed"]), sum(report["refused"].values())
-    if not report["lines"]:
-        yield ""
-        return
-    more = f"; {_many(refused, 'sentence')} of the model refused" if refused else ""
-    yield f"Of {_many(report['lines'], 'line')} that left something open, {done} can be understood now{more}."
+    report = cast(statements.Done, found)
+    understood, refused = report.get("understood", []), sum(report.get("refused", {}).values())
+    ended, wishes = len(report.get("ended", [])), report.get("wishes", 0)
+    parts = [
+        f"in {_many(len(understood), 'line')} of yours the model found facts" if understood else "",
+        f"{_many(ended, 'fact')} {'is' if ended == 1 else 'are'} over" if ended else "",
+        f"{_many(wishes, 'preference')} of yours changed" if wishes else "",
+        f"{_many(refused, 'claim')} of the model refused" if refused else "",
+    ]
+    yield _sentence(parts)
 
 
 def _mistakes(found: Json) -> Iterator[str]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError
+from insula.memory import unread
 from insula.memory import views as store_views
 from insula.memory.rows import Cited
 from insula.memory.shown import named as shown_by_number
@@ -19,6 +20,7 @@ from insula.server.page.views import guidelines as shown
 from insula.server.page.views import learned, nights
 from insula.server.page.views.learned import Card
 from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.service import Service
 from insula.server.timer import night
 from insula.server.turns import Turns
 from insula.server.users import service_of
@@ -109,8 +111,24 @@ async def all_nights(request: Request, who: Visitor) -> Response:
     found = await store.read(store_views.reported, who.name, None, NIGHTS)
     told = nights.nights(found, await _names(store, who.name, [one.report for one in found]), store.now())
     news = [one for one in told if not one.nothing]
-    waits = await due(store, who.name)
-    return page("nights.html", who.link, who=who, here="nights", nights=news, quiet=len(told) - len(news), due=waits)
+    return page(
+        "nights.html",
+        who.link,
+        who=who,
+        here="nights",
+        nights=news,
+        quiet=len(told) - len(news),
+        due=await due(store, who.name),
+        reading=await _reading(service_of(request), who.name),
+    )
+
+
+async def _reading(service: Service, user: str) -> nights.Reading:
+    """When the model reads what the user said, and what that took."""
+    store = service.chat.metacognition.store
+    user_id = await store.nights.sleeper(user)
+    spent = 0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now())
+    return nights.reading(service.understanding if service.understands else "off", spent, service.understanding_tokens)
 
 
 @router.post("/nights")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from insula.memory.rows import Done
 from insula.replay.visible import visible
@@ -59,6 +59,26 @@ class Night:
     def nothing(self) -> str:
         """What is said of one that has nothing to say."""
         return "" if self.phases or self.skipped or self.progress else NOTHING
+
+
+class Reading(NamedTuple):
+    """When the model reads what was said, and what that took of what it may take in a day."""
+
+    when: str
+    spent: int
+    most: int
+
+
+WHEN: Mapping[str, str] = {
+    "off": "The model does not read what you said to note its facts",
+    "night": "At night the model reads what you said and notes its facts",
+    "idle": "At night, and once you have said nothing for a minute, the model reads what you said and notes its facts",
+}
+
+
+def reading(understanding: str, spent: int, most: int) -> Reading:
+    """How the reading of what was said stands, by the setting `understanding`."""
+    return Reading(WHEN[understanding], spent, most)
 
 
 def nights(reports: Iterable[Done], names: Names, now: float = math.inf) -> list[Night]:

@@ -1,0 +1,204 @@
+"""What of a model's answer the user's own words bear out; without a model, and the rest is refused with its reason.
+
+A span stands, word for word, in what the user said themselves: never in what the assistant said, in a quotation, or in
+what was pasted. Whose fact it is stands there too, or earlier in the conversation, or it is the user. What ends
+something is said later than that. Nothing that reads like an order, and no secret, is kept.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from insula.language.extract.answer import EVERY_ANSWER, SPEAKER, Answer, Ended, Meant, Preferred, Stated
+from insula.language.extract.request import Known, Line
+from insula.redaction import is_redacted, kinds
+from insula.screening import screen
+from insula.text.analysis import analyse, fold, sentence
+from insula.text.pasted import QUOTED
+
+MOST_BY_LINE = 3
+"""Facts that one line may end; one that ends more was misunderstood."""
+HALF, FEW = 0.5, 3
+"""An answer that ends more than half of all that is known, and more than a few, understood nothing."""
+SPEAKERS = frozenset({SPEAKER, "user", "the user"})
+HOLDS: frozenset[Meant] = frozenset({"holds", "past"})
+_APOSTROPHES = "'’‘ʼ`´"
+_ENDS = " \t\n.,;:!。、，；！…"
+_ASKS = ("?", "？")
+
+
+class Fact(NamedTuple):
+    """A fact that the user's own words state."""
+
+    line: int
+    """Id of the line."""
+    span: str
+    """The words, as they stand there."""
+    owner: str
+    """Whose it is, as it is written; empty for the user."""
+    matter: str
+    meant: Meant
+
+
+class End(NamedTuple):
+    """That words of the user's end an earlier fact."""
+
+    line: int
+    words: str
+    known: str
+    """What ended, by its name among what is known; empty where it stands in an earlier line."""
+    earlier: int
+    """Id of that line; 0 for what is known."""
+    part: str
+    """The words of it that are over; empty where the name alone was given."""
+
+
+class Preference(NamedTuple):
+    """What the user's own words ask of answers to come."""
+
+    line: int
+    span: str
+    scope: str
+    """What it is limited to, as it is written; empty for every answer."""
+
+
+class Checked(NamedTuple):
+    """What may be kept of an answer, and how many entries may not, by the reason."""
+
+    facts: tuple[Fact, ...]
+    ends: tuple[End, ...]
+    preferences: tuple[Preference, ...]
+    refused: Mapping[str, int]
+
+
+def check(answer: Answer, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known] = ()) -> Checked:
+    """What of an answer may be kept.
+
+    Args:
+        answer: the model's.
+        numbered: the lines that were asked about, by the numbers that they had.
+        lines: all that were shown, in order.
+        known: the facts and preferences that were shown.
+    """
+    refused: Counter[str] = Counter()
+    facts = [_fact(one, numbered, lines, known) for one in answer.statements]
+    ends = [_end(one, numbered, known, answer.statements) for one in answer.ended]
+    wishes = [_preference(one, numbered) for one in answer.preferences]
+    refused.update(one for one in (*facts, *ends, *wishes) if isinstance(one, str))
+    over = tuple(dict.fromkeys(one for one in ends if isinstance(one, End)))
+    sure = tuple(_sure(over, len(known) + len(numbered)))
+    refused["ends too much"] += len(over) - len(sure)
+    return Checked(
+        tuple(dict.fromkeys(one for one in facts if isinstance(one, Fact))),
+        sure,
+        tuple(dict.fromkeys(one for one in wishes if isinstance(one, Preference))),
+        +refused,
+    )
+
+
+def _fact(one: Stated, numbered: Mapping[int, Line], lines: Sequence[Line], known: Sequence[Known]) -> Fact | str:
+    """A statement as it may be kept, or why it may not."""
+    line = numbered.get(one.line)
+    if line is None:
+        return "unknown line"
+    span = own_span(line.own, one.span)
+    if why := _unfit(span, one.span):
+        return why
+    if one.span.rstrip().endswith(_ASKS):
+        return "asks"
+    owner = "" if one.owner.strip().casefold() in SPEAKERS else " ".join(one.owner.split())
+    if owner and not is_named(owner, _near(line, lines, known)):
+        return "owner not named"
+    return Fact(line.id, span, owner, " ".join(one.matter.split()), one.modality)
+
+
+def _end(one: Ended, numbered: Mapping[int, Line], known: Sequence[Known], statements: Sequence[Stated]) -> End | str:
+    line = numbered.get(one.line)
+    if line is None:
+        return "unknown line"
+    words = own_span(line.own, one.words)
+    if why := _unfit(words, one.words):
+        return why
+    meant = {each.modality for each in statements if each.line == one.line and _overlap(each.span, one.words)}
+    was = {each.modality for each in statements if _overlap(each.span, one.statement)}
+    if meant and meant.isdisjoint(HOLDS) and was.isdisjoint(meant):
+        return "is no end yet"  # but a plan ends a plan
+    if any(each.id == one.statement.strip() for each in known):
+        return End(line.id, words, one.statement.strip(), 0, "")
+    before = [each for number, each in numbered.items() if number < one.line]
+    for each in reversed(before):
+        if part := own_span(each.own, one.statement):
+            return End(line.id, words, "", each.id, part)
+    found = next(((each, part) for each in known if (part := own_span(each.text, one.statement))), None)
+    return End(line.id, words, found[0].id, 0, found[1]) if found else "ends nothing known"
+
+
+def _preference(one: Preferred, numbered: Mapping[int, Line]) -> Preference | str:
+    line = numbered.get(one.line)
+    if line is None:
+        return "unknown line"
+    span = own_span(line.own, one.span)
+    if why := _unfit(span, one.span):
+        return why
+    scope = "" if one.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(one.scope.split())
+    return "scope not named" if scope and not is_named(scope, [line.own], HALF) else Preference(line.id, span, scope)
+
+
+def own_span(own: str, span: str) -> str:
+    """The words of a span as they stand in what the user said; empty where they do not stand there."""
+    wanted = span.strip(_ENDS).split()
+    if not wanted:
+        return ""
+    pattern = r"\s+".join(re.escape(word) for word in wanted)
+    plain = re.sub(f"[{_APOSTROPHES}]", f"[{_APOSTROPHES}]", pattern)
+    for found in re.finditer(plain, own, re.IGNORECASE):
+        if _is_whole(own, found):
+            return found[0]
+    return ""
+
+
+def _is_whole(own: str, found: re.Match[str]) -> bool:
+    """Whether a match begins and ends between words, as far as words have edges."""
+    edges = (own[max(0, found.start() - 1) : found.start() + 1], own[found.end() - 1 : found.end() + 1])
+    return not any(len(edge) == 2 and all(char.isalnum() and char < "\u3040" for char in edge) for edge in edges)
+
+
+def _unfit(span: str, quoted: str) -> str:
+    """Why words may not be kept; empty where they may."""
+    if not span or QUOTED in span:
+        return "not the user's words"
+    if is_redacted(span) or kinds(span):
+        return "secret"
+    return "order" if screen(quoted, len(quoted)).reasons else ""
+
+
+def _near(line: Line, lines: Sequence[Line], known: Sequence[Known]) -> Iterator[str]:
+    here = [one for one in lines if one.session == line.session and one.id <= line.id]
+    yield from (one.content for one in reversed(here))
+    yield from (one.text for one in known)
+
+
+def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
+    """Whether somebody, or something, is named in one of some texts: such a share of its words, in whatever form."""
+    plain = fold(who.casefold())
+    for text in texts:
+        if plain in fold(text.casefold()):
+            return True
+        said = analyse(text)
+        wanted = frozenset(sentence(who, said.language).terms)
+        if wanted and len(wanted.intersection(said.terms)) >= least * len(wanted):
+            return True
+    return False
+
+
+def _overlap(one: str, other: str) -> bool:
+    first, second = " ".join(one.casefold().split()).strip(_ENDS), " ".join(other.casefold().split()).strip(_ENDS)
+    return bool(first and second) and (first in second or second in first)
+
+
+def _sure(ends: Sequence[End], everything: int) -> Iterator[End]:
+    if len(ends) > max(FEW, HALF * everything):
+        return
+    by_line = Counter(one.line for one in ends)
+    yield from (one for one in ends if by_line[one.line] <= MOST_BY_LINE)

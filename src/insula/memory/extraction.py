@@ -1,0 +1,128 @@
+"""What a line holds by the facts that a model read in it: statements of the user's own words, and what may be shown.
+
+Pure. A statement is the words that were quoted, with whose they are and what they answer before them where they leave
+that out; what the model said the matter is helps to find them, and is never shown.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from insula.language.extract.answer import Meant
+from insula.language.extract.check import End, Fact
+from insula.memory import telling
+from insula.memory.assertion import Said, Statement
+from insula.memory.encoding import ASSISTANT, USER, called
+from insula.memory.modality import Mark, Modality, modality
+from insula.memory.relevance import SAME_MATTER
+from insula.memory.subject import NOBODY, SOMEBODY, fits, whose
+from insula.memory.telling import Unit
+from insula.text.analysis import Analysis, analyse, fold, sentence
+
+MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
+"""How a statement is meant, as its reader says; of one that it is unsure of, the words tell."""
+
+
+_PAST: frozenset[Mark] = frozenset({"before"})
+
+
+class Read(NamedTuple):
+    """What a line holds."""
+
+    line: str
+    """What may be shown of it."""
+    statements: tuple[Statement, ...]
+    meanings: tuple[str, ...]
+    """Of each statement, the text whose vector is its own."""
+
+
+def read(content: str, language: str, facts: Sequence[Fact], before: Sequence[Said]) -> Read:
+    """What a line holds.
+
+    Args:
+        content: the line.
+        language: its language.
+        facts: that were read in it, and checked.
+        before: what was said before it, the last line last.
+    """
+    analysis = analyse(content, default=language)
+    units = telling.units(analysis, before)
+    found = {fact: _unit(fact.span, units) for fact in facts}
+    stated = [_statement(fact, unit, analysis) for fact, unit in found.items()]
+    kept = [(one, fact) for one, fact in zip(stated, found, strict=True) if one is not None]
+    shown = dict.fromkeys(found[fact] for _, fact in kept)
+    ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
+    meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else one.text for one, fact in kept)
+    return Read(telling.line(ordered, analysis.language), tuple(one for one, _ in kept), meanings)
+
+
+def _unit(span: str, units: Iterable[Unit]) -> Unit:
+    """The sentence that holds a span; the span itself where it stands in a request, say."""
+    plain = Unit(span, span, span, own=True)
+    return next((one for one in units if span in one.shown), plain)
+
+
+def _statement(fact: Fact, unit: Unit, whole: Analysis) -> Statement | None:
+    """A fact as it is stored; None where nobody can tell whose it is."""
+    language = whole.language
+    subjects = subjects_of(fact.owner, fact.span, language)
+    if not subjects:
+        return None
+    asked = unit.asked and f"{unit.asked} "
+    owner = f"{fact.owner}: " if fact.owner and fold(fact.owner.casefold()) not in fold(fact.span.casefold()) else ""
+    text = f"{asked}{owner}{fact.span}"
+    terms = frozenset(sentence(text, language).terms) | frozenset(sentence(fact.matter, language).terms)
+    signs = _PAST if fact.meant == "past" else frozenset[Mark]()  # what it ends was read, too
+    mentions = whose(fact.span, language, USER, ASSISTANT).mentions
+    how = MEANT.get(fact.meant) or modality(fact.span, language)
+    return Statement(text, language, subjects, mentions | subjects, how, signs, terms)
+
+
+def subjects_of(owner: str, span: str, language: str) -> frozenset[str]:
+    """Whom a fact is about: nobody where the one who is named is spoken of in no way that is known.
+
+    Where the words say "my sister" and no "I", it is hers, even if its reader said that it is the user's.
+    """
+    if not owner:
+        said = whose(span, language, USER, ASSISTANT)
+        theirs = frozenset(path for path in said.subjects if path.startswith(f"{USER}/"))
+        return theirs if theirs and USER not in said.mentions else frozenset({USER})
+    named = whose(owner, language, USER, ASSISTANT)
+    paths = (named.subjects or named.mentions) - {NOBODY, ASSISTANT}
+    known = frozenset(path for path in paths if not path.startswith(SOMEBODY))
+    if known:
+        return known
+    if owner == owner.lower() != owner.upper():
+        return frozenset({USER})  # "the boiler" is a thing of theirs; a name has a capital, or no letters that have any
+    name = fold(called(owner))
+    return frozenset({name}) if name else frozenset()
+
+
+def is_over(end: End, language: str, old: Sequence[Statement], new: Iterable[Statement], near: float) -> bool:
+    """Whether words end all that an earlier line says: they may be of the same one and the same matter, and no part of
+    it still stands.
+
+    Args:
+        end: what ends it, and which words of the line are over.
+        language: of the words.
+        old: what the line states.
+        new: what the line states in which the words stand.
+        near: the cosine of the words and of the nearest statement of the line; 0 without vectors.
+    """
+    plain = [one for one in old if one.modality in {"fact", "plan"}]
+    if not plain:
+        return False
+    terms = frozenset(sentence(end.words, language).terms)
+    if near < SAME_MATTER and all(terms.isdisjoint(one.terms) for one in plain):
+        return False
+    by = frozenset[str]().union(*(one.subjects for one in new if _holds(one.text, end.words)))
+    by = by or whose(end.words, language, USER, ASSISTANT).subjects
+    if not all(fits(by, one.subjects) for one in plain):
+        return False
+    whole = [one for one in plain if not any(one is not other and one.text in other.text for other in plain)]
+    return len(whole) == 1 or bool(end.part and all(_holds(one.text, end.part) for one in whole))
+
+
+def _holds(text: str, words: str) -> bool:
+    """Whether one of two texts stands in the other."""
+    first, second = text.casefold(), words.casefold()
+    return first in second or second in first

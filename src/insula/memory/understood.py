@@ -1,0 +1,139 @@
+"""What a model understood of some lines, written at once and once: or nothing, where a line has changed meanwhile.
+
+What was shown to the model is compared with what stands now. Where a line was erased, corrected or let go while the
+model was asked, nothing of its answer is kept, and the lines are read again as they are then.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from insula.errors import StoreError
+from insula.memory import facts, index, journal, lessons, unread
+from insula.memory.assertion import Statement
+from insula.memory.changes import Retired
+from insula.memory.encoding import load, terms_of
+from insula.memory.item import LINE_CHARS
+from insula.memory.nights import kept
+from insula.memory.schema import lessons as ledger
+from insula.memory.schema import memories, relations
+from insula.memory.schema import statements as table
+from insula.memory.wishes import WHY
+from insula.screening import screen
+from insula.text.wishing import Wish
+
+CHANGED = "What was said changed while the model was asked; nothing of its answer is kept, and it is asked again."
+
+
+class LineRead(NamedTuple):
+    """A line of which a model says what it states; nothing of one that only asks something of all answers."""
+
+    memory: int
+    line: str
+    statements: tuple[Statement, ...]
+
+
+class Wished(NamedTuple):
+    """A preference that a line states."""
+
+    session: int
+    turn: int
+    message: int
+    wish: Wish
+
+
+class Found(NamedTuple):
+    """All that is to be written of an answer."""
+
+    lines: Sequence[LineRead] = ()
+    ends: Sequence[tuple[int, int]] = ()
+    """Memories that are over, each with the one that ended it."""
+    wishes: Sequence[Wished] = ()
+    lifted: Sequence[tuple[str, int]] = ()
+    """Keys of preferences that are over, each with the message that said so."""
+
+
+def keep(
+    connection: sa.Connection,
+    user_id: int,
+    name: str,
+    report: Mapping[str, Any],
+    found: Found,
+    shown: Mapping[int, str],
+    at: float,
+) -> bool:
+    """Write what was understood of some lines, and that they were read.
+
+    Args:
+        connection: of a transaction.
+        user_id: whose lines they are.
+        name: of the rest; where it stands in the journal, somebody else has read them, and nothing is written.
+        report: of the rest, without a word of anybody's.
+        found: what is to be written.
+        shown: the memories that were shown to the model, with their words.
+        at: now, in seconds since the epoch.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        StoreError: a line that was shown is not as it was; nothing is written.
+    """
+    if not journal.record(connection, user_id, name, unread.PHASE, report, (), at):
+        return False
+    if _now(connection, user_id, shown) != dict(shown):
+        raise StoreError(CHANGED)
+    for one in found.lines:
+        _state(connection, user_id, one)
+    for old, new in found.ends:
+        _end(connection, user_id, old, new, at)
+    for one in found.wishes:
+        _wish(connection, user_id, one, at)
+    known = {one.key: one for one in kept(connection, user_id)}
+    for key, message in found.lifted:
+        if key in known:
+            journal.write(connection, user_id, [Retired(key, "user", WHY["lifts"], "", message)], at)
+    unread.forget_rests(connection, user_id, at)
+    return True
+
+
+def _now(connection: sa.Connection, user_id: int, shown: Mapping[int, str]) -> dict[int, str]:
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(list(shown)), memories.c.retired_at.is_(None))
+    rows = connection.execute(sa.select(memories.c.id, memories.c.content).where(mine))
+    return {row.id: row.content for row in rows}
+
+
+def _state(connection: sa.Connection, user_id: int, one: LineRead) -> None:
+    """Put what a model read in a line in the place of what stood there."""
+    row = connection.execute(sa.select(memories).where(memories.c.id == one.memory)).one()
+    connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == one.memory))
+    facts.add(connection, user_id, one.memory, one.statements)
+    safe = screen(one.line, LINE_CHARS)
+    kind = "semantic" if one.statements else "episodic"
+    values: dict[str, Any] = {"line": safe.text, "kind": kind}
+    if safe.reasons:
+        values["withheld"] = " ".join([*row.withheld.split(), *safe.reasons])
+    if row.kind != kind and row.promoted_at is not None:
+        words = terms_of(load(row.claims))
+        index.remove(connection, user_id, [(row.id, words, row.kind == "semantic")])
+        index.add(connection, user_id, [(row.id, words, kind == "semantic")])
+    connection.execute(sa.update(memories).where(memories.c.id == one.memory).values(**values))
+
+
+def _end(connection: sa.Connection, user_id: int, old: int, new: int, at: float) -> None:
+    here = sa.and_(relations.c.user_id == user_id, relations.c.target_id == old, relations.c.kind == facts.ENDS)
+    if old < new and connection.execute(sa.select(relations.c.id).where(here)).first() is None:
+        values = {"source_id": new, "target_id": old, "kind": facts.ENDS, "confidence": 1.0, "created_at": at}
+        connection.execute(sa.insert(relations).values(user_id=user_id, **values))
+
+
+def _wish(connection: sa.Connection, user_id: int, one: Wished, at: float) -> None:
+    """Let a preference stand, unless it was heard when it was said, or a person put it aside."""
+    said = one.wish.words.casefold()
+    mine = sa.select(ledger.c.advice, ledger.c.citations, ledger.c.retired_at).where(ledger.c.user_id == user_id)
+    for advice, citations, retired in connection.execute(mine):
+        heard = one.message in citations and (said in advice.casefold() or advice.casefold() in said)
+        if heard or (retired is not None and advice.casefold() == said):
+            return
+    lessons.heard(connection, user_id, one.session, one.turn, [one.wish], at)
