@@ -266,7 +266,7 @@ _MADE = (
         for phase, what in (
             ("summaries", "What a conversation was about."),
             ("consolidation", "Which memories were let go."),
-            ("statements", "How many lines can be understood now."),
+            ("statements", "In how many lines the model found facts, what is over, and what was refused."),
             ("mistakes", "Which lessons and wishes were learned from what the user said."),
             ("wishes", "Which wish says the same as another, or took its place."),
             ("reflection", "What was understood of past conversations."),

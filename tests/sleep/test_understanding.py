@@ -13,20 +13,17 @@ from typing import Any
 import pytest
 
 import mortal
-from insula.agent.chat import Chat
 from insula.errors import StoreError
 from insula.memory import unread
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.server.rests import Rests
-from insula.server.service import Service
 from insula.sleep.cycle import sleep_cycle
 from insula.sleep.names import PhaseName
 from insula.sleep.phases.statements import CALLS, understand
 from insula.sleep.rest import rest
 from insula.sleep.telling import told
 from insula.sleep.understanding import LINES
-from insula.testing import FrozenClock, Reply, Request, ScriptedModel, memory_store
+from insula.testing import Reply, Request, ScriptedModel, memory_store
 
 pytestmark = pytest.mark.anyio
 
@@ -184,17 +181,19 @@ async def test_a_rest_that_is_killed_repeats_the_call_in_flight_and_no_other(dat
 
 async def test_two_processes_read_a_line_once(database: Path) -> None:
     ends = [multiprocessing.Pipe(duplex=False) for _ in range(2)]
-    both = [mortal.begun(reads, str(database), False, told) for _, told in ends]
+    both = [mortal.begun(reads, str(database), False, tells) for _, tells in ends]
+    for _, tells in ends:
+        tells.close()  # of a process that failed nothing is waited for
     said: list[bool] = [heard.recv() for heard, _ in ends]
-    for process, pair in zip(both, ends, strict=True):
+    for process, (heard, _) in zip(both, ends, strict=True):
         process.join()
-        for each in (process, *pair):
-            each.close()
+        process.close()
+        heard.close()
     assert sorted(said) == [False, True]
     assert (calls(database), rows(database)) == (1, (1, 1))
 
 
-# The night, and the timer of the server
+# The night
 
 
 async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits() -> None:
@@ -207,46 +206,3 @@ async def test_the_calls_of_a_night_are_bounded_and_the_rest_waits() -> None:
         report = await sleep_cycle(store, "ana", phases, date="two", model=model, force=True)
         assert len(model.requests) == CALLS + 1
         assert "boats" not in told(report.phases[0]).said
-
-
-async def test_lines_are_read_once_nothing_was_said_for_a_minute() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: READ)
-        chat = Chat(Metacognition(store, holdout=0.0, embed=None), model)
-        service = Service(chat=chat, model="m", soul_of=lambda _: None, understands=True, understanding="idle")
-        rests = Rests(service)
-        await tell(store, SISTER, TEACHES)
-        clock.advance(30)
-        await rests.look()
-        assert not model.requests
-        clock.advance(31)
-        await rests.look()
-        await rests.look()
-        assert len(model.requests) == 1
-        user = await tell(store, "Thanks.")
-        clock.advance(61)
-        await rests.look()
-        assert len(model.requests) == 2
-        assert await store.run(unread.tokens_spent, user, store.now()) > 0
-        clock.advance(2 * 86_400)
-        assert await store.run(unread.tokens_spent, user, store.now()) == 0
-
-
-async def test_whose_tokens_are_spent_waits() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        chat = Chat(Metacognition(store, holdout=0.0, embed=None), model)
-        service = Service(
-            chat=chat,
-            model="m",
-            soul_of=lambda _: None,
-            understands=True,
-            understanding="idle",
-            understanding_tokens=1_000,
-        )
-        await tell(store, SISTER)
-        clock.advance(61)
-        await Rests(service).look()
-        assert not model.requests

@@ -42,9 +42,9 @@ CAUSES: dict[Cause, str] = {
 }
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
 UNDERSTANDING: Mapping[str, str] = {
-    "off": "the model does not read what you said",
-    "night": "the model reads what you said at night",
-    "idle": "the model reads what you said at night, and once you have said nothing for a minute",
+    "off": "nothing of what you said",
+    "night": "what you said, at night",
+    "idle": "what you said, at night and once you have said nothing for a minute",
 }
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
@@ -198,7 +198,7 @@ def _holds(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
     night = f"the last one {_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
     yield "night", f"{night}; {'one is due: insula sleep' if held.night_due else 'none is due'}"
     spent = f"{held.understanding_tokens:,} tokens in the last day"
-    yield "understanding", f"{UNDERSTANDING[held.understanding]}; {spent}"
+    yield "reads", f"{UNDERSTANDING[held.understanding]}; {spent}"
 
 
 def _ago(at: float, now: float) -> str:

@@ -86,9 +86,8 @@ def subjects_of(owner: str, span: str, language: str) -> frozenset[str]:
         said = whose(span, language, USER, ASSISTANT)
         theirs = frozenset(path for path in said.subjects if path.startswith(f"{USER}/"))
         return theirs if theirs and USER not in said.mentions else frozenset({USER})
-    named = whose(owner, language, USER, ASSISTANT)
-    paths = (named.subjects or named.mentions) - {NOBODY, ASSISTANT}
-    known = frozenset(path for path in paths if not path.startswith(SOMEBODY))
+    mentions = whose(owner, language, USER, ASSISTANT).mentions - {NOBODY, ASSISTANT}
+    known = frozenset(path for path in mentions if not path.startswith(SOMEBODY))
     if known:
         return known
     if owner == owner.lower() != owner.upper():
