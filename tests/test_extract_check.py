@@ -121,6 +121,7 @@ def test_who_is_spoken_of_is_the_one_whom_the_words_name() -> None:
     assert subjects_of("my sister Ana", "She lives in Graz", "en") == {"user/sister", "ana"}
     assert subjects_of("Schwester", "Sie wohnt in Graz", "de") == {"user/sister"}
     assert subjects_of("the boiler", "it is broken", "en") == {"user"}
+    assert subjects_of("moja siostra", "mieszka w Krakowie", "pl") == {"siostra"}
     assert subjects_of("小宝", "不喝牛奶", "zh") == {"小宝"}
     assert only("She lives in Graz", owner="my sister").facts[0].owner == "my sister"
     assert not only("She lives in Graz", owner="Bartholomew").facts

@@ -327,8 +327,8 @@ def bench_conversations(
 
 @app.command("extract")
 def bench_extract(
-    data: Annotated[str, typer.Option(help="Conversations with questions (JSON Lines), or a folder of such files.")],
-    answers: Annotated[str, typer.Option(help="What a perfect reader takes from them, or a folder.")] = "",
+    data: Annotated[str, typer.Option(help="Conversations with questions (JSON Lines) instead of ours.")] = "",
+    answers: Annotated[str, typer.Option(help="What a perfect reader takes from them.")] = "",
     model: Annotated[str, typer.Option(help="A model that reads them instead; as for `insula chat`.")] = "test",
     show: Annotated[str, typer.Option(metavar="ARM", help="Also show what goes wrong under one arm.")] = "",
     json: Json = False,

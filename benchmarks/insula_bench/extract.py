@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from rich.console import Console
 from rich.table import Table
 
+from insula.errors import ModelError
 from insula.language.extract.request import Line
 from insula.llm.model import Model
 from insula.llm.models import resolve
@@ -86,7 +87,8 @@ class Told(NamedTuple):
 
 def run(data: str, answers: str, model: str, show: str, json: bool) -> int:
     """Live all conversations under each arm, and print the tables."""
-    rows, said = _rows(data), {row["id"]: row["answer"] for row in _rows(answers)} if answers else {}
+    rows = _rows(data, "conversations")
+    said = {row["id"]: row["answer"] for row in _rows(answers, "answers")} if answers or not data else {}
     wanted = [row for row in rows if row["id"] in said] if said else rows
     found = asyncio.run(_measured(wanted, said, model))
     report = {arm: _figures([one for told in all_ for one in told.outcomes]) for arm, all_ in found.items()}
@@ -102,8 +104,11 @@ def run(data: str, answers: str, model: str, show: str, json: bool) -> int:
     return 0
 
 
-def _rows(path: str) -> list[Row]:
-    found = sorted(Path(path).glob("*.jsonl")) if Path(path).is_dir() else [Path(path)]
+def _rows(path: str, kind: str) -> list[Row]:
+    """The rows of a file, or of all in a folder; by default of ours."""
+    folder = Path(path) if path else Path(__file__).parent / "extract_data"
+    pattern = "*.jsonl" if path else f"{kind}_*.jsonl"
+    found = sorted(folder.glob(pattern)) if folder.is_dir() else [folder]
     return [jsonlib.loads(line) for file in found for line in file.read_text("utf-8").splitlines() if line.strip()]
 
 
@@ -123,10 +128,13 @@ async def _lived(row: Row, arm: str, reader: Model) -> Told:
             await mind.store.run(_wiped)
         refused, kept, invented = Counter[str](), 0, 0
         if arm not in {"neither", "heads"}:
-            while report := await rest(mind.store, USER, reader, embed=use, tokens=10**9):
-                refused.update(report["refused"])
-                made, false = await _made(mind.store, report["understood"], row)
-                kept, invented = kept + made, invented + false
+            try:
+                while report := await rest(mind.store, USER, reader, embed=use, tokens=10**9):
+                    refused.update(report["refused"])
+                    made, false = await _made(mind.store, report["understood"], row)
+                    kept, invented = kept + made, invented + false
+            except ModelError as error:  # of a real one: then all is as the heads left it
+                refused[type(error).__name__] += 1
         clock.advance(DAY)
         asked = [await _ask(mind, row, one, _kind(one)) for one in row["questions"]]
         asked += [await _ask(mind, row, one, _wished(one)) for one in row.get("preferences", ())]

@@ -16,7 +16,7 @@ from insula.memory.modality import Mark, Modality, modality
 from insula.memory.relevance import SAME_MATTER
 from insula.memory.subject import NOBODY, SOMEBODY, fits, whose
 from insula.memory.telling import Unit
-from insula.text.analysis import Analysis, analyse, fold, sentence
+from insula.text.analysis import LANGUAGES, Analysis, analyse, fold, sentence
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
 """How a statement is meant, as its reader says; of one that it is unsure of, the words tell."""
@@ -90,8 +90,9 @@ def subjects_of(owner: str, span: str, language: str) -> frozenset[str]:
     known = frozenset(path for path in mentions if not path.startswith(SOMEBODY))
     if known:
         return known
-    if owner == owner.lower() != owner.upper():
-        return frozenset({USER})  # "the boiler" is a thing of theirs; a name has a capital, or no letters that have any
+    if owner == owner.lower() != owner.upper():  # a name has a capital, or is written in letters that have none
+        kind = fold(owner.lower().split()[-1])
+        return frozenset({USER if language in LANGUAGES else kind})  # "the boiler" is a thing of theirs
     name = fold(called(owner))
     return frozenset({name}) if name else frozenset()
 
