@@ -112,6 +112,33 @@ async def test_a_preference_for_one_topic_is_told_where_it_applies() -> None:
         assert wish not in await told(ana, "What is the capital of Peru?")
 
 
+async def test_a_preference_that_was_heard_for_every_answer_is_limited_to_what_it_was_said_of() -> None:
+    wish = "From now on always use short sentences, in grammar questions I mean"
+    async with agent() as ana:
+        await ana.say(f"{wish}.")
+        assert wish in await told(ana, "Why does ice melt with salt?")
+        model = reading(preferences=[{"line": 1, "span": wish, "scope": "grammar questions"}])
+        await ana.mind.understand("ana", model=model)
+        assert wish not in await told(ana, "Why does ice melt with salt?")
+        assert wish in await told(ana, "Some grammar questions: who or whom?")
+
+
+async def test_a_preference_that_the_user_took_back_is_told_no_more() -> None:
+    wish, lifted = "From now on use bullet points.", "Those dots before each line, I've had it with them."
+    async with agent() as ana:
+        await ana.say(wish)
+        ana.next_day()
+        await ana.say(lifted)
+        assert wish in await told(ana, "What are the largest rivers?")
+
+        def reply(request: Request) -> Reply:
+            ended = [{"line": line_of(request, lifted), "words": lifted, "statement": "p1"}]
+            return {"statements": [], "ended": ended, "preferences": []}
+
+        await ana.mind.understand("ana", model=ScriptedModel(reply))
+        assert wish not in await told(ana, "What are the largest rivers?")
+
+
 async def test_what_the_model_is_shown_is_redacted_and_without_what_was_quoted() -> None:
     async with agent() as ana:
         await ana.say("My password is hunter2-Zx9!, and I live in Porto.")

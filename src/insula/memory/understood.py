@@ -12,14 +12,15 @@ import sqlalchemy as sa
 from insula.errors import StoreError
 from insula.memory import facts, index, journal, lessons, unread
 from insula.memory.assertion import Statement
-from insula.memory.changes import Retired
+from insula.memory.changes import Lesson, Retired, Revision
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import LINE_CHARS
 from insula.memory.nights import kept
+from insula.memory.rows import Kept
 from insula.memory.schema import lessons as ledger
 from insula.memory.schema import memories, relations
 from insula.memory.schema import statements as table
-from insula.memory.wishes import WHY
+from insula.memory.wishes import WHY, entry
 from insula.screening import screen
 from insula.text.wishing import Wish
 
@@ -129,11 +130,33 @@ def _end(connection: sa.Connection, user_id: int, old: int, new: int, at: float)
 
 
 def _wish(connection: sa.Connection, user_id: int, one: Wished, at: float) -> None:
-    """Let a preference stand, unless it was heard when it was said, or a person put it aside."""
+    """Let a preference stand, unless a person put it aside; one that was heard when it was said is limited at most."""
     said = one.wish.words.casefold()
-    mine = sa.select(ledger.c.advice, ledger.c.citations, ledger.c.retired_at).where(ledger.c.user_id == user_id)
-    for advice, citations, retired in connection.execute(mine):
-        heard = one.message in citations and (said in advice.casefold() or advice.casefold() in said)
-        if heard or (retired is not None and advice.casefold() == said):
+    for old in kept(connection, user_id, retired=True):
+        same = said in old.advice.casefold() or old.advice.casefold() in said
+        if same and one.message in old.citations:
+            _limit(connection, user_id, old, one, at)
+            return
+        if old.advice.casefold() == said and not _stands(connection, user_id, old):
             return
     lessons.heard(connection, user_id, one.session, one.turn, [one.wish], at)
+
+
+def _limit(connection: sa.Connection, user_id: int, old: Kept, one: Wished, at: float) -> None:
+    """Let a preference that was heard for every answer hold for what its reader says, unless a person decided on it."""
+    trigger = entry(one.wish, one.message, at).trigger
+    if not trigger or old.trigger or old.mode or old.author != "derived" or not _stands(connection, user_id, old):
+        return
+    limited = Lesson(old.key, old.advice, trigger, "", old.author, old.citations)
+    why = Revision(
+        f"lesson:{old.key}",
+        "user",
+        old.advice,
+        {"why": "limited to a topic", "message": one.message, "before": {"trigger": []}},
+    )
+    journal.write(connection, user_id, [limited, why], at)
+
+
+def _stands(connection: sa.Connection, user_id: int, one: Kept) -> bool:
+    mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == one.id, ledger.c.retired_at.is_(None))
+    return connection.execute(sa.select(ledger.c.id).where(mine)).first() is not None
