@@ -111,7 +111,8 @@ async def test_what_was_read_goes_with_its_line(tmp_path: Path) -> None:
     assert b"chemistry" not in bytes_of(database)
 
 
-async def test_what_ended_stands_again_once_the_line_that_ended_it_is_erased() -> None:
+@pytest.mark.parametrize("do", ["erase", "correct"])
+async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: str) -> None:
     over = {**EMPTY, "ended": [{"line": 2, "words": "I sold the boat", "statement": "My boat lies in Faro"}]}
     async with memory_store() as store:
         user = await tell(store, "My boat lies in Faro.", "I sold the boat.")
@@ -124,7 +125,10 @@ async def test_what_ended_stands_again_once_the_line_that_ended_it_is_erased() -
             return [one.until for one in found.recalled if one.memory.id == 1]
 
         assert await until() != [None]
-        await store.memories.erase(user, 3)
+        if do == "erase":
+            await store.memories.erase(user, 3)
+        else:
+            await store.memories.amend(user, 3, "correct", "I sold the car.")
         assert await until() == [None]
 
 

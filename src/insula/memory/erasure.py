@@ -105,6 +105,7 @@ def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
     found = list(connection.execute(next_few).scalars())
     connection.execute(sa.update(memories).where(memories.c.id.in_(found)).values(vector=None))
     facts.unsay(connection, user_id, [memory_id], found)
+    facts.unend(connection, user_id, memory_id)
 
 
 def _unlearn(

@@ -144,3 +144,9 @@ def unsay(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Se
     both = sa.and_(statements.c.user_id == user_id, statements.c.memory_id.in_([*ids, *after]))
     connection.execute(sa.delete(statements).where(both))
     connection.execute(sa.update(memories).where(memories.c.id.in_(after)).values(stated=None))
+
+
+def unend(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+    """Let go of what the words of a memory ended, and of what ended them: they are other words now, or none."""
+    either = sa.or_(relations.c.source_id == memory_id, relations.c.target_id == memory_id)
+    connection.execute(sa.delete(relations).where(relations.c.user_id == user_id, relations.c.kind == ENDS, either))

@@ -40,8 +40,8 @@ from insula.types import Usage
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-LINES = 48
-"""Lines of one call, those of the assistant among them."""
+LINES = 32
+"""Lines of one call, those of the assistant among them: what is read in them fits into an answer of `MAX_TOKENS`."""
 KNOWN_EACH, MOST_KNOWN, MOST_WISHES = 3, 24, 24
 """Facts that are shown for each line, and for all of them; and preferences that stand."""
 MAX_TOKENS = 3_000
