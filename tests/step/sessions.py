@@ -49,7 +49,7 @@ class Session:
         """One event; the text that is answered."""
         self.at += after
         answer = respond(self._home, self._host, self._base | payload, self.at)
-        given = json.loads(answer)["hookSpecificOutput"] if answer else {}
+        given: dict[str, str] = json.loads(answer)["hookSpecificOutput"] if answer else {}
         text = given.get(SAID, "") or given.get(ASKED, "")
         if text:
             self.texts.append((self.turn, text))

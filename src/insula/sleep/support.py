@@ -83,7 +83,7 @@ class Text(NamedTuple):
     def is_about_people(self) -> bool:
         """Whether it tells of somebody, and says nothing of how to work."""
         least = ABOUT_PEOPLE if self.bids else TELLS_OF_PEOPLE
-        return not self.wards and (chance("fact", self.vector) or 0.0) >= least
+        return not self.wards and (chance("fact", self.text, self.vector) or 0.0) >= least
 
     def nearness(self, saying: Saying) -> float:
         """How near it is in meaning to something said; without an embedding, the share of its words there."""
@@ -128,7 +128,7 @@ def _is_feedback(vectors: Iterable[Vector]) -> bool:
 
 def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
     if vectors:
-        return any((chance("fact", each) or 0.0) >= TOLD for each in vectors)
+        return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
     told = statements(analyse(text), USER, ASSISTANT)
     return any(subject.startswith(USER) for one in told for subject in one.subjects)
 
