@@ -35,15 +35,28 @@ class Case(NamedTuple):
 
 
 def cases(half: str, seed: int = 21) -> list[Case]:
-    """The cases of a half, `held` or `tuning`."""
+    """The cases of a half: `held`, `tuning` or `shapes`."""
+    return _filled(f"secrets_{half}.txt", seed)
+
+
+def look_alikes(seed: int = 21) -> list[Case]:
+    """Texts in which nothing is secret, though it looks as if something were."""
+    return _filled("without_secrets.txt", seed)
+
+
+def _filled(name: str, seed: int) -> list[Case]:
     chance = random.Random(seed)
-    lines = (FOLDER / f"secrets_{half}.txt").read_text("utf-8").splitlines()
+    lines = (FOLDER / name).read_text("utf-8").splitlines()
     return [_case(line, chance) for line in lines if line and not line.startswith("#")]
 
 
 def _case(line: str, chance: random.Random) -> Case:
-    filled = _PART.sub(lambda part: _random(part[1], int(part[2]), chance), line.replace(r"\n", "\n"))
+    filled = _PART.sub(lambda part: _random(part[1], int(part[2]), chance), _written(line))
     return Case(_SECRET.sub(r"\1", filled), tuple(_SECRET.findall(filled)), line)
+
+
+def _written(line: str) -> str:
+    return line.replace(r"\n", "\n").replace(r"\t", "\t").replace("{e}", "\x1b")
 
 
 def _random(kind: str, length: int, chance: random.Random) -> str:

@@ -7,13 +7,31 @@ what repeats is bounded or possessive, or ends where the next match could begin.
 """
 
 import re
-from functools import cache
 
-from insula.secret_shapes import KINDS, NAMES, PARTS, PLACES, STATES, TOKENS
+from insula.secret_shapes import KINDS, NAMES, PLACES, STATES, TOKENS
+from insula.secret_values import (
+    VALUES,
+    compiled,
+    decoded,
+    has_digit,
+    is_dense,
+    is_key,
+    is_lone,
+    is_mixed,
+    is_number,
+    is_opaque,
+    is_pin,
+    is_quoted,
+    is_solid,
+    is_token,
+    is_trivial,
+    is_whole,
+    is_words,
+)
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Rule = tuple[str, str, str, Callable[[str], bool] | None]  # kind, marks, pattern, test of the value
 
@@ -38,7 +56,7 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
     """`text` as `redact` leaves it, and the secrets that were taken out of it, each with its kind."""
     taken: dict[str, str] = {}
     for _ in range(_ROUNDS):
-        spans = _merged(_found(_compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text))
+        spans = _merged(_found_in_readings(compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text))
         if not spans:
             break
         taken.update((text[start:end], kind) for start, end, _, kind in spans)
@@ -58,21 +76,65 @@ def is_redacted(text: str) -> bool:
 
 def kinds(text: str) -> tuple[str, ...]:
     """The kinds of secret in `text` (those already redacted among them), each once, in order of appearance."""
-    return tuple(dict.fromkeys(_compiled(_MARKER).findall(redact(text))))
+    return tuple(dict.fromkeys(compiled(_MARKER).findall(redact(text))))
 
 
 def _wall(marker: Match) -> str:
     return '"' * len(marker[0])  # no value reaches across so many quotes
 
 
+def _found_in_readings(text: str) -> "Iterable[Span]":
+    """What is found in a text as it is shown: without colours, and with tokens that a line's end cuts in two."""
+    shown, at = _without(_COLOUR, text) if "[" in text or "\x1b" in text else (text, None)
+    spans = [*_found(shown)]
+    if "\n" in shown:
+        joined, seams = _without(_SEAM, shown)
+        spans += _stood(_found_tokens(joined), seams) if seams is not None else ()
+        spans += _continued(shown, spans)
+    return spans if at is None else _stood(spans, at)
+
+
+def _continued(text: str, spans: "list[Span]") -> "Iterator[Span]":
+    """The dense words, each alone on its line, that a long secret at the end of its line goes on with."""
+    for _, last, rank, kind in _merged(spans):
+        end = last
+        while (goes_on := compiled(_GOES_ON).match(text, end)) and not compiled(_VERSIONED).match(goes_on["s"]):
+            start, end = goes_on.span("s")
+            yield start, end, rank, kind
+
+
+def _stood(spans: "Iterable[Span]", at: list[int]) -> "Iterator[Span]":
+    """Some spans, counted in the text as it was written."""
+    for start, end, rank, kind in spans:
+        yield at[start], at[end - 1] + 1, rank, kind
+
+
+def _without(pattern: str, text: str) -> "tuple[str, list[int] | None]":
+    """A text without what a pattern matches, and where each character of it stood; None where it matches nothing."""
+    kept, at, last = list[str](), list[int](), 0
+    for match in compiled(pattern).finditer(text):
+        kept.append(text[last : match.start()])
+        at += range(last, match.start())
+        last = match.end()
+    return ("".join((*kept, text[last:])), [*at, *range(last, len(text))]) if last else (text, None)
+
+
+def _found_tokens(text: str) -> "Iterator[Span]":
+    dense = text if len(text) < _SHORT else " ".join(compiled(_LONG).findall(text))  # no token is a short word
+    ranks = {rank for mark, rank in _TOKEN_MARKS if mark in dense} | {rank for mark, rank in _KEY_MARKS if mark in text}
+    for rank in sorted(ranks):
+        yield from _shaped(text, text, rank)
+    if max(map(len, dense.split()), default=0) >= _ENCODED:
+        for match in compiled(_BASE64).finditer(text):
+            if _encoded(match[0]):
+                yield *match.span(), len(_RULES), "encoded"
+
+
 def _found(text: str) -> "Iterator[Span]":
     lower = text.lower()
     if len(lower) != len(text):  # one letter, İ, would become two
         lower = text.replace("İ", "i").lower()
-    dense = text if len(text) < _SHORT else " ".join(_compiled(_LONG).findall(text))  # no token is a short word
-    ranks = {rank for mark, rank in _TOKEN_MARKS if mark in dense} | {rank for mark, rank in _KEY_MARKS if mark in text}
-    for rank in sorted(ranks):
-        yield from _shaped(text, text, rank)
+    yield from _found_tokens(text)
     places = {rank for mark, rank in _PLACE_MARKS if mark in lower}
     if sum(map(lower.count, "0123456789")) >= _CARD_DIGITS:
         places.add(_CARD_RANK)
@@ -81,34 +143,97 @@ def _found(text: str) -> "Iterator[Span]":
     for marks, names in NAMES:
         if any(mark in lower for mark in marks):
             yield from _named(text, lower, names)
+            yield from _tabled(text, lower, names)
 
 
 def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":
     kind, marks, pattern, test = _RULES[rank]
-    compiled = _compiled(pattern, marks)
-    group = compiled.groupindex.get("s", 0)
-    for match in compiled.finditer(haystack):
+    rule = compiled(pattern, marks)
+    group = rule.groupindex.get("s", 0)
+    for match in rule.finditer(haystack):
         start, end = match.span(group)
         if test is None or test(text[start:end]):
             yield start, end, rank, kind
 
 
 def _named(text: str, lower: str, names: str) -> "Iterator[Span]":
-    done = 0
-    for name in _compiled(names).finditer(lower):
+    done, is_foreign = 0, names != NAMES[0][1]
+    for name in compiled(names).finditer(lower):
         if name.start() < done:
             continue
         for form, after, test in _FORMS:
-            if lower[name.end() : name.end() + 1] in after and (match := _compiled(form).match(lower, name.end())):
+            begins = lower[name.end() : name.end() + 1] in after if after else is_foreign or form is not _FIRST_DENSE
+            if begins and (match := compiled(form).match(lower, name.end())):
                 start, end = match.span("s")
                 if found := test(text, name, match):
                     yield start, end, len(_RULES), _kind(name)
                 if found or end - start > 64:  # a shorter one may hold a name with a value of its own
                     done = end
-                break
+                if found:
+                    break
 
 
-def _merged(spans: "Iterator[Span]") -> list[Span]:
+def _tabled(text: str, lower: str, names: str) -> "Iterator[Span]":
+    """The cells below a head that is a name, in a table or CSV, up to the next blank line; and the cell beside one."""
+    heads, width, delimiter, has_users = list[tuple[int, str]](), 0, "", False
+    for line in compiled(r"[^\n]+|\n(?=[ \t]*\n)").finditer(lower):
+        if not line[0].strip():
+            heads = []
+        elif compiled(_HEADS.replace("NAMES", names)).search(line[0]) and (found := _headed(line, names))[0]:
+            heads, width, delimiter = found
+            has_users = compiled(_USERS).search(line[0]) is not None
+            cells = _cells(line, delimiter)
+            beside = [(*cells[column + 1], kind) for column, kind in heads if column + 1 < len(cells)]
+            yield from _in_cells(text, beside if delimiter != "," or len(cells) == len("ab") else (), has_users=False)
+        elif heads and (len(cells := _cells(line, delimiter)) == width or '"' in line[0]):
+            yield from _in_cells(
+                text, [(*cells[column], kind) for column, kind in heads if column < len(cells)], has_users=has_users
+            )
+
+
+def _in_cells(text: str, cells: "Iterable[tuple[int, int, str]]", *, has_users: bool) -> "Iterator[Span]":
+    for start, end, kind in cells:
+        value = text[start:end]
+        if end - start < _LEAST or compiled(r'["\\(]').search(value):
+            continue
+        test = is_whole if kind == "password" else _TESTS.get(kind, is_token)
+        if " " in value:
+            found = kind == "password" and has_users and value.count(" ") > 1 and is_words(value)
+        else:
+            found = test(value) or (
+                kind == "password" and has_users and is_solid(value) and f" {value.lower()} " not in STATES
+            )
+        if found:
+            yield start, end, len(_RULES), kind
+
+
+def _headed(line: Match, names: str) -> "tuple[list[tuple[int, str]], int, str]":
+    """The columns of a line whose heads are names, each with its kind; how many columns it has, and what parts them."""
+    delimiter = next((mark for mark in _DELIMITERS if mark in line[0].strip()), "")
+    cells = (
+        _cells(line, delimiter) if delimiter and (delimiter in "|│" or not compiled(r"[(=]").search(line[0])) else []
+    )
+    heads: list[tuple[int, str]] = []
+    for column, (start, end) in enumerate(cells):
+        found = compiled(_HEADS.replace("NAMES", names)).finditer(line.string, start, end)
+        ends = [name for name in found if compiled(_TAIL).match(line.string[name.end() : end])]
+        heads += [(column, _kind(name)) for name in ends if compiled(_HEAD).match(line.string[start : name.start()])]
+    return heads, len(cells), delimiter
+
+
+def _cells(line: Match, delimiter: str) -> "list[tuple[int, int]]":
+    """Where the cells of a line stand, without blanks and quotes around them."""
+    cells: list[tuple[int, int]] = []
+    start = line.start()
+    for cell in line[0].split(delimiter):
+        if cell or delimiter != "  ":
+            lead = len(cell) - len(cell.lstrip(_AROUND))
+            cells.append((start + lead, start + max(lead, len(cell.rstrip(_AROUND)))))
+        start += len(cell) + len(delimiter)
+    return cells
+
+
+def _merged(spans: "Iterable[Span]") -> list[Span]:
     merged: list[Span] = []
     for span in sorted(spans):
         if merged and span[0] < merged[-1][1]:
@@ -128,121 +253,48 @@ def _replaced(text: str, spans: list[Span]) -> str:
     return "".join(out) + text[last:]
 
 
-@cache
-def _compiled(pattern: str, marks: str = "") -> "re.Pattern[str]":
-    if pattern[0] == "^":
-        begins = (_BEGINS.replace("MARK", re.escape(mark)) for mark in marks.split(","))
-        pattern = f"(?:{'|'.join(begins)}){pattern[1:]}"
-    return re.compile(re.sub(r"\{([A-Z]+)\}", lambda part: PARTS[part[1]], pattern), re.ASCII)
+# --- what is passed over ------------------------------------------------------------------------------------------
 
-
-# --- what a value must look like ---------------------------------------------------------------------------------
-
-_REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
-    r"[<{(\[|:]|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
-    r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
-    r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
+_COLOUR = (
+    r"(?:\x1b(?:[()][A-Z0-9]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[78=>M])"
+    r"|(?:\x1b|\^\[|\\(?:[xX]1[bB]|033|e|u001[bB]))\[[?\d;:]{0,40}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,4}m)"
 )
-_PLACEHOLDER = r"example|your|placeholder|change[_-]?me|dummy|sample|redacted|replace|xxx|\*\*\*|\.\.\.|…|•|://"
-_EMPTY_WORDS = (
-    " pass password passwd passwort kennwort contraseña senha secret token key string text none null undefined true"
-    " false required optional default value test hidden plaintext hashed bearer basic "
+"""As a terminal gets it, as a program writes it down, and as it stands where the escape character was taken out."""
+_SEAM = (
+    r"""(?:(?<=[\w+/=.-]{8})|(?<=_|-))["']?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*\r?\n[ \t>|+#]*["']?"""
+    r"""(?=[\w+/=.-]{8})(?=[\w+/=.-]*\d|[a-z]*[A-Z]+[a-z]+[A-Z])"""
 )
-_WORDY = r"[A-Za-z]+\d?$|{PIECE}(?:[-_./:@ ]+{PIECE})+$"  # `linux-build-v2`
-_MIXED = r"(?=[^A-Za-z]*[A-Za-z])(?=[^\d!@#$%^&*+=?~]*[\d!@#$%^&*+=?~])|\d{6,}$"  # `hunter2`, `p@ss`, `123456`
-_CODED = r"\d|[a-z][A-Z]"
-_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$"
-_HEX = r"(?i)[0-9a-f-]+$|.*[0-9a-f]{32}"
-_CARD = r"4(?:.{12}|.{15}|.{18})$|(?:5[1-5]|2[2-7]|6[0245]|35).{14}$|62.{14,17}$|3[47].{13}$|3[068].{12}$"
-_DOUBLED = str.maketrans("0123456789", "0246813579")
+"""The end of a line between two pieces that may be one token: the next has a digit, or capitals in its midst."""
+_LEAST = 4
+"""Characters of a value; what is shorter may be a mark before it."""
+_GOES_ON = (
+    r"""(?<=[\w+/=.~\\^`-]{10})["']?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*\r?\n[ \t>|+#]*["']?"""
+    r"""(?P<s>(?=[\w+/.~-]*(?:\d|=|[a-z][A-Z]))[\w+/.~-]{2,}={0,2})["']?[;,]?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*(?=\r?\n|\Z)"""
+)
+_DELIMITERS = ("|", "│", "\t", ";", ",", "  ")
+_AROUND = " \t\r\"'`*"
+_TAIL = r"(?:[s*:]|\d|[ _]?\([^)]{0,20}\)|[ _-](?:neu|new|temp|temporary|old|value|actual|current|initial))?$"
+_USERS = (
+    r"\b(?:users?|user_?name|log-?in|e-?mail|account|benutzer|nutzer|usuario|utente|usuário|identifiant|utilisateur)\b"
+    r"|用户|ユーザー"
+)
+"""What is in a table of passwords beside them; there a plain word is one, too."""
+_HEADS = r"NAMES|\b(?:pass|pw|pin|puk)\b"
+_HEAD = r"[^\W\d_]?[\w -]{0,23}$|[^ -~]{1,8}$"
+"""What may stand before the name in the head of a column."""
+_ENCODED = 40
+"""Characters from which base64 is read."""
+_BASE64 = r"(?<![\w+/=-])[A-Za-z0-9+/]{40,}={0,2}"
 
 
-def _trivial(value: str) -> bool:
-    start = value[:200].lower()
-    if len(set(start)) < 4 or f" {start.rstrip('0123456789')} " in _EMPTY_WORDS:
+def _encoded(value: str) -> bool:
+    """Whether base64 holds a private key, or a text in which there is a secret."""
+    raw = decoded(value)
+    if raw[:1] == b"0" and (raw[4:7] == b"\2\1\0" or raw[2:5] in (b"\2\1\0", b"\2\1\1") or raw[3:6] == b"\2\1\0"):
+        return True  # a DER sequence that begins with a version; a public key and a certificate begin with a sequence
+    if b"PRIVATE KEY" in raw[:64] or raw[:14] == b"openssh-key-v1":
         return True
-    return (_compiled(_REFERENCE).match(start) or _compiled(_PLACEHOLDER).search(start)) is not None
-
-
-def _solid(value: str) -> bool:
-    return not _trivial(value)
-
-
-def _mixed(value: str) -> bool:
-    return _compiled(_MIXED).match(value.rstrip("!?.,:;")) is not None and not _trivial(value)
-
-
-def _coded(value: str) -> bool:
-    """Whether a value is no plain word: it has a digit, or capitals among small letters."""
-    return _compiled(_CODED).search(value) is not None and not _trivial(value)
-
-
-def _token(value: str) -> bool:
-    """Whether a value is long and no phrase."""
-    if len(value) < 8 or " " in value or _compiled(_WORDY).match(value) or _trivial(value):
-        return False
-    digits = any(digit in value for digit in "0123456789")
-    return value.lower() != value.upper() and (digits or (len(value) >= 20 and _coded(value)))
-
-
-def _key(value: str) -> bool:
-    """`key` alone names many things: only a long, dense value that is no hash or identifier counts."""
-    return len(value) >= 16 and len(set(value)) >= 10 and _token(value) and not _compiled(_HEX).match(value)
-
-
-def _lone(value: str) -> bool:
-    """Whether a value is a token, or words with a number that stand where only a secret does."""
-    return _token(value) or (len(value) >= 12 and " " not in value and _digit(value) and not _trivial(value))
-
-
-def _quoted(value: str) -> bool:
-    return len(value) >= 6 and " " not in value and not _trivial(value)
-
-
-def _in_url(value: str) -> bool:
-    return value[0] not in "$<{*%(["
-
-
-def _tail(value: str) -> bool:
-    return re.search(r"[A-Za-z0-9+/=]{20}", value) is not None
-
-
-def _worded(value: str) -> bool:
-    """Whether a value has a letter: after `-p` a number is a port."""
-    return not value.isdigit() and not _trivial(value)
-
-
-def _path(value: str) -> bool:
-    """Whether the path of a webhook holds what nobody would guess."""
-    parts = [part for part in re.split("[/@]", value) if part]
-    dense = [part for part in parts if len(part) >= 6 and any(char.isdigit() for char in part)]
-    return any(_token(part) or _compiled(_HEX).match(part) for part in dense if len(part) >= 16) or len(dense) > 1
-
-
-def _digit(value: str) -> bool:
-    return any(char.isdigit() for char in value)
-
-
-def _base32(value: str) -> bool:
-    return _digit(value) and value == value.upper()
-
-
-def _pin(value: str) -> bool:
-    """A year is none."""
-    return not (len(value) == 4 and value[:2] in ("19", "20"))
-
-
-def _phrase(value: str) -> bool:
-    """Whether words are a phrase to get in by, and not what is said of one."""
-    words = value.lower().replace("-", " ").split()
-    return len(words) > 1 and f" {words[0]} " not in STATES and not _trivial(value)
-
-
-def _luhn(value: str) -> bool:
-    digits = value.replace(" ", "").replace("-", "")
-    if not _compiled(_CARD).match(digits) or len(set(digits)) < 2:
-        return False
-    return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
+    return raw.isascii() and redact(shown := raw.decode("ascii")) != shown
 
 
 # --- what a name gives away --------------------------------------------------------------------------------------
@@ -259,30 +311,22 @@ _OWNER = r"\b(?:my|our|mi|nuestra|mon|notre|meine?|unser|minha|nossa|mia)\s+(?:[
 _PLAIN = r"[^\s,:\"'\\]+$"  # no end of one string of JSON and begin of the next
 _LAST = r"[ \t]*(?:$|[|;&>]|(?<=[ \t])-)"
 """What follows the value of an option, and no word of a sentence."""
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$"
 _ENDED = r"\s*(?:$|[.!,;\n]|(?:and|y|et|und|e)\b)"
-_TESTS = {"key": _key, "password": _mixed}
-_VALUES = {
-    "base32": _base32,
-    "coded": _coded,
-    "digit": _digit,
-    "in_url": _in_url,
-    "luhn": _luhn,
-    "mixed": _mixed,
-    "path": _path,
-    "phrase": _phrase,
-    "pin": _pin,
-    "solid": _solid,
-    "tail": _tail,
-    "token": _token,
-    "worded": _worded,
-}
-"""The tests that the registry names."""
+_VERSIONED = r"[A-Z]?[a-z]+\d{1,3}$|[A-Z]{1,5}-?\d+$"  # `Windows11`, `TS2345`
+_NAMED = rf"{_VERSIONED}|v?\d+(?:\.\d+)+|.*[,/\\]|.*\.\w{{2,4}}$"
+"""What stands alone on a line and is no password: also a version, a path, the name of a file."""
+_TOKEN = 16
+"""Characters of a token or key that stands on a line of its own."""
+_NEAR = 3
+"""Words between a name and a number that is its value."""
+_TESTS = {"key": is_key, "password": is_mixed, "pin": is_number}
 
 
 def _kind(name: Match) -> str:
     if name[0] == "key":
         before = name.string[max(0, name.start() - 16) : name.start()]
-        return "api_key" if _compiled(_STRONG_KEY).search(before) else "key"
+        return "api_key" if compiled(_STRONG_KEY).search(before) else "key"
     return KINDS.get(name[0], "password")
 
 
@@ -307,25 +351,25 @@ def _assigned(text: str, name: Match, match: Match) -> bool:
     value, kind = text[start:end], _kind(name)
     literal = _literal(text, name, match)
     if match["q"]:
-        spaced = literal and _digit(value)  # `PASSPHRASE='three words 9'`
-        password = _solid if spaced else _quoted
-        test = password if kind == "password" else _lone if kind == "secret" else _TESTS.get(kind, _token)
+        spaced = literal and has_digit(value)  # `PASSPHRASE='three words 9'`
+        password = is_solid if spaced else is_quoted
+        test = password if kind == "password" else is_lone if kind == "secret" else _TESTS.get(kind, is_token)
         return test(value)
-    if '"' in text[name.end() : start] and _compiled(_NUMBER).match(value):  # JSON takes no marker for a number
+    if '"' in text[name.end() : start] and compiled(_NUMBER).match(value):  # JSON takes no marker for a number
         return False
-    test = _solid if kind == "password" and literal else _lone if literal else _TESTS.get(kind, _token)
-    return test(value) and text[end : end + 1] not in tuple("([{") and (literal or not _compiled(_CODE).match(value))
+    test = is_solid if kind == "password" and literal else is_lone if literal else _TESTS.get(kind, is_token)
+    return test(value) and text[end : end + 1] not in tuple("([{") and (literal or not compiled(_CODE).match(value))
 
 
 def _spoken(text: str, name: Match, match: Match) -> bool:
     start, end = match.span("s")
     value = text[start:end]
-    if _kind(name) == "key" or f" {value.lower()} " in STATES or _trivial(value):
+    if _kind(name) == "key" or f" {value.lower()} " in STATES or is_trivial(value):
         return False
-    if _mixed(value) or (match["q"] and not _compiled(_CODE).match(value)):
+    if is_mixed(value) or (match["q"] and not compiled(_CODE).match(value)):
         return True
-    mine = _compiled(_OWNER).search(name.string[max(0, name.start() - 64) : name.start()])
-    return mine is not None and _compiled(_ENDED).match(text[end : end + 8]) is not None
+    mine = compiled(_OWNER).search(name.string[max(0, name.start() - 64) : name.start()])
+    return mine is not None and compiled(_ENDED).match(text[end : end + 8]) is not None
 
 
 def _beside(text: str, name: Match, match: Match) -> bool:
@@ -333,20 +377,50 @@ def _beside(text: str, name: Match, match: Match) -> bool:
     start, end = match.span("s")
     kind, value = _kind(name), text[start:end]
     if _flag(text, name) and text[name.start() - 1] != "=":
-        last = kind == "password" and _compiled(_LAST).match(text[end + (match["q"] is not None) : end + 8])
-        return (_solid if last else _TESTS.get(kind, _token))(value)
-    ended = _compiled(_ENDED).match(text[end + (match["q"] is not None) : end + 8])
-    if not (ended or len(value) >= 24) or _compiled(_CODE).match(value) or not _compiled(_PLAIN).match(value):
+        last = kind == "password" and compiled(_LAST).match(text[end + (match["q"] is not None) : end + 8])
+        return (is_solid if last else _TESTS.get(kind, is_token))(value)
+    ended = compiled(_ENDED).match(text[end + (match["q"] is not None) : end + 8])
+    if not (ended or len(value) >= 24) or compiled(_CODE).match(value) or not compiled(_PLAIN).match(value):
         return False
     if kind == "password":
-        return len(value) >= 6 and _digit(value) and _mixed(value)
-    strong = kind == "api_key" or _compiled(_STRONG_KEY).search(name.string[max(0, name.start() - 16) : name.start()])
-    return len(value) >= 20 and (_token if strong else _key)(value)
+        return len(value) >= 6 and has_digit(value) and is_mixed(value)
+    if kind == "secret" and is_dense(value):
+        return True
+    strong = kind == "api_key" or compiled(_STRONG_KEY).search(name.string[max(0, name.start() - 16) : name.start()])
+    return len(value) >= 20 and (is_token if strong else is_key)(value)
+
+
+def _below(text: str, name: Match, match: Match) -> bool:
+    """A value below its name; where no colon leads to it, one that could be nothing else."""
+    start, end = match.span("s")
+    kind, between, value = _kind(name), match["sep"].strip(" \t\r*_`"), text[start:end]
+    if kind != "password" and end - start < _TOKEN:
+        return False
+    led = between.endswith((":", "：", "|", ">-", ">")) or not (
+        between + text[text.rfind("\n", 0, name.start()) + 1 : name.start()].strip(" \t*_`>#|")
+    )
+    if led:
+        return _TESTS.get(kind, is_token)(value) and not compiled(_CODE).match(value)
+    return kind == "password" and is_mixed(value) and not compiled(_NAMED).match(value)
+
+
+def _foreign(text: str, name: Match, match: Match) -> bool:
+    """The first dense word after a name that is not English; a number only right behind it."""
+    start, end = match.span("s")
+    value = text[start:end]
+    if value.isdigit():
+        return is_pin(value) and len(match["gap"].split()) <= _NEAR and _kind(name) == "password"
+    versioned = ":" not in match["gap"] and compiled(_VERSIONED).match(value)
+    return not versioned and (is_opaque if _kind(name) == "password" else is_token)(value)
 
 
 # --- the tables --------------------------------------------------------------------------------------------------
 
-_BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
+_FIRST_DENSE = (
+    r"""(?P<gap>[^\n"]{0,32}?)(?<![!-~])["'`(]?(?P<s>(?=[!-~]*[A-Za-z])(?=[!-~]*\d)[!#-\[\]-~]{6,64}?|\d{4,8})"""
+    r"""(?=["'`).,!?]?(?![!-~]))"""
+)
+"""The first word of letters and digits after a name: how other languages say "is" is not asked."""
 # What follows a name: pattern, the characters it can begin with, test.
 _FORMS = (
     (  # `=`, `:`, `=>`, `: str =`, `>`, or the `value:` that follows a `name:`
@@ -367,12 +441,20 @@ _FORMS = (
         _spoken,
     ),
     (r"[ \t]+{VALUE}", " \t", _beside),
+    (  # alone on the next line that is not blank, or behind a speaker's mark or "it is" there
+        r"""(?P<sep>(?![\w-])[^\n]{0,160})(?:\r?\n[ \t]*){1,3}"""
+        r"""(?:[\w \[\]:.,()@-]{0,30}[:>)\]-][ \t]+|(?:it'?s|it is|es|c'est|è|é|das ist|es ist)[ \t]+|[>*|+ -]{1,4})?"""
+        r"""(?P<q>[`"'*]{1,2})?(?P<s>(?![\w.-]+[:=])[!#-\[\]-~]{6,200}?)(?(q)(?P=q))[.!]?[ \t]*(?=\r?\n|\Z)""",
+        "",
+        _below,
+    ),
+    (_FIRST_DENSE, "", _foreign),
 )
 
 _SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
 _RULES: "tuple[Rule, ...]" = (
     *((kind, marks, pattern, None) for kind, marks, _, pattern in _SHAPES),
-    *((kind, marks, pattern, _VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
+    *((kind, marks, pattern, VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
 )
 _MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
 _KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks

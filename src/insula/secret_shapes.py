@@ -96,6 +96,11 @@ token        AAAAAAAAAAAAAAAAAAAAA                g    ^[A-Za-z0-9%]{60,}
 token        access_token$                        d    ^(?:production|sandbox)\$\w{16}\$[0-9a-f]{32}
 token        .atlasv1.                            g    (?<!\w)\w{14}\.atlasv1\.[\w=-]{60,}
 token        _mmk                                 g    (?<!\w)\w{6}_\w{29}_mmk(?!\w)
+token        e2b_                                 v    ^[0-9a-f]{40}(?!\w)
+token        mdb_sa_sk_                           v    ^[\w-]{30,}
+token        fc-                                  v    ^[0-9a-f]{32}(?!\w)
+token        ak-,as-,ak_                            v    ^(?=[a-zA-Z]*\d)[A-Za-z0-9]{20,22}(?!\w)
+token        _live_,_test_,_prod_,_sk_,_secret_   v    (?<![\w\\-])[a-z]{2,12}(?:_live|_test|_prod|_sk|_secret)_(?=[a-z]*[A-Z\d])[\w-]{20,}
 token        -us                                  gd   (?<!\w)[0-9a-f]{32}-us\d{1,2}(?!\w)
 """
 """Kind, marks (one of them must stand in the text), sources, pattern. The secret is group `s`, else the whole match. `^`
@@ -105,6 +110,13 @@ PLACES = (
     ("token", "flyv1 ", "v", r"flyv1 (?P<s>[\w+/=,]{40,})", ""),
     ("private_key", "-----end", "gd", r"(?<![\w+/=\s\\])(?P<s>[\w+/=\s\\]++)-----end [a-z0-9 ]{0,40}private key", "tail"),
     ("url", "://", "gd", r"""://[^\s/:@"'<>\\]{0,128}:(?P<s>[^\s/"'<>\\?]{1,256})@""", "in_url"),
+    # connection strings: a value beside the name of who comes in, and users with their passwords
+    ("password", "password=,pwd=", "v", r"""(?:user(?:name|_?id| id)?|uid|host|server|data source|dbname|database|catalog)\s?=[^\s=][^\n=]{0,80}(?:=[^\n=]{0,80}){0,6}?"""
+     r"""[;&?\s](?:password|pwd)=(?P<b>\{)?(?P<s>(?(b)[^}\n;="\\]*[;=][^}\n"\\]*|[^\s;&"'\\{]{3,}))""", "solid"),
+    ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
+    ("password", "connect ,conn ,userid=", "v", r"""\b(?:conn(?:ect)? |userid=)[\w$#.]{1,64}/(?P<s>[^\s/"'\\@]{3,64})(?=@|\s|$)""", "mixed"),
+    ("password", "net use", "v",
+     r"""\bnet use\s+(?:\S{1,3}\s+)?(?:"(?:\\{2,4}|https?:)[^"\n]+"|(?:\\{2,4}|https?:)\S+)(?:\s+/[a-z]+(?::\S+)?)*\s+(?P<q>")?(?P<s>[^\s"'/*\\-](?(q)[^"\n\\]{3,}|[^\s"'\\]{3,}))""", "solid"),
     ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),
     ("url", "://", "d", r"://(?P<s>[\w-]{20,256})(?:@|:x-oauth-basic@)", "token"),
     ("azure", "accountkey=,accesskey=,sig=", "gd", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", ""),
@@ -119,14 +131,17 @@ PLACES = (
     ("otp", "setup key,secret key,secret:,totp,2fa,otp", "b", r"\b(?:key|secret|seed|code|2fa|totp)\b[ \w]{0,16}[:=]?\s*"
      r"(?P<s>[a-z2-7]{4}(?: [a-z2-7]{4}){3,15})(?!\w)", "base32"),
     ("authorization", "authorization", "gd",
-     r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "coded"),
-    ("authorization", "bearer", "d", r"bearer\s+(?P<s>[\w.~+/=-]{16,})", "token"),
+     r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "authorization"),
+    ("authorization", "basic ", "d", r"basic\s+(?P<s>[\w+/]{10,}={0,2})(?!\w)", "basic"),
+    ("authorization", "bearer", "d", r"bearer(?:\s+|%20|[\"']?[:,]\s*[\"']?)(?P<s>[\w.~+/=-]{16,})", "token"),
     ("cookie", "cookie", "v", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
+    ("cookie", "sess,sid=,_token=,_token\\t,li_at", "v",
+     r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
     ("cookie", "sess=,session=,sessionid=,session_id=,sessid=,connect.sid,csrf,xsrf", "g",
      r"""(?:sess(?:ion)?(?:id|_id)?|connect\.sid|[cx]srf-?token)=(?P<s>[\w.%+/=-]{16,})""", "token"),
     # what a command is told by an option of its own
     ("password", "curl,wget", "gd",
-     r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d+\b)"""
+     r"""\s(?:--user[ =]|--?u[ =]|-u(?=\w)|-[a-z]{1,5}u |--proxy-user[ =])(?P<q>["'])?[^\s:"']{1,64}:(?!\d{1,5}\b)"""
      r"""(?P<s>(?(q)[^"'\\\n]{3,}|[^\s"'\\@]{3,}))""", "solid"),
     ("password", " -a ,--auth", "v",
      r"""\b(?:https?|xhs?)\s(?:[^\n|;]{0,200}?\s)?(?:-a|--auth)[ =]["']?[^\s:"']{1,64}:(?P<s>[^\s"'\\]{3,})""", "solid"),
@@ -151,6 +166,19 @@ PLACES = (
     ("password", "creds,credential,credencia,credenzial,login:,login for,logins:,zugangsdaten,identifiants,acceso:", "d",
      r"\b(?:cred(?:ential|encial|enciai|enziali)?s?|logins?|zugangsdaten|identifiants|accesos?)\b[^\n:/]{0,40}:\s{0,2}"
      r"[\w.@+-]{1,64}\s{0,2}[/:]\s{0,2}(?P<s>[^\s/\"'\\][^\s\"'\\]{5,})", "mixed"),
+    ("secret", "key,auth,token,cred,basic,client,secret", "v",
+     r"""\b(?:key|auth|token|cred(?:ential)?s?|basic|client|secret)\b[^\n]{0,40}?(?<![\w./@-])[\w.@+-]{2,64}:(?P<s>[\w+/=.~-]{20,})(?![\w:])""", "dense"),
+    ("password", "log in,login,sign in,anmelden,connecte,entra con,acced", "d",
+     r"""\b(?:(?:log|sign)(?:ged)?[ -]?in(?: with| as)?|login|anmelden mit|connecte avec|entra con|accede con)[ :]\s{0,2}[\w.@+-]{2,64}\s?[:/]\s?(?P<s>[^\s"'/\\]{6,64}?)(?=[.,;]?(?:\s|$))""", "opaque"),
+    ("password", "to log in,to login,to sign in", "d", r"""\b[\w.@+-]{2,64}\s?[:/]\s?(?P<s>[^\s"'/:\\]{6,64}) to (?:log ?|sign )in\b""", "opaque"),
+    ("secret", " is my , is our , is the ", "d",
+     r"""(?<!\S)["'`]?(?P<s>[^\s"'`\\]{6,200})["'`]? is (?:my|our|the) (?:[\w'-]{1,20} ){0,3}(?:password|passphrase|passcode|api[ -]?key|secret|token|credential)\b(?! (?:of|for) the example)""", "dense"),
+    ("secret", "salt=,hmac=,pepper=,jwt=", "v", r"""\b[a-z_]*(?:salt|hmac|pepper|jwt)=["']?(?P<s>[^\s"'\\]{12,})""", "token"),
+    ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
+    ("private_key", "private-lines", "v", r"private-lines: ?\d+\s(?P<s>[\w+/=]{20,}(?:\s[\w+/=]{20,})*)", ""),
+    ("secret", ":", "v", r"""(?<![\w/:.@%-])(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
+    ("password", "passw,passphrase,contraseña,senha,mot de passe,clave,kennwort,--p", "d",
+     r"""(?:{SECRETS}|--p\w{0,12})\b(?:[^\n"'“„«`‘(,;=:]{0,40}(?:\s(?:is|to|es|est|ist|é|è|auf|lautet)|[:=→])|)\s?["'“„«`‘][ \u00a0]?(?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})[ \u00a0]?["'”“»`’]""", "said"),
     # ... and by what is piped into it
     ("password", "sudo,-stdin,with-token,chpasswd,passwd,kinit,| su ,cryptsetup", "v",
      r"""\b(?:echo|printf)\s+(?:-\w+\s+)?\$?["']?(?:[\w.-]{1,64}:)?(?P<s>[^\s"'|\\]{3,})["']?\s*\|\s*(?:su\b|{STDIN}|[^\n|;]{0,80}?{STDIN})""", "solid"),
@@ -219,17 +247,45 @@ PLACES = (
      r"""|codice (?:pin|segreto|di accesso)|código (?:pin|secreto|de acceso|de acesso))\b[^\n\d:="\\]{0,30}?"""
      r"(?:\s(?:is|are|es|est|ist|é|è|lautet|sind|son|sont|sono)\s|:\s{0,2}|\s(?=[\d-]{8,}))"
      r"(?P<s>\d{4}[\d-]{0,8}[#*]?(?:(?:,| and| y| et| und| e| or)+ \d{4}[\d-]{0,8}){0,11})(?!\w|\.\d)", "pin"),
+    ("pin", "pin,puk", "d", r"""(?:\b|_)(?:pin|puk)(?:(?:'s| is| ist| es| é| è| war| was|)\s?[:=→]?\s?|\s(?:of|for|to|del?|von|für|der|do|da|du)[^\n\d]{1,30}\s(?:is|ist|es|est|é|è)\s)["'*`]{0,2}(?P<s>\d{4,8})(?![\w]|[.:]\d)""", ""),
+    ("pin", "code's,clave del,clave de la,combination,combinación,kombination", "d", r"\b(?:(?:door|gate|alarm|safe|lock|entry)[ -]code's|clave del? (?:la )?\w{3,12} es|(?:lock|safe|locker|suitcase|padlock)[^\n\d]{0,16}combination(?:'s| is|:))\s(?P<s>\d{4,8}#?|\d\d?(?:-\d\d?){2,4})(?!\w)", ""),
+    ("password", "が,は,是", "d", r"(?<![!-~])(?P<s>[!#-\[\]-~]{6,64})\s?(?:が|は|是)(?:我的|私の)?(?:パスワード|密码|密碼|暗証番号)", "opaque"),
     ("pin", "pin,密码,密碼,暗証", "d", r"(?:pin|pin码|密码|密碼|暗証番号)\s?(?:是|为|為|は|：|:)\s?(?P<s>\d{4,8})(?!\d)", ""),
+    ("code", "code,código,codice,otp,2fa,mfa,tan,authenticator,passwor", "d",
+     r"(?:\b(?:verif\w{0,9}|security|confirmation|login|log-in|sign-in|auth\w{0,12}(?: app)?|one[- ]time|2fa|mfa|otp|totp|sms|two[- ](?:factor|step)|access|token)"
+     r"[ _-]?(?:pass)?(?:code|pin|word)?|\b(?:code|código|codice)s? (?:de |di |à )\S{4,14}(?: unique)?|\b(?:bestätigungs|sicherheits|verifizierungs|anmelde|einmal|zugangs|sms-)code"
+     r"|\b(?:your|dein|deine|ihr|ihre|tu|su|votre|ton|teu|seu|il tuo) (?!zip|post|area|country|discount|promo|order|product|error|source|booking)(?:[\w-]{1,20}[ -]){0,2}?(?:code|código|codice)(?: (?:de|di|von|for|from) [\w-]{1,20})?"
+     r"|\b(?:otp|tan|totp))"
+     r"(?:[\"']?\s?[:=→](?![ ]?\d+[,}\s])(?=\s?[\"'])|\s?[:=→]|\s(?:is|es|est|ist|é|è|lautet|was|shows|says)(?=\s)|(?<=code)|(?<=otp))\s{0,2}[\"'*`\[]{0,2}(?P<s>\d{4,8}|\d{3,4}[ -]\d{3,4})(?!\w|\.\d|\s?%)", "pin"),
+    ("code", "code,código,codice", "d", r"(?<![\w.])(?:[a-z]-)?(?P<s>\d{4,8}|\d{3}[ -]\d{3})\b(?: is your | is the | es tu | es su | est votre | ist dein | ist ihr | é (?:o )?seu | è il tuo |, that'?s the "
+     r"| to (?:log|sign) ?in | as (?:your|the) )[^\n]{0,80}\b(?:code|código|codice|\w{0,16}code)\b", "pin"),
+    ("code", "code", "d", r"\b(?:use|enter|type)(?: the)? code (?P<s>\d{4,8})(?!\w| off)", "pin"),
+    ("code", "otp,mfa,2fa,totp", "d", r"\b(?:otp|mfa|2fa|totp)(?:[_-]?(?:code|token))?(?:[\"']?[ ]?[=:][ ]?[\"']|[ ]?[=:][ ]?)(?P<s>\d{4,8})(?!\w)", "pin"),
+    ("code", "码,碼,コード,код,인증,رمز,קוד,otp", "d",
+     r"(?:验证码|驗證碼|动态码|校验码|認証コード|確認コード|ワンタイム(?:コード|パスワード)|код (?:подтверждения|доступа)|인증 ?(?:번호|코드)|رمز (?:التحقق|التأكيد)|קוד (?:האימות|אימות))"
+     r"\s?(?:是|为|為|：|:|は|은|는|هو|هي|—|הוא)?\s?[「“\"\[]?(?P<s>\d{4,8}|\d{3}[ -]\d{3})(?!\d)", "pin"),
+    ("code", "codes,códigos,codici,コード,备用码,恢复码", "d",
+     r"(?:\b(?:backup|recovery|rescue|emergency|scratch|wiederherstellungs|notfall|ersatz|back-up)[ -]?codes|\bcodes de (?:secours|récupération)|\bcódigos de (?:respaldo|recuperación|recuperação|reserva|backup)"
+     r"|\bcodici di (?:backup|recupero|riserva)|(?:バックアップ|リカバリー)コード|备用码|恢复码)(?: are| sind| sont| son| são| sono|は|是|为)?[ \t]?[:：]?\s{0,4}"
+     r"(?P<s>{LISTED}{BACKUP}(?:[ \t]{0,4}(?:[,;|/]|\r?\n| |and|y|et|und|e|or){1,2}[ \t]{0,4}{LISTED}{BACKUP}){0,24})(?!\w)", "digit"),
     ("code", "recovery code,recovery-code,backup code,backup-code,rescue code,wiederherstellungs", "d",
      r"\b(?:recovery|backup|rescue|wiederherstellungs)[ -]?codes?\b[^\n\d]{0,24}?\s(?P<s>[a-z\d]{4,8}(?:-[a-z\d]{4,8})+)", "digit"),
     # words that stand for a key: twelve to twenty-four (BIP 39), or as many as a sentence holds
-    ("seed", "seed,mnemonic,recovery phrase,wallet,backup phrase", "b",
-     r"""\b(?:seed|mnemonic|recovery|wallet|backup)\b[^\n"'“«:=]{0,40}?(?:\s(?:is|are|words|phrase)\b|[:=])+\s{0,3}["'“«`]?"""
-     r"(?P<s>[a-z]{3,8}(?:(?:, | )[a-z]{3,8}){11,23})(?![a-z])", ""),
+    ("seed", "seed,semilla,mnemonic,recovery phrase,secret phrase,récupération,recupero,recuperación,recuperação,wallet,backup phrase,wiederherstell,words,palabras,wörter,mots,parole,palavras", "b",
+     r"""\b(?:seed|semilla|mnemonic|recovery|wallet|backup|récupération|recupero|recuperación|recuperação|wiederherstellungs?\w{0,10}|secret phrase|(?:12|24|twelve|zwölf|doce|douze|dodici|doze) (?:words|wörter|palabras|mots|parole|palavras))\b"""
+     r"""[^\n"'“«:=]{0,60}?(?:\s(?:is|are|es|est|ist|sind|é|è|words|phrase)\b|[:=]|\n)+\s{0,4}["'“«`]?(?:1[.):]?\s)?"""
+     r"(?P<s>[a-zà-ÿ]{3,10}(?:[ \t,|/·-]{0,6}[ \t,|\n](?:[ \t|]*\d\d?[.):]?\s{0,3})?[a-zà-ÿ]{3,10}){11,23})(?![a-z])", "seed"),
+    ("seed", "助记词,助記詞", "b", r"助[记記][词詞]\s?[:：是]?\s?(?P<s>[一-龥]{1,3}(?:[ ，、][一-龥]{1,3}){11,23})", ""),
     ("password", "phrase,frase,phrase,losung", "d",
      r"""(?:passphrase|pass phrase|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase secreta"""
      r"""|frase-passe|frase d'accesso|passwortsatz)(?:\s(?:is|was|es|est|ist|lautet|é|è)|\s?:)\s{0,2}["'“«`]?"""
      r"""(?P<s>[^\W\d_][^\n.\\"”»`,;!?]{7,100})""", "phrase"),
+    ("password", "password,passwort,contraseña,senha,mot de passe", "d",
+     r"""{SECRETS}\W{0,3}(?:is|es|est|ist|é|è|lautet|=|:|)\W{0,3}["'“„«`‘][ \u00a0]?(?P<s>[^\W\d_]{3,}(?: [^\W_]{2,}){2,9})[ \u00a0]?["'”“»`’]""", "words"),
+    ("password", "passphrase,pass phrase,my ,our ,-n ,-p ", "d",
+     r"""(?:pass ?phrase[^\n"'“„«`‘]{0,24}?|(?:my|our) (?:[\w-]{1,16} ){0,2}{SECRETS} (?:is|was|=|:) {0,2}|\bssh-keygen\s[^\n|;"']{0,200}?-[np] )["'“„«`‘](?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})["'”“»`’]""", "said"),
+    ("password", "passphrase", "d", r"""passphrase (?:is )?(?P<s>[a-z]{3,12}(?:-[a-z]{3,12}){3,9})(?![\w-])""", "words"),
+    ("password", "短语,フレーズ,合言葉", "d", r"""(?:密码短语|パスフレーズ|合言葉)[^\n"“「]{0,6}["“「](?P<s>[^"”」\n\\]{4,60})["”」]""", ""),
     ("card", "CARD", "d",
      r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
      r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)", "luhn"),
@@ -238,10 +294,10 @@ PLACES = (
 
 NAMES = (
     (
-        ("pass", "pwd", "pw", "key", "token", "secret", "auth", "credential", "mnemonic", "psk", "sudo"),
+        ("pass", "pwd", "pw", "key", "token", "secret", "auth", "credential", "mnemonic", "psk", "sudo", "pin |", "pin,", "pin;"),
         r"passw(?:or)?d|passphrase|passcode|pass(?=\\{0,3}[\"'=])|pass(?=: )(?<=[,;/]\spass)|pass(?<=[_-]pass)|pwd"
-        r"|pw(?<![a-z]pw)(?=[=:]| is )|psk(?<![a-z]psk)|token|secret|credentials?|mnemonic|authorization"
-        r"|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[_-]key)",
+        r"|pw(?<![a-z]pw)(?=[=:\n]| is )|psk(?<![a-z]psk)|token|secret|credentials?|mnemonic|authorization"
+        r"|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[ _-]key)",
     ),
     (
         ("passw", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle ",
@@ -254,10 +310,16 @@ NAMES = (
         r"密码|密碼|口令|密钥|金鑰|令牌|パスワード|暗証番号|キー|トークン|合言葉",
     ),
     (
-        ("wachtw", "lösen", "adgang", "passord", "hasł", "hesl", "пароль", "parol", "şifre", "jelsz", "salasana",
+        ("كلمة", "الرقم السري", "رمز", "סיסמ", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "கடவுச்", "პაროლ", "գաղտն", "암호",
+         "비번", "گذرواژه"),
+        r"كلمة (?:ال)?(?:مرور|سر)|كلمة المرور|كلمة السر|الرقم السري|رمز (?:عبور|المرور|الدخول)|گذرواژه|סיסמ(?:ה|א|ת)|पासवर्ड"
+        r"|পাসওয়ার্ড|รหัสผ่าน|கடவுச்சொல்|პაროლი|գաղտնաբառ|암호|비번",
+    ),
+    (
+        ("wachtw", "lösen", "adgang", "passord", "kodeord", "has", "hesl", "парол", "parol", "şifre", "jelsz", "salasana",
          "비밀번호", "contraseny", "mật khẩu", "sandi", "токен", "κωδικ"),
-        r"wachtwoord|lösenord|adgangskode|passord|hasło|heslo|пароль|токен|parolă|şifre(?:m|si)?|jelszó|salasana"
-        r"|비밀번호|contrasenya|contrasinal|mật khẩu|kata sandi|κωδικός",
+        r"(?:wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|kata sandi)[a-z]{0,3}|has(?:ło|łem|ła)|hesl[oaem]{1,2}"
+        r"|парол(?:ь|я|ю|ем)|токен|parol(?:ă|a)|şifre(?:m|si|n)?|jelsz(?:ó|avam|ava)|비밀번호|contrasenya|contrasinal|mật khẩu|κωδικός",
     ),
 )  # fmt: skip
 """The names, in parts so that English does not pay for the other languages: marks, pattern. After the eight languages
@@ -266,8 +328,10 @@ come their neighbours."""
 PARTS = {
     "CUT": r"\s*+(?:\Z|\.\.\.|…|\[)",
     "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-    "GAP": r"""(?:\s|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
+    "GAP": r"""(?:\s|(?<=\n)[>+|#] ?|(?<=[\n ])\d{1,4}[ :|]|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
     "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
+    "BACKUP": r"(?:(?=[a-z\d]*(?:\d|-))[a-z\d]{4,12}(?:-[a-z\d]{3,12}){0,4}|\d{4} \d{4})",
+    "LISTED": r"(?:[-*•] |\d\d?[.)] )?",
     "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
     "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
     # what asks for a password where none stands on the line, and reads it from its input
@@ -286,9 +350,26 @@ STATES = (
     " not wrong right correct incorrect invalid valid expired missing weak strong secure insecure safe long short empty"
     " blank unknown required needed optional stored saved kept hashed encrypted changed reset being going always never"
     " still also just only really very that this what where there here easy hard same different somewhere secret"
-    " private public leaked compromised working broken visible hidden used asked over with from case about "
+    " private public leaked compromised working broken visible hidden used asked over with from case about too stolen"
+    " abgelaufen falsch vergessen unsicher schwach sicher lang kurz weg gesperrt richtig geheim nicht"
+    " caducada caducado incorrecta incorrecto olvidada débil segura corta larga vacía"
+    " expiré expirée incorrect oublié oubliée faible trop court long bloqué perdu"
+    " expirou errada fraca forte curta longa esquecida vencida inválida"
+    " scaduta scaduto sbagliata sbagliato debole sicura troppo corta lunga persa dimenticata "
 )
 """What is said of a secret, and is none."""
+FORMS = (
+    " must should not cannot can't please does do has have was are be been enter choose type repeat confirm match matches required empty blank too short long least most"
+    " minimum characters character letters words asked whole everyone explained invalid wrong incorrect expired "
+)
+"""What a form says of a passphrase."""
+SENTENCES = (
+    " a an the of to is are was be been not no must should can cannot does do did has have had for and or if in on at by with"
+    " as it its your my our their this that these those you we they i least most than please enter choose character"
+    " characters der die das ein eine und oder ist muss bitte el la los un una y o es de por le les et ou est il lo e di è"
+    " as os do da um uma "
+)
+"""Function words, and what a form says of a password: words in quotes that hold one are a sentence and no phrase."""
 KINDS = {
     "auth": "key",
     "authorization": "token",
@@ -296,6 +377,8 @@ KINDS = {
     "credentials": "secret",
     "jeton": "token",
     "mnemonic": "secret",
+    "pin": "pin",
+    "puk": "pin",
     "secret": "secret",
     "token": "token",
 }

@@ -1,0 +1,206 @@
+"""What a value must look like to be a secret: tests that the registry of shapes names, each of a text alone."""
+
+import re
+from functools import cache
+
+from insula.secret_shapes import FORMS, PARTS, SENTENCES, STATES
+
+_BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
+_REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
+    r"[<{(\[|:]|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
+    r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
+    r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
+)
+_PLACEHOLDER = r"example|your|placeholder|change[_-]?me|dummy|sample|redacted|replace|xxx|\*\*\*|\.\.\.|…|•|://"
+_EMPTY_WORDS = (
+    " pass password passwd passwort kennwort contraseña senha secret token key string text none null undefined true"
+    " false required optional default value test hidden plaintext hashed bearer basic "
+)
+_WORDY = r"[A-Za-z]+\d?$|{PIECE}(?:[-_./:@ ]+{PIECE})+$"  # `linux-build-v2`
+_MIXED = r"(?=[^A-Za-z]*[A-Za-z])(?=[^\d!@#$%^&*+=?~]*[\d!@#$%^&*+=?~])|\d{6,}$"  # `hunter2`, `p@ss`, `123456`
+_CODED = r"\d|[a-z][A-Z]"
+_HEX = r"(?i)[0-9a-f-]+$|.*[0-9a-f]{32}"
+_CARD = r"4(?:.{12}|.{15}|.{18})$|(?:5[1-5]|2[2-7]|6[0245]|35).{14}$|62.{14,17}$|3[47].{13}$|3[068].{12}$"
+_DOUBLED = str.maketrans("0123456789", "0246813579")
+
+
+@cache
+def compiled(pattern: str, marks: str = "") -> "re.Pattern[str]":
+    if pattern[0] == "^":
+        begins = (_BEGINS.replace("MARK", re.escape(mark)) for mark in marks.split(","))
+        pattern = f"(?:{'|'.join(begins)}){pattern[1:]}"
+    return re.compile(re.sub(r"\{([A-Z]+)\}", lambda part: PARTS[part[1]], pattern), re.ASCII)
+
+
+def is_trivial(value: str) -> bool:
+    start = value[:200].lower()
+    if len(set(start)) < 4 or f" {start.rstrip('0123456789')} " in _EMPTY_WORDS:
+        return True
+    return (compiled(_REFERENCE).match(start) or compiled(_PLACEHOLDER).search(start)) is not None
+
+
+def is_solid(value: str) -> bool:
+    return not is_trivial(value)
+
+
+def is_mixed(value: str) -> bool:
+    return is_whole(value.rstrip("!?.,:;"))
+
+
+def is_whole(value: str) -> bool:
+    """Whether a value that ends where its cell does is mixed."""
+    return compiled(_MIXED).match(value) is not None and not is_trivial(value)
+
+
+def is_opaque(value: str) -> bool:
+    """Whether a value is mixed, and no name that is made of words and numbers."""
+    return is_mixed(value) and not (compiled(r"[-_./:@]").search(value) and compiled(_WORDY).match(value))
+
+
+def is_credentials(value: str) -> bool:
+    """Whether base64 holds a name, a colon and a password."""
+    raw = decoded(value)
+    name, colon, password = raw.decode("ascii").partition(":") if raw.isascii() else ("", "", "")
+    return bool(name and colon) and raw.decode("ascii").isprintable() and is_filled_in(password or "$")
+
+
+def is_authorization(value: str) -> bool:
+    """Whether a value is coded, and no example of a name and a password in base64."""
+    return is_coded(value) and (b":" not in (raw := decoded(value)) or not raw.isascii() or is_credentials(value))
+
+
+def is_coded(value: str) -> bool:
+    """Whether a value is no plain word: it has a digit, or capitals among small letters."""
+    return compiled(_CODED).search(value) is not None and not is_trivial(value)
+
+
+def is_token(value: str) -> bool:
+    """Whether a value is long and no phrase."""
+    if len(value) < 8 or " " in value or compiled(_WORDY).match(value) or is_trivial(value):
+        return False
+    digits = any(digit in value for digit in "0123456789")
+    return value.lower() != value.upper() and (digits or (len(value) >= 20 and is_coded(value)))
+
+
+def is_key(value: str) -> bool:
+    """`key` alone names many things: only a long, dense value that is no hash or identifier counts."""
+    return len(value) >= 16 and len(set(value)) >= 10 and is_token(value) and not compiled(_HEX).match(value)
+
+
+def is_lone(value: str) -> bool:
+    """Whether a value is a token, or words with a number that stand where only a secret does."""
+    return is_token(value) or (len(value) >= 12 and " " not in value and has_digit(value) and not is_trivial(value))
+
+
+def is_quoted(value: str) -> bool:
+    return len(value) >= 6 and " " not in value and not is_trivial(value)
+
+
+def is_filled_in(value: str) -> bool:
+    return value[0] not in "$<{*%([" and f" {value.lower()} " not in _EMPTY_WORDS
+
+
+def is_tail(value: str) -> bool:
+    return re.search(r"[A-Za-z0-9+/=]{20}", value) is not None
+
+
+def is_worded(value: str) -> bool:
+    """Whether a value has a letter: after `-p` a number is a port."""
+    return not value.isdigit() and not is_trivial(value)
+
+
+def is_guarded_path(value: str) -> bool:
+    """Whether the path of a webhook holds what nobody would guess."""
+    parts = [part for part in re.split("[/@]", value) if part]
+    dense = [part for part in parts if len(part) >= 6 and any(char.isdigit() for char in part)]
+    return any(is_token(part) or compiled(_HEX).match(part) for part in dense if len(part) >= 16) or len(dense) > 1
+
+
+def has_digit(value: str) -> bool:
+    return any(char.isdigit() for char in value)
+
+
+def is_base32(value: str) -> bool:
+    return has_digit(value) and value == value.upper()
+
+
+def is_pin(value: str) -> bool:
+    """A year is none."""
+    return not (len(value) == 4 and value[:2] in ("19", "20"))
+
+
+def is_number(value: str) -> bool:
+    return value.isdigit() and 4 <= len(value) <= 8
+
+
+def is_said(value: str) -> bool:
+    """Whether words in quotes are what a form says of a passphrase: every other sentence may be one."""
+    words = value.lower().replace("-", " ").split()
+    return not any(f" {word} " in FORMS or f" {word} " in _EMPTY_WORDS for word in words)
+
+
+def is_seed(value: str) -> bool:
+    """Whether words are those of a wallet: of a sentence, more would be function words."""
+    words = compiled(r"[^\W\d_]+").findall(value.lower())
+    return sum(f" {word} " in SENTENCES or f" {word} " in FORMS for word in words) <= len(words) // 6
+
+
+def is_phrase(value: str) -> bool:
+    """Whether words are a phrase to get in by, and not what is said of one."""
+    words = value.lower().replace("-", " ").split()
+    return len(words) > 1 and f" {words[0]} " not in STATES and is_said(value) and not is_trivial(value)
+
+
+def is_dense(value: str) -> bool:
+    """Whether a value is a token, or hex of the length of a key."""
+    return is_token(value) or (
+        len(value) >= 32 and not value.isdigit() and compiled(r"[0-9a-fA-F]+$").match(value) is not None
+    )
+
+
+def is_words(value: str) -> bool:
+    """Whether words in quotes are no sentence: no one of them is a function word, or names a secret."""
+    words = value.lower().replace("-", " ").split()
+    return not any(f" {word} " in SENTENCES or f" {word} " in FORMS or f" {word} " in _EMPTY_WORDS for word in words)
+
+
+def is_card(value: str) -> bool:
+    digits = value.replace(" ", "").replace("-", "")
+    if not compiled(_CARD).match(digits) or len(set(digits)) < 2:
+        return False
+    return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
+
+
+def decoded(value: str) -> bytes:
+    from binascii import a2b_base64  # most texts hold none
+
+    try:
+        return a2b_base64(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4))
+    except ValueError:
+        return b""
+
+
+VALUES = {
+    "authorization": is_authorization,
+    "base32": is_base32,
+    "basic": is_credentials,
+    "coded": is_coded,
+    "dense": is_dense,
+    "digit": has_digit,
+    "in_url": is_filled_in,
+    "luhn": is_card,
+    "mixed": is_mixed,
+    "number": is_number,
+    "opaque": is_opaque,
+    "path": is_guarded_path,
+    "phrase": is_phrase,
+    "pin": is_pin,
+    "said": is_said,
+    "seed": is_seed,
+    "solid": is_solid,
+    "tail": is_tail,
+    "token": is_token,
+    "worded": is_worded,
+    "words": is_words,
+}
+"""The tests that the registry names."""
