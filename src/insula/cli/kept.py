@@ -179,14 +179,32 @@ def memory_undo(number: Number, user: User = "me") -> None:
     raise typer.Exit(amend(user, number, "undo"))
 
 
+@memory.command("search")
+def memory_search(
+    text: Annotated[str, typer.Argument(help="Words that are looked for.")], user: User = "me", json: Json = False
+) -> None:
+    """What is remembered that holds some words, best first."""
+    from insula.cli.memory import search
+
+    raise typer.Exit(search(user, text, json))
+
+
 @memory.command("erase")
 def memory_erase(
-    number: Number, user: User = "me", yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    number: Annotated[
+        int | None,
+        typer.Argument(parser=numbered("memory", "insula memory"), metavar="NUMBER", help="Of a memory."),
+    ] = None,
+    session: Annotated[str, typer.Option("--session", help="Erase all that was said in a session instead.")] = "",
+    user: User = "me",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Erase a memory for good, with the line it came from and what quotes it."""
-    from insula.cli.memory import erase
+    """Erase a memory for good, or a session, with the lines they came from and what quotes them."""
+    from insula.cli.memory import erase, erase_session
 
-    raise typer.Exit(erase(user, number, yes))
+    if (number is None) == (not session):
+        raise typer.BadParameter("Name a memory, as `insula memory` numbers it, or a session with --session.")
+    raise typer.Exit(erase_session(user, session, yes) if number is None else erase(user, number, yes))
 
 
 @memory.command("calibration")

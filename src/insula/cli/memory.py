@@ -28,6 +28,7 @@ NARROW = 72
 """Columns from which on a memory has room beside its number, its date and whom it is from."""
 NUMBER = 8
 """Columns of a number."""
+GONE_TOO = "So are the assistant's lines that repeated it. Backups were renewed without it."
 LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
@@ -128,9 +129,48 @@ def erase(user: str, number: int, yes: bool) -> int:
         print("Nothing was erased.")
         return 1
 
+    from insula.cli.common import counted
+
+    others = _with(lambda store: _others(store, user, number))
     if left := _with(lambda store: _erased(store, user, number)):
         print(f"insula: {left}", file=sys.stderr)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
+    print(GONE_TOO)
+    if others:
+        print(f"What you said elsewhere with its words stands: {counted(len(others), 'memory')}.")
+        for other in others:
+            _print(other, True)
+        print("To erase one of them, too: insula memory erase NUMBER")
+    return 0
+
+
+def erase_session(user: str, session: str, yes: bool) -> int:
+    """Erase all that was said in a session for good, after asking."""
+    from insula.cli.common import soul_of
+    from insula.sleep import forgetting
+
+    if not yes and not _agreed(f"all of session {session}"):
+        print("Nothing was erased.")
+        return 1
+    erased = _with(lambda store: forgetting.erase_session(store, user, session, soul_of(user)))
+    if not erased:
+        raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
+    print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
+    return 0
+
+
+def search(user: str, text: str, json: bool) -> int:
+    """What is remembered that holds some words, best first."""
+    from insula.memory.views import record
+
+    found = _with(lambda store: store.memories.search(user, text, SHOWN))
+    if json:
+        print(jsonlib.dumps([record(memory, stands) for memory, stands in found], indent=2))
+        return 0
+    if not found:
+        print(f"Nothing that is remembered of {user!r} holds {text!r}.")
+    for memory, stands in found:
+        _print(memory, stands == "long-term")
     return 0
 
 
@@ -167,6 +207,10 @@ async def _erased(store: "Store", user: str, number: int) -> str | None:
     from insula.sleep import forgetting
 
     return await forgetting.erase(store, user, number, soul_of(user))
+
+
+async def _others(store: "Store", user: str, number: int) -> "list[Memory]":
+    return await store.memories.others_holding(await _known(store, user), number)
 
 
 def _agreed(line: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from insula.memory import facts, index
+from insula.memory.echoes import find_echoes
 from insula.memory.encoding import load, terms_of
 from insula.memory.journal import ASKED
 from insula.memory.rows import name_of
@@ -44,6 +45,8 @@ def shown(connection: sa.Connection, user_id: int, memory_id: int) -> tuple[Memo
 def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Erase a memory, the line of the transcript that it came from, and what quotes either; False where there is none.
 
+    What the assistant said with its words is erased with it; what the user said with them elsewhere is not.
+
     What was derived from its session (summary, insights, lessons and guidelines that have words of that line alone) is
     erased, too, and made anew from the rest by the next night. Guidelines are no longer told from now on; the file is
     written anew by whoever knows where it lies. A person's own lines in it are theirs.
@@ -58,12 +61,14 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     _blank(connection, user_id, [memory_id, *_derived(connection, user_id, row.session_id)], at)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
+        echoes, _ = find_echoes(connection, user_id, row.message_id)
         said = connection.execute(sa.select(messages.c.content, messages.c.turn).where(line)).one()
         connection.execute(sa.update(messages).where(line).values(content=ERASED))
         gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
         _unsaid(connection, user_id, row.session_id, said.turn)
         _unquote(connection, user_id, row.session_id, memory_id)
         _from_soul(connection, user_id, gone, at)
+        _unecho(connection, user_id, echoes, at)
     _unname(connection, user_id, row.session_id)
     _from_journal(connection, user_id)
     index.settle(connection)
@@ -71,6 +76,39 @@ def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) ->
     values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
     connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
     return True
+
+
+def _unecho(connection: sa.Connection, user_id: int, echoes: Sequence[int], at: float) -> None:
+    """Erase messages that hold the words of an erased line, what was remembered of them, and where they are quoted."""
+    these = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(echoes))
+    rows = connection.execute(sa.select(memories).where(these)).all()
+    held = [row for row in rows if row.promoted_at and not row.retired_at]
+    index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in held])
+    _blank(connection, user_id, [row.id for row in rows], at)
+    lines = sa.and_(messages.c.user_id == user_id, messages.c.id.in_(echoes))
+    for said in connection.execute(sa.select(messages.c.session_id, messages.c.turn).where(lines)).all():
+        _unsaid(connection, user_id, said.session_id, said.turn)
+        _unquote(connection, user_id, said.session_id, 0)
+    connection.execute(sa.update(messages).where(lines).values(content=ERASED))
+
+
+def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> list[Memory]:
+    """What the user asserted elsewhere with the words of a memory: what its erasure leaves."""
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
+    message = connection.execute(sa.select(memories.c.message_id).where(mine)).scalar()
+    if message is None:
+        return []
+    _, others = find_echoes(connection, user_id, message)
+    query = sa.select(memories, sessions.c.name.label("session")).join(sessions, sessions.c.id == memories.c.session_id)
+    here = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(others), memories.c.kind == "semantic")
+    return [as_memory(row) for row in connection.execute(query.where(here).order_by(memories.c.id)).all()]
+
+
+def of_session(connection: sa.Connection, user_id: int, session: str) -> list[int]:
+    """The memories of a session that are not erased, oldest first."""
+    query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
+    here = sa.and_(memories.c.user_id == user_id, sessions.c.name == session, memories.c.content != ERASED)
+    return list(connection.execute(query.where(here).order_by(memories.c.id)).scalars())
 
 
 def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:

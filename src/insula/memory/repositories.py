@@ -10,12 +10,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements, views
 from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
+from insula.memory.cue import cue as make_cue
 from insula.memory.database import Database
+from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import NewItem
 from insula.memory.lessons import Version, cited, heard, version
 from insula.memory.recollection import Found, Recollection, recollected
@@ -35,6 +37,7 @@ from insula.memory.rows import (
     Understood,
 )
 from insula.memory.vectors import Vector, cosines
+from insula.text.analysis import analyse
 from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
 
@@ -204,6 +207,15 @@ class Memories(_Repository):
 
         return await self._database.read(work)
 
+    async def search(self, user: str, text: str, limit: int) -> list[tuple[Memory, str]]:
+        """What is remembered that shares words with a text, best first, then what holds it as it stands."""
+        user_id = await self._database.read(nights.user_id, user)
+        if user_id is None:
+            return []
+        place = Place(user_id=user_id, session_id=0, user=user, session="")
+        best = await self.searched(place, make_cue(analyse(text), USER, ASSISTANT), limit)
+        return await self._database.read(views.holding, user, text.strip(), best, limit)
+
     async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
         try:
@@ -231,6 +243,14 @@ class Memories(_Repository):
         amended = await self._database.run(amendment.amend, user_id, memory_id, do, self._database.now(), text)
         self._database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
         return amended
+
+    async def others_holding(self, user_id: int, memory_id: int) -> list[Memory]:
+        """The user's other memories that hold the words of one: what its erasure leaves."""
+        return await self._database.read(erasure.others_holding, user_id, memory_id)
+
+    async def of_session(self, user_id: int, session: str) -> list[int]:
+        """The ids of what is remembered of a session, oldest first."""
+        return await self._database.read(erasure.of_session, user_id, session)
 
     async def erase(self, user_id: int, memory_id: int) -> bool:
         """Erase a memory and what quotes it; False where there is none such."""

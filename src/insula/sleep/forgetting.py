@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from insula.errors import InputError
+from insula.memory import custody
 from insula.memory.store import Store
 from insula.sleep import desk, guidelines
 
@@ -30,7 +31,17 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
     if not await store.memories.erase(user_id, number):
         return None
-    return await _from_files(store, user_id, path)
+    return await _from_files(store, user, user_id, path)
+
+
+async def erase_session(store: Store, user: str, session: str, path: Path | None) -> int:
+    """Erase all that was said in a session, as `erase` does; returns how many memories that were."""
+    if (user_id := await store.nights.sleeper(user)) is None:
+        return 0
+    numbers = await store.memories.of_session(user_id, session)
+    for number in numbers:
+        await erase(store, user, number, path)
+    return len(numbers)
 
 
 async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
@@ -46,15 +57,27 @@ async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
         if path:
             await guidelines.adopt(store, user, path)
     await store.guidance.erase(user_id, one.kept.id)
-    return await _from_files(store, user_id, path)
+    return await _from_files(store, user, user_id, path)
 
 
-async def _from_files(store: Store, user_id: int, path: Path | None) -> str:
-    """Let SOUL.md say what the store does, and no request quote what is gone; why the former was left alone, if so."""
+async def _from_files(store: Store, user: str, user_id: int, path: Path | None) -> str:
+    """Let SOUL.md say what the store does (or why it was left alone), and no request or backup hold what is gone."""
     if path:
         path.with_name(REQUESTS).unlink(missing_ok=True)  # any of them may quote it
+        await _renew_backups(store, user, path)
     past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
         return guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
     except InputError as error:
         return str(error)
+
+
+async def _renew_backups(store: Store, user: str, path: Path) -> None:
+    """Put one backup of what is left in the place of those that hold what is gone."""
+    house = custody.House(path.parent, path, path)
+    if old := custody.backups(house):
+        try:
+            await custody.backup(store, user, house)
+        finally:  # also where there is no room for another
+            for each in old:
+                each.unlink(missing_ok=True)

@@ -10,17 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from insula.errors import InputError
 from insula.memory import nights, views
 from insula.memory.amendment import Do
-from insula.memory.cue import cue
-from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.rows import Place
 from insula.memory.store import NAME_CHARS, Store
 from insula.redaction import redact
 from insula.server.api.numbers import PAGE, Before, Id, Limit
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
 from insula.sleep import forgetting
-from insula.text.analysis import analyse
-from insula.types import Memory
 
 router = APIRouter(prefix="/agent", tags=["memories"])
 
@@ -98,11 +93,13 @@ class Told(Remembered):
 class Erased(BaseModel):
     """That a memory is gone for good."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"erased": 1, "left": None}})
+    model_config = ConfigDict(json_schema_extra={"example": {"erased": 1, "left": None, "others": []}})
 
     erased: int
     left: str | None
     """Why SOUL.md was left alone, if it was."""
+    others: list[int]
+    """Ids of memories in which the user said the same words elsewhere: they stand."""
 
 
 class Amendment(BaseModel):
@@ -125,7 +122,7 @@ async def memories(
     """What is remembered of a user, without what was retired; or what holds some words, on one page."""
     store = service_of(request).chat.metacognition.store
     if q.strip():
-        rows = await searched(store, user, q, limit)
+        rows = await store.memories.search(user, q, limit)
     else:
         rows = await store.read(views.remembered, user, before, limit + 1)
     modes = await modes_of(store, user, [memory.id for memory, _ in rows])
@@ -134,16 +131,6 @@ async def memories(
         for memory, stands in rows[:limit]
     ]
     return Memories(memories=found, next=found[-1].id if len(rows) > limit else None)
-
-
-async def searched(store: Store, user: str, text: str, limit: int) -> list[tuple[Memory, str]]:
-    """What is remembered that shares words with a text, best first, then what holds it as it stands."""
-    user_id = await store.nights.sleeper(user)
-    if user_id is None:
-        return []
-    place = Place(user_id=user_id, session_id=0, user=user, session="")
-    best = await store.memories.searched(place, cue(analyse(text), USER, ASSISTANT), limit)
-    return await store.read(views.holding, user, text.strip(), best, limit)
 
 
 async def modes_of(store: Store, user: str, ids: Sequence[int]) -> Mapping[int, str]:
@@ -195,11 +182,14 @@ async def amend(request: Request, user: str, number: int, do: Do, text: str = ""
 async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
     """Erase a memory for good, with the line that it came from and what was derived of its session."""
     service = service_of(request)
-    left = await forgetting.erase(service.chat.metacognition.store, user, number, service.soul_of(user))
+    store = service.chat.metacognition.store
+    user_id = await store.nights.sleeper(user)
+    others = await store.memories.others_holding(user_id, number) if user_id is not None else []
+    left = await forgetting.erase(store, user, number, service.soul_of(user))
     if left is None:
         raise _missing(number)
     service.chat.metacognition.backlog.again(user)
-    return Erased(erased=number, left=service.told(left) or None)
+    return Erased(erased=number, left=service.told(left) or None, others=[memory.id for memory in others])
 
 
 def _missing(number: int) -> HTTPException:

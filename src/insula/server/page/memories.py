@@ -9,7 +9,7 @@ from insula.errors import InputError
 from insula.memory import views
 from insula.memory.amendment import Do
 from insula.memory.store import NAME_CHARS
-from insula.server.api.memories import WORDS, amend, erase, modes_of, searched
+from insula.server.api.memories import WORDS, amend, erase, modes_of
 from insula.server.api.numbers import Id
 from insula.server.page.guidelines import field
 from insula.server.page.rendering import address, page
@@ -49,7 +49,7 @@ async def memories(
     What the agent answered is left out unless it is asked for: half of all lines are, and few are of use.
     """
     store = service_of(request).chat.metacognition.store
-    found = await searched(store, who.name, q, MEMORIES) if q.strip() else None
+    found = await store.memories.search(who.name, q, MEMORIES) if q.strip() else None
     listed = found
     if listed is None:
         with_answers = bool(answers or gone)
