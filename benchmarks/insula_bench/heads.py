@@ -37,6 +37,8 @@ FOLDS = 5
 FIRST, EPOCHS = 3, 10
 """Rounds through the data: to find the piece of a message that means it, and to fit the head."""
 AT_ONCE = 256
+MATTERS = 6
+"""Things that are put into each template of what is to be forgotten."""
 COMPOSED = 2_500
 """Messages of each language that are composed."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
@@ -46,22 +48,26 @@ DECIDES: Mapping[HeadName, str] = {
     "personal": "whether only this user can have told what is asked",
     "fact": "whether the user states a lasting fact about themselves, their people or their things",
     "preference": "whether the user states how they want all answers, or all of a kind, from now on",
+    "forget": "whether the user asks that something of theirs be forgotten, or not be stored",
 }
 POSITIVE: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal"}),
     "fact": frozenset({"statement"}),
     "preference": frozenset({"preference"}),
+    "forget": frozenset[str](),
 }
 NEITHER: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset[str](),
     "fact": frozenset({"preference", "personal", "correction", "shaped"}),
     "preference": frozenset[str](),
+    "forget": frozenset[str](),
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
     "preference": {"hear": 0.003},
+    "forget": {"offer": 0.0002},
 }
 """For each action, the share of ordinary real messages that it may take by mistake."""
 
@@ -281,7 +287,8 @@ def learned_from(head: HeadName) -> Iterator[Message]:
     yield from _ordinary(head)
     if head == "personal":
         yield from _near()
-    yield from {"personal": _asked, "fact": _told, "preference": _preferred}[head]()
+    more = {"personal": _asked, "fact": _told, "preference": _preferred, "forget": _forgetting}
+    yield from more[head]()
 
 
 def pieces_of(text: str, language: str) -> tuple[str, ...]:
@@ -371,6 +378,19 @@ def _preferred() -> Iterator[Message]:
         for row in _lines(f"wishes_{table}.jsonl"):
             pieces = pieces_of(row["text"], row["lang"])
             yield Message(row["text"], pieces, row["lang"], bool(row["standing"]), f"wishes {table}")
+
+
+def _forgetting() -> Iterator[Message]:
+    """Requests to forget or not to store something, and what is said with the same words and asks no such thing."""
+    for file in sorted((files("insula_bench") / "forgetting").iterdir(), key=lambda one: one.name):
+        language, table = file.name[:2], jsonlib.loads(file.read_text("utf-8"))
+        matters = table["matters"]
+        for kind, label in (("asks", True), ("others", False)):
+            for number, template in enumerate(table[kind]):
+                some = (matters[(5 * number + each) % len(matters)] for each in range(MATTERS))
+                filled = dict.fromkeys(template.format(m=matter) for matter in some)
+                for text in (*filled, *(one.lower().rstrip(".!?") for one in filled)):
+                    yield Message(text, (text,), language, label, f"{language}-{kind} {number}")
 
 
 def _authored() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -59,6 +59,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             holdout=settings.holdout,
             regulator=_regulator(settings, weights),
             claims=settings.claims,
+            soul=soul_of,
         )
         yield Chat(
             await stack.enter_async_context(metacognition),

@@ -20,10 +20,10 @@ from insula.language.spelling import spelled
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
 
-HeadName = Literal["personal", "fact", "preference"]
+HeadName = Literal["personal", "fact", "preference", "forget"]
 """What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
 a lasting fact of themselves, their people or their things; `preference`, whether they state how they want all answers,
-or all of a kind, from now on."""
+or all of a kind, from now on; `forget`, whether they ask that something of theirs be forgotten, or not be stored."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
@@ -66,6 +66,7 @@ class Cards(TypedDict):
     personal: PersonalCard
     fact: Card
     preference: Card
+    forget: Card
     answer: AnswerCard
 
 

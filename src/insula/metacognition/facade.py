@@ -102,6 +102,7 @@ class Metacognition(Mind):
         holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
             the sentences to the next turn.
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
+        soul: where a user's SOUL.md lies, beside which their backups do; by default nowhere.
         claims: ids of claims of the register that are made though they are off by default (`insula.claims`).
 
     Raises:

@@ -79,6 +79,8 @@ class Given:
 
     message: str
     analysis: Analysis | None
+    forgetting: Sequence[Claimed] = ()
+    """What the person is told of their request to forget something."""
     saved: Sequence[str]
     """What the message wants of all answers to come, in the user's words."""
     history: Sequence[Said]
@@ -139,7 +141,14 @@ class Given:
         asked = bool(self.analysis and asks(self.analysis))
         sure = self.source(judged, response) if asked and self.level not in {None, "low"} else None
         return verdict(
-            self.confidence, judged, sure, self.saved, asked=asked, personal=self.personal, claims=self.claims
+            self.confidence,
+            judged,
+            sure,
+            self.saved,
+            forgetting=self.forgetting,
+            asked=asked,
+            personal=self.personal,
+            claims=self.claims,
         )
 
     def source(self, judged: Assessment, response: str) -> Source | None:

@@ -3,6 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from socket import gethostname
 from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
@@ -23,7 +24,7 @@ from insula.sleep.prompts import FORMS
 from insula.sleep.soul.render import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import confidence, impasse, insights, lessons, mending, monitor, wishes
+from insula.turn import confidence, forgetting, impasse, insights, lessons, mending, monitor, wishes
 from insula.types import IMPASSE, TURN, Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
@@ -90,6 +91,7 @@ class Options(TypedDict, total=False):
     holdout: float
     regulator: Regulator | None
     claims: Iterable[str]
+    soul: Callable[[str], Path | None]
 
 
 class Mind:
@@ -109,6 +111,7 @@ class Mind:
         holdout: float = 0.1,
         regulator: Regulator | None = None,
         claims: Iterable[str] = (),
+        soul: Callable[[str], Path | None] = lambda _: None,
     ) -> None:
         self.store = store
         self.identity = identity or Identity()
@@ -123,6 +126,9 @@ class Mind:
         self.telemetry = telemetry or Telemetry()
         self.holdout = holdout
         self.claims = register.switched(claims)
+        self.soul = soul
+        self.offers: OrderedDict[tuple[str, str], forgetting.Offer] = OrderedDict()
+        """Of each session, what a yes erases, if it comes next."""
         self.service = f"{SERVICE}@{gethostname()}" if store.is_shared else SERVICE
         """Its own name: two that share a store never write over each other."""
         self._restored = False

@@ -36,12 +36,13 @@ from insula.session.conditions import Reason
 from insula.session.control import Regulation
 from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
+from insula.sleep import forgetting as erasing
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload
 from insula.text.questions import Ask, asks
 from insula.text.wishing import Wish
-from insula.turn import confidence, insights, lessons, limits, mending, wishes
+from insula.turn import confidence, forgetting, insights, lessons, limits, mending, wishes
 from insula.turn.gate import Gate, gate, most_personal
 from insula.turn.instructions import asked_for, compose
 from insula.turn.mending import Mend
@@ -50,6 +51,10 @@ from insula.types import Confidence, Controls, Identity, Recalled, Signal, Usage
 
 log = logging.getLogger(__name__)
 
+LATEST = 20
+"""Memories among which stands what the user said just before."""
+OFFERS = 1_000
+"""Sessions in which an erasure is offered at once."""
 LIMITS = 16
 """Memories that are looked through for what limits an answer."""
 HISTORY_LINES = 24
@@ -109,6 +114,7 @@ class Opening:
         self._completing: asyncio.Task[None] | None = None
         self._asked_again = 0
         self._gate = Gate(None)
+        self.forgetting: forgetting.Heard | None = None
 
     @property
     def instructions(self) -> str:
@@ -185,6 +191,7 @@ class Opening:
         owner = self._owner
         self._content = redact(self.message)
         place = self._place = await owner.store.place(self.user, self.session)
+        await self._take_offer()
         spoken = await owner.languages(place)
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
         self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
@@ -222,6 +229,11 @@ class Opening:
         more, found = chosen(found.recalled, usual), found._replace(recalled=chosen(found.recalled, limit))
         self.recalled, self.history = self._with_limits(found.recalled), found.said
         self.memories = found.statistics.memories
+        if self.forgetting is None and forgetting.is_request(
+            {one: self._vectors[one] for one in pieces if one in self._vectors}
+        ):
+            with self.kept_from_host("forget"):
+                self.forgetting = await self._offer_erasure(found.recalled)
         before = owner.judged((self.user, self.session))
         left = (before.shortfall if before else None) or await owner.unsolved(place)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout, owner.claims)
@@ -235,6 +247,35 @@ class Opening:
         learned = self._learned(known, place, self._analysis) if known else ()
         self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
+
+    async def _take_offer(self) -> None:
+        """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
+        offer = self._owner.offers.pop((self.user, self.session), None)
+        if offer is None or not forgetting.is_assent(self.message):
+            return
+        with self.kept_from_host("forget"):
+            for number in offer.memories:
+                await erasing.erase(self._owner.store, self.user, number, self._owner.soul(self.user))
+            self.forgetting = forgetting.Heard(erased=len(offer.lines))
+            self._owner.backlog.again(self.user)
+
+    async def _offer_erasure(self, recalled: Sequence[Recalled]) -> forgetting.Heard:
+        """What a request to forget means, which a yes erases."""
+        assert self._analysis is not None  # noqa: S101 it was read above
+        latest = await self._owner.store.memories.remembered(self.user, LATEST)
+        said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
+        before = [memory for memory in said if memory.kind == "semantic"]
+        found = forgetting.find_meant(self._analysis.terms, recalled, before)
+        lines, numbers = (forgetting.short(one.content) for one in found), (one.id for one in found)
+        return forgetting.Heard(forgetting.Offer(tuple(lines), tuple(numbers)) if found else None)
+
+    def _await_yes(self, request: int) -> None:
+        """Let a yes as the next message erase what is offered, and the request, which holds its words."""
+        if self.forgetting and (offer := self.forgetting.offer):
+            offers = self._owner.offers
+            offers[self.user, self.session] = offer._replace(memories=(*offer.memories, request))
+            if len(offers) > OFFERS:
+                offers.popitem(last=False)
 
     def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
         named = {one.memory.id for one in recalled}
@@ -331,6 +372,7 @@ class Opening:
         if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
         self.number, memory = await self._owner.store.sessions.say(self._place, item)
+        self._await_yes(memory)
         if embed := self._embed:  # its vectors are of use from the next turn on, and made while the model answers
             self._completing = self._owner.backlog.complete(self._place, [memory], embed, self._vectors)
         self._owner.saw(self._place, self._analysis.language, USER)
@@ -378,6 +420,7 @@ class Opening:
             guidance=guidance,
             lessons=told,
             mend=self.mend.said if self.mend else None,
+            forgetting=self.forgetting.told(self._analysis.language) if self.forgetting and self._analysis else None,
             wishes=[wish.text for wish in near],
             claims=owner.claims,
         )

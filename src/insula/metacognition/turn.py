@@ -189,6 +189,7 @@ class Turn(Opening):
         return Given(
             message=self.message,
             analysis=self._analysis,
+            forgetting=[self.forgetting.under_reply(self.language)] if self.forgetting else (),
             saved=[wish.words for wish in self.heard if not wish.lifts],
             history=self.history,
             is_read=self.is_read,

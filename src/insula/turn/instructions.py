@@ -89,6 +89,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
     lessons: Iterable[Claimed] = (),
     wishes: Sequence[str] = (),
     mend: Claimed | None = None,
+    forgetting: Claimed | None = None,
     claims: frozenset[str] = DEFAULT,
 ) -> Words:
     """What one turn is told, in K4's order; each sentence is a claim, and was chosen by its effect.
@@ -104,6 +105,7 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         guidance: what the identity says on the topics of the message.
         lessons: advice whose trigger the message holds, wishes and insights among it.
         wishes: what the user wants of every answer, in their own words.
+        forgetting: what became of a request to forget something.
         mend: what fell short in the turn before, in one sentence.
         claims: those that may be made.
     """
@@ -130,7 +132,9 @@ def compose(  # noqa: PLR0913 one prompt, with a keyword for each thing that may
         _titled(template("lesson"), may(Claimed(f"- {one.text}", one.claims) for one in lessons)),
         _titled(title, tuple(said for _, said in known), ("memory.doubtful",) if is_doubtful else ()),
     )
-    behind = may([*not_told, *([mend] if mend else []), *(wished if wishes else [])])
+    behind = may(
+        [*not_told, *([forgetting] if forgetting else []), *([mend] if mend else []), *(wished if wishes else [])]
+    )
     shown = frozenset(number for number, _ in known)
     return Words(tuple(filter(None, background)), tuple(filter(None, beside)), behind, shown)
 

@@ -55,6 +55,7 @@ def verdict(
     source: Source | None = None,
     saved: Sequence[str] = (),
     *,
+    forgetting: Sequence[Claimed] = (),
     asked: bool,
     personal: bool = True,
     claims: frozenset[str] = DEFAULT,
@@ -65,6 +66,7 @@ def verdict(
         confidence: how likely memory held what the message needs.
         assessment: what was made of the response; None where it was not checked.
         source: the remembered line that the response surely says, or surely contradicts.
+        forgetting: what became of a request to forget something.
         saved: what the message wants of all answers to come, in the user's words.
         asked: whether the message asks anything.
         personal: whether it asks for what only its user can have told.
@@ -75,6 +77,7 @@ def verdict(
     said = [_quoted(told)] if told else []
     if "saved" in claims:
         said += [say("saved", words=_short(words)) for words in saved]
+    said += [one for one in forgetting if claims.issuperset(one.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "")
 

@@ -1,0 +1,89 @@
+"""What a user asks to have forgotten is found, shown, and erased with a yes; the model is told what happened."""
+
+from pathlib import Path
+
+import pytest
+
+from insula import Metacognition
+
+pytestmark = pytest.mark.anyio
+
+ASKED = {
+    "en": ("My middle name is Ottilie.", "Please forget my middle name.", "Yes!"),
+    "es": ("Mi segundo nombre es Eulogio.", "Borra mi segundo nombre de tu memoria.", "sí"),
+    "fr": ("Mon deuxième prénom est Eudoxie.", "Efface mon deuxième prénom de ta mémoire.", "Oui."),
+    "de": ("Mein zweiter Vorname ist Kunigunde.", "Lösche meinen zweiten Vornamen aus deinem Gedächtnis.", "ja"),
+    "pt": ("O meu segundo nome é Hermenegildo.", "Apaga o meu segundo nome da tua memória.", "Sim"),
+    "it": ("Il mio secondo nome è Ermenegildo.", "Cancella il mio secondo nome dalla tua memoria.", "sì"),
+    "zh": ("我的中间名是思雨涵。", "把我的中间名从你的记忆里删掉。", "是的"),
+    "ja": ("私のミドルネームは桜子です。", "ミドルネームを記憶から消して。", "はい"),
+}
+
+
+async def said(metacognition: Metacognition, message: str, session: str = "a") -> tuple[str, str]:
+    """What the model is told with a message, and what the person is told under the reply."""
+    async with metacognition.turn("ana", session, message) as turn:
+        result = turn.finish("Understood.")
+        return turn.prompt, result.verdict.text if result.verdict else ""
+
+
+def disk(folder: Path) -> str:
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.glob("insula.db*"))
+
+
+@pytest.mark.parametrize("language", ASKED)
+async def test_a_request_to_forget_is_shown_and_done_with_a_yes(tmp_path: Path, language: str) -> None:
+    fact, request, yes = ASKED[language]
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, fact, "before")
+        model, person = await said(metacognition, request)
+        assert fact in model
+        assert fact in person
+        assert fact in disk(tmp_path)
+        model, person = await said(metacognition, yes)
+        assert "1" in model
+        assert "1" in person
+        again, _ = await said(metacognition, request, "later")
+        assert fact not in again
+    assert fact not in disk(tmp_path)
+
+
+async def test_what_was_said_just_before_is_meant_by_that(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "I live in Lisbon.", "before")
+        await said(metacognition, "I was treated for bulimia in 2019.")
+        model, _ = await said(metacognition, "Please don't store that.")
+        assert "bulimia" in model
+        assert "Lisbon" not in model
+        await said(metacognition, "yes")
+    assert "bulimia" not in disk(tmp_path)
+    assert "Lisbon" in disk(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["no", "How do I boil an egg?", "yes, but first tell me about eggs"])
+async def test_nothing_is_erased_without_a_yes_as_the_next_message(tmp_path: Path, answer: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie.")
+        await said(metacognition, "Please forget my middle name.")
+        await said(metacognition, answer)
+        await said(metacognition, "yes")
+        kept = await metacognition.store.memories.remembered("ana", 50)
+        assert "My middle name is Ottilie." in [memory.content for memory, _ in kept]
+
+
+async def test_a_model_is_told_where_nothing_was_found(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        model, person = await said(metacognition, "Please forget my middle name.")
+        assert "nothing was erased" in model
+        assert "nothing was erased" in person
+
+
+@pytest.mark.parametrize(
+    "message", ["Don't forget my birthday!", "I forgot my middle name.", "yes", "How do I delete a branch in git?"]
+)
+async def test_other_messages_offer_no_erasure(tmp_path: Path, message: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie and my birthday is in May.")
+        model, person = await said(metacognition, message)
+        assert "erase" not in model
+        assert "erase" not in person
