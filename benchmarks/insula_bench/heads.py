@@ -76,7 +76,7 @@ CHAT = "xpersona"
 """Conversations of two people."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
-READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference"})
+READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference", "forget"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
@@ -325,6 +325,7 @@ _LABELLED: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal", "both"}),
     "fact": frozenset({"statement"}),
     "preference": frozenset[str](),
+    "forget": frozenset[str](),
 }
 """Kinds of ordinary messages that mean what a head decides."""
 
