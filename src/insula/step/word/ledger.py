@@ -38,7 +38,7 @@ UNNAMED = 0.8
 """The same of a ban that names nothing which a call could show: it may as well say what a program must not do."""
 PLAIN = 0.9
 """The same of an "only" that says so by none of the words for it: "all your edits should be in src/"."""
-SURE = {BAN: 0.55, ONLY: 0.55, "except": 0.3, HOW: 0.8, LIFT: 0.5, ASKED: 0.45, MOMENT: 0.5}
+SURE = {BAN: 0.55, ONLY: 0.55, "except": 0.3, HOW: 0.9, LIFT: 0.5, ASKED: 0.45, MOMENT: 0.5}
 """How probable a meaning must be; of those that stand, all of them together."""
 DEMANDED = 0.65
 """How probable a request must be to be held against an end."""
