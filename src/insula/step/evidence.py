@@ -19,6 +19,7 @@ from insula.step.action import Action
 from insula.step.lines import append, end
 from insula.step.patterns import BY_ID, is_work, outcomes
 from insula.step.trace import VERSION, records
+from insula.step.word.kept import kept
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -311,7 +312,7 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     told = marker(folder) or Marker()
     session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
     new = asked.found(session, said)
-    results = _happened(home, project, new, told, found[0])
+    results = _happened(home, project, new, told, found[0], said)
     if told.whole:
         by_pattern = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
         results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
@@ -326,18 +327,23 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     return size
 
 
-def _happened(home: str, project: str, new: "list[asked.Asked]", told: Marker, run: list[Action]) -> dict[str, bool]:
-    """For each wish of the user's that the session bears on, whether it had to be said again.
+def _happened(
+    home: str, project: str, new: "list[asked.Asked]", told: Marker, run: list[Action], said: "list[Record]"
+) -> dict[str, bool]:
+    """For each wish of the user's that the session bears on, whether it was broken.
 
-    Had to be said: a detection or a breach. Had not: that counts where the wish was told or withheld, in a session that
-    was long enough to do something else.
+    Broken: it had to be said again, or an act that it names was done. Kept: it was told or withheld in a session that
+    was long enough to break it, and its own acts show that it did not; where they cannot, there is no evidence.
     """
     if not project:
         return {}
     known = asked.wishes([*asked.asked_in(home, project), *new])
     again = {wish.id for wish in known if any(asked.means_the_same(wish, one) for one in new)}
-    could = {wish.id for wish in known if is_work(run) and told.arm(wish.id) != NONE}
-    return {wish.id: wish.id in again for wish in known if wish.id in again | could}
+    results = dict.fromkeys(again, True)
+    for wish in known if is_work(run) else ():
+        if wish.id not in again and told.arm(wish.id) != NONE and (verdict := kept(wish.words, said)) is not None:
+            results[wish.id] = not verdict
+    return results
 
 
 def _traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":

@@ -360,7 +360,7 @@ def _runs_banned(word: Word, call: Call, asked: "list[Word]") -> str:
             return one.shown
         if word.kind == HOW and word.likes and not word.programs and _is_rival(word.likes, one):
             return one.shown
-    if word.kind == BAN and not word.edits and not word.acts and (found := _named_in(word, call)):
+    if word.kind == BAN and (found := _named_in(word, call)):
         return found
     for act in word.acts if word.kind == BAN else ():
         if act == "delete":
@@ -380,15 +380,30 @@ _LEAST = 3
 """Letters of a word that a command may be known by."""
 
 
+def can_be_judged(word: Word) -> bool:
+    """Whether a call can show that a word is broken: it names paths, programs, acts, or a command by its words."""
+    if word.kind not in {BAN, HOW, ONLY} or _conditional_run(word):
+        return False
+    files = word.paths and (word.edits or word.deletes)
+    rivals = word.likes and any(word.likes in family for family in _FAMILIES)
+    return bool(word.programs or files or rivals or (word.kind == BAN and (word.acts or _names_of_command(word))))
+
+
+def _names_of_command(word: Word) -> "set[str]":
+    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
+    low = word.clause.lower()
+    if word.paths or word.programs or word.code or word.edits or word.acts:
+        return set()
+    if not re.search(table()["uses"], low) and not re.search(table()["runs"], low):
+        return set()
+    telling = {name for name in _telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
+    return telling if len(telling) <= MOST_WORDS and telling >= _telling(word) - _PLAIN_WORDS else set()
+
+
 def _named_in(word: Word, call: Call) -> str:
     """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
-    low = word.clause.lower()
-    if word.paths or word.programs or word.code:
-        return ""
-    if not re.search(table()["uses"], low) and not re.search(table()["runs"], low):
-        return ""
-    telling = {name for name in _telling(word) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
-    if not telling or len(telling) > MOST_WORDS or len(telling) < len(_telling(word) - _PLAIN_WORDS):
+    telling = _names_of_command(word)
+    if not telling:
         return ""
     return next((one.shown for one in call.runs if not one.looks and telling <= parts(" ".join(one.words))), "")
 

@@ -154,6 +154,8 @@ def _heard(clause: Clause, before: Word | None) -> Word | None:
     if kind in STANDING and is_aside:
         return None
     what = named(text)
+    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
+        return _word(LIFT, clause, low, what)
     if (
         (kind not in STANDING or chance < SURE[kind])
         and not is_aside
@@ -206,7 +208,7 @@ def _meaning(text: str, low: str) -> "tuple[str, float]":
         kind = ONLY if denied or re.search("[不别]|ない|ません", low[apart.end() :]) else BAN
         return kind, max(ruling, SURE[kind])
     if ruling >= NAMED and all(re.search(words[name], low) for name in ("denies", "touches")) and _has_path(text):
-        return (ONLY if chances[ONLY] >= SURE[ONLY] else BAN), max(ruling, SURE[BAN])
+        return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
     if ruling >= SURE[BAN]:
         if kind == BAN and not re.search(words["denies"], low) and not re.search(words["keeps"], low):
             acts = any(re.search(pattern, low) for pattern in words["acts"].values())
@@ -366,7 +368,7 @@ def _lifted(stands: "list[Word]", lift: Word) -> "list[Word]":
     What only sounds like it takes nothing back that was said in the same message.
     """
     open_to = [one for one in stands if one.kind in STANDING and (lift.sure or one.at < lift.at)]
-    hit = [one for one in open_to if _shares(lift, one) and not (one.at == lift.at and _is_part(lift, one))]
+    hit = [one for one in open_to if shares(lift, one) and not (one.at == lift.at and _is_part(lift, one))]
     telling = set(lift.words) - set(table()["generic"])
     if not hit and not (lift.paths or lift.programs or lift.acts or lift.code or telling):
         hit = [one for one in open_to if one.holds != RULE][-1:]
@@ -437,7 +439,7 @@ def _replaces(new: Word, old: Word) -> bool:
     return new.kind == old.kind == HOW and new.at > old.at and _alike(new.words, old.words) >= 0.5
 
 
-def _shares(one: Word, other: Word) -> bool:
+def shares(one: Word, other: Word) -> bool:
     """Whether two words name the same."""
     if any(_within(a, b) or _within(b, a) for a in one.paths for b in other.paths):
         return True
