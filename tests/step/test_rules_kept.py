@@ -1,4 +1,4 @@
-"""Whether a session kept a rule of the user's: by the acts that the rule names, from the trace to what is told of it."""
+"""Whether a session kept a rule of the user's, by the acts that it names: from the trace to the list of rules."""
 
 from pathlib import Path
 from typing import Any

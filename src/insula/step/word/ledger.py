@@ -59,10 +59,12 @@ def hear(message: str) -> "tuple[Word, ...]":
     """What a message of the user's says, in order: bans, ways, demands, and what it takes back."""
     found: list[Word] = []
     before: Word | None = None
-    earlier: tuple[str, ...] = ()
-    spoken_of: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
+    above: tuple[str, ...] = ()  # ... and in the one before it
     sentence = supposed = ""
     for clause in clauses(message):
+        if clause.sentence != sentence:
+            sentence, above, here = clause.sentence, here, ()
         word = _heard(clause, before)
         if word is not None and word.kind == ASKED and supposed == clause.sentence:
             word = word.replace(sure=False)  # "if you change the format, raise the version"
@@ -71,17 +73,14 @@ def hear(message: str) -> "tuple[Word, ...]":
         if word is not None and not word.paths and _is_rest(word, clause.text):
             word = _narrowed(found.pop(), word) if found and before is not None else None
         elif word is not None and _points_back(word, clause):
-            word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=earlier or spoken_of)
+            word = word.replace(kind=BAN if word.kind == MOMENT else word.kind, paths=here or above)
         if found and _is_meant(found[-1], clause, word):
             found[-1] = found[-1].replace(paths=named(clause.text).paths)
             continue
         if word is not None:
             found.append(word)
         before = word
-        if sentence not in ("", clause.sentence):
-            spoken_of, earlier = earlier, ()
-        sentence = clause.sentence
-        earlier = _spoken_of(clause, word, earlier)
+        here = _spoken_of(clause, word, here)
     if found and re.search(table()["closes"], message[:SAID].lower()):
         found[0] = found[0].replace(closes=True)
     return tuple(found)
@@ -154,35 +153,45 @@ def _heard(clause: Clause, before: Word | None) -> Word | None:
     if kind in STANDING and is_aside:
         return None
     what = named(text)
-    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
-        return _word(LIFT, clause, low, what)
-    if (
-        (kind not in STANDING or chance < SURE[kind])
-        and not is_aside
-        and not clause.asks
-        and any(_as_such(act, low) for act in denied(low))
-    ):
-        return _word(BAN, clause, low, what)
-    certain = kind == ASKED and chance >= CERTAIN
-    if kind != LIFT and not certain and (kind not in _RULING or re.search(table()["ended"], low)) and _frees(low):
-        return _word(LIFT, clause, low, what).replace(sure=False)
-    if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
-        return _word(BAN, clause, low, what)
+    formed = _by_form(clause, before, what, kind, chance, is_aside)
+    if formed is not None:
+        return formed
     if clause.joined and before is not None and _hangs_on(before.kind, kind, low, what):
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
     elif kind not in SURE or chance < SURE[kind]:
-        needless = len(low.split()) <= BRIEF + 1 and re.search(table()["denies"], low)
-        if needless or (re.search(table()["spares"], low) and len(low) < SAID):
-            return _word(SPARED, clause, low, what)
-        return _word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
+        return _in_doubt(clause, low, what)
     elif kind == MOMENT and _may_ask(low, what):
         kind, chance = ASKED, 0.0
     word = _word(kind, clause, low, what)
     if kind == BAN and chance < UNNAMED and not _names_something(word):
         return None
     return word.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else word
+
+
+def _by_form(clause: Clause, before: Word | None, what: Named, kind: str, chance: float, is_aside: bool) -> Word | None:
+    """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
+    low = lowered(clause.text)
+    if before is not None and before.kind == BAN and what.paths and re.match(rf"\W*(?:{table()['except']})", low):
+        return _word(LIFT, clause, low, what)
+    open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
+    if open_to_form and any(_as_such(act, low) for act in denied(low)):
+        return _word(BAN, clause, low, what)
+    certain = kind == ASKED and chance >= CERTAIN
+    if kind != LIFT and not certain and (kind not in _RULING or re.search(table()["ended"], low)) and _frees(low):
+        return _word(LIFT, clause, low, what).replace(sure=False)
+    if what.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
+        return _word(BAN, clause, low, what)
+    return None
+
+
+def _in_doubt(clause: Clause, low: str, what: Named) -> Word | None:
+    """What a clause may do that surely means nothing: spare something, or ask for an act."""
+    needless = len(low.split()) <= BRIEF + 1 and re.search(table()["denies"], low)
+    if needless or (re.search(table()["spares"], low) and len(low) < SAID):
+        return _word(SPARED, clause, low, what)
+    return _word(ASKED, clause, low, what).replace(sure=False) if _may_ask(low, what) else None
 
 
 def _names_something(word: Word) -> bool:
