@@ -36,6 +36,8 @@ def guide(turn: Turn) -> Guide:
     message = analyse(turn.message)
     language = message.language if message.language in LANGUAGES else "en"
     asked = asks(message)
+    if turn.forgetting:  # what is found or erased stands under the reply
+        return Guide(text="OK.")
     if not asked:
         told = " ".join(sentence.text for sentence in statements(message))
         return Guide(text=_said("noted", told, language)) if told and not is_small_talk(message) else Guide()

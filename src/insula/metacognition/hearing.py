@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from insula.language.heads import point
 from insula.memory.rows import Said
-from insula.memory.wishes import wished
+from insula.memory.wishes import plain, wished
+from insula.redaction import without_markers
 from insula.text.analysis import detect
 from insula.text.payload import is_payload
 from insula.text.wishing import Wish, speaks_a_part, standing_wish
@@ -23,11 +24,16 @@ def wishes_of(content: str, language: str, history: Sequence[Said]) -> tuple[Wis
     talk = [line for line in history if line.provenance != "tool"]
     previous = next((line.content for line in reversed(talk) if line.provenance == "user"), "")
     response = talk[-1].content if talk and talk[-1].provenance == "assistant" else ""
-    tools = [line.content for line in history if line.provenance == "tool"]
-    return wished(content, detect(previous, detect(content, language)), previous, response, tools)
+    return wished(content, detect(previous, detect(content, language)), previous, response, _of_tools(history))
 
 
-def with_meant(found: Sequence[Wish], chances: Mapping[str, float], content: str, language: str) -> tuple[Wish, ...]:
+def _of_tools(history: Sequence[Said]) -> list[str]:
+    return [line.content for line in history if line.provenance == "tool"]
+
+
+def with_meant(
+    found: Sequence[Wish], chances: Mapping[str, float], content: str, language: str, history: Sequence[Said]
+) -> tuple[Wish, ...]:
     """The wishes of a message that its words tell, and those that its sentences surely mean in any words.
 
     Args:
@@ -36,17 +42,19 @@ def with_meant(found: Sequence[Wish], chances: Mapping[str, float], content: str
             overlap the surest counts.
         content: the message, redacted; a payload's wishes are its own, and those of a part to play are the part's.
         language: its language.
+        history: the session so far; what a tool said in it, or what reads like an attack, is no wish of the user's.
     """
     least = point("preference", "hear")
     sure = sorted((text for text, likely in chances.items() if likely >= least), key=lambda text: -chances[text])
-    if not sure or is_payload(content) or speaks_a_part(content):
+    if not sure or is_payload(content) or speaks_a_part(content) or without_markers(content) != content:
         return tuple(found)
-    kept, heard = list(found), [one.words for one in found]
+    heard = [one.words for one in found]
+    meant: list[Wish] = []
     for text in sure:
         if not any(text in other or other in text for other in heard):
             heard.append(text)
-            kept.append(standing_wish(text, language))
-    return tuple(kept)
+            meant.append(standing_wish(text, language))
+    return (*found, *plain(meant, content, _of_tools(history)))
 
 
 def requests_before(history: Sequence[Said], language: str) -> tuple[Wish, ...]:

@@ -243,7 +243,7 @@ class Opening:
             said = wishes_of(self._content, language, self.history)
             meant = {one: chance("preference", one, self._vectors.get(one)) for one in pieces}
             likely = {one: odds for one, odds in meant.items() if odds is not None}
-            self._wished = with_meant(said, likely, self._content, language)
+            self._wished = with_meant(said, likely, self._content, language, self.history)
         learned = self._learned(known, place, self._analysis) if known else ()
         self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
