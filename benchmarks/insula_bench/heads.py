@@ -66,7 +66,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
-    "preference": {"hear": 0.003},
+    "preference": {"hear": 0.0007},
     "forget": {"offer": 0.0002},
 }
 """For each action, the share of ordinary real messages that it may take by mistake."""
@@ -375,6 +375,8 @@ def _preferred() -> Iterator[Message]:
                 for text in row[kind]:
                     label = kind == "standing"
                     yield Message(text, pieces_of(text, language), language, label, f"prefs {row['topic']}")
+    for author, row in _authored():
+        yield Message(row["text"], pieces_of(row["text"], author[:2]), author[:2], False, f"told {row['matter']}")
     for table in WISHES:
         for row in _lines(f"wishes_{table}.jsonl"):
             pieces = pieces_of(row["text"], row["lang"])

@@ -1,9 +1,9 @@
 """Small trained heads: what a sentence means, told from its vector, with a calibrated chance and an operating point.
 
-Each head is a network of one hidden layer on the shipped sentence embedding; two of them also weigh how a sentence is
-spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by program
-and from ordinary conversations; the card of each (`heads.json`, and docs/heads.md) says what it decides, on what it was
-fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
+Each head is a network of one hidden layer on the shipped sentence embedding; three of them also weigh how a sentence
+is spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by
+program and from ordinary conversations; the card of each (`heads.json`, and docs/heads.md) says what it decides, on
+what it was fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
 """
 
 import json
