@@ -99,6 +99,21 @@ async def test_a_line_is_told_whole_where_it_is_unsure_whom_a_part_of_it_is_abou
     assert "who works at the port" in await requested(told, ask="Where does my sister live?")
 
 
+@pytest.mark.parametrize(
+    ("told", "ask", "value"),
+    [
+        (
+            "El turno con el endocrinólogo, el doctor Sabatini, es el 22 de abril a las 10:15.",
+            "¿A qué hora tengo el turno con el endocrinólogo?",
+            "10:15",
+        ),
+        ("C'est pour ma fille, Lison, elle adore les enquêtes.", "Quel est le prénom de ma fille ?", "Lison"),
+    ],
+)
+async def test_a_part_that_holds_the_value_asked_for_is_not_left_out(told: str, ask: str, value: str) -> None:
+    assert value in await requested(told, ask=ask)
+
+
 @pytest.mark.parametrize("language", ORDINARY)
 async def test_an_ordinary_message_reaches_the_model_as_it_was_written(language: str) -> None:
     for message in ORDINARY[language]:

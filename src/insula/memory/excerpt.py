@@ -1,8 +1,9 @@
 """What of a line is told where it speaks of several people: the clauses about those asked about.
 
 "My sister lives in Lisbon. I live in Porto." tells "I live in Porto." to who asks where they live, since a model that
-is shown both takes one for the other. A clause is left out only where it is surely about others, and the line is told
-whole where the clause that answers is not surely about those asked about.
+is shown both takes one for the other. A clause is left out only where it is surely about others. The line is told whole
+where the clause that answers is not surely about those asked about, or lacks the kind of value asked for while one that
+would be left out holds it ("It's for my daughter, Lison": her name).
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from itertools import groupby
 
 from insula.memory.about import is_about, is_doubtful
 from insula.memory.assertion import Question, Statement
+from insula.memory.slots import filled
 from insula.memory.subject import NOBODY, SOMEBODY
 
 BETWEEN = " … "
@@ -36,6 +38,10 @@ def excerpt(line: str, asked: Question, answer: Statement, stated: Sequence[Stat
     marked = [(at, at + len(one.text), one.text not in answer.text and _is_of_others(asked, one)) for at, one in found]
     if answer.text not in line or not any(is_other for *_, is_other in marked):
         return line
+    in_own = [filled(asked, one) for (_, one), mark in zip(found, marked, strict=True) if not mark[2]]
+    in_others = [filled(asked, one) for (_, one), mark in zip(found, marked, strict=True) if mark[2]]
+    if any(in_others) and not any(in_own):
+        return line
     own = [(at, end) for at, end, is_other in marked if not is_other]
     others = [(at, end) for at, end, is_other in marked if is_other and not any(_meet(at, end, *one) for one in own)]
     runs = groupby(sorted([(*one, False) for one in own] + [(*one, True) for one in others]), key=lambda one: one[2])
@@ -45,7 +51,8 @@ def excerpt(line: str, asked: Question, answer: Statement, stated: Sequence[Stat
 
 def _is_of_others(asked: Question, one: Statement) -> bool:
     """Whether a statement is surely about others than those asked about, and does not even name them."""
-    unsure = {NOBODY, SOMEBODY, ""} & one.subjects or not one.subjects or is_doubtful(one)
+    is_name = len(one.terms) < 2  # "my daughter, Lison, loves …"
+    unsure = is_name or {NOBODY, SOMEBODY, ""} & one.subjects or not one.subjects or is_doubtful(one)
     return not unsure and not is_about(asked, one.subjects) and asked.subjects.isdisjoint(one.mentions)
 
 
