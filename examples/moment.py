@@ -5,6 +5,7 @@ it is asked once more. All else is real: the hook is installed as in Claude Code
 commands run, and the notes and verdicts are Insula's. `tools/moving.py` draws the run for the first page.
 """
 
+import asyncio
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from insula import Metacognition, TurnResult
 from insula.step.digest import VARIABLE
+from insula.testing import FrozenClock, memory_store
 from insula.types import Controls
 
 Kind = Literal["user", "model", "tool", "insula"]
@@ -190,18 +192,26 @@ def judged(result: TurnResult) -> str:
     return result.verdict.text if result.verdict else ""
 
 
+async def remembered() -> tuple[TurnResult, TurnResult]:
+    """What became of the first answer and of the second: on a clock that stands, as a picture names the day."""
+    clock = FrozenClock()
+    async with memory_store(lambda: clock().timestamp()) as store:
+        mind = Metacognition(store, embed=None, holdout=0.0, controls=Controls(retry=1))
+        async with mind.turn("me", "monday", FACT) as turn:
+            turn.finish("How lovely.")
+        clock.advance(86_400)
+        async with mind.turn("me", "tuesday", QUESTION) as turn:
+            first = turn.finish(answers(turn.prompt))
+            return first, turn.finish(answers(first.again))
+
+
 def remembering() -> list[Line]:
     """The second scene."""
-    with Metacognition.sync(":memory:", embed=None, holdout=0.0, controls=Controls(retry=1)) as mind:
-        with mind.turn("me", "monday", FACT) as turn:
-            turn.finish("How lovely.")
-        with mind.turn("me", "tuesday", QUESTION) as turn:
-            first = turn.finish(answers(turn.prompt))
-            second = turn.finish(answers(first.again))
+    first, second = asyncio.run(remembered())
     return [
         Line("user", f"(monday) {FACT}"),
         Line("user", f"(tuesday) {QUESTION}"),
-        Line("model", answers(turn.prompt)),
+        Line("model", first.response),
         Line("insula", first.again),
         Line("model", second.response),
         Line("insula", f"✓ {judged(second)}"),
