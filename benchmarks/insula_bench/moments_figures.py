@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from insula.replay.events import Call, Prompt
 from insula.stats import wilson
-from insula.step.correction import read as read_words
+from insula.step.asked import PROMPT, ruling
 from insula.step.senses.register import DEFAULT
 from insula_bench.moments import KINDS, Lived, Moment, Told, lives, read
 from insula_bench.peers import gemini, hermes, openhands
@@ -170,7 +170,7 @@ def _person(lived: Iterable[Lived]) -> Figures:
     events = announced = 0
     for one in lived:
         for heard in one.heard:
-            if heard.kind == "prompt" and read_words(heard.words, acted=heard.place > 0).kind == "":
+            if heard.kind == PROMPT and not (heard.place and ruling(heard.words, PROMPT)):
                 continue
             events += 1
             announced += any(heard.place - BEFORE <= told.place < heard.place for told in one.told)

@@ -31,6 +31,8 @@ NONE = "none"
 ARMS = (SHOWN, WITHHELD, NONE)
 
 PROPOSED = "proposed"
+HEARD = "said once"
+"""Of what a user said: not again so far, and so no rule."""
 ACTIVE = "active"
 RETIRED = "retired"
 PINNED = "pinned"

@@ -612,7 +612,7 @@ def test_a_hook_that_a_clone_brought_is_never_run(words: list[str], status: int,
 
 def rule() -> Json:
     """The one rule in the project of the working folder."""
-    (found,) = [rule for rule in run_insula("rules", "--json").json["rules"] if "said" in rule]
+    (found,) = [rule for rule in run_insula("rules", "--all", "--json").json["rules"] if "said" in rule]
     return found
 
 
@@ -632,7 +632,7 @@ def test_a_rule_says_when_the_user_said_it_and_is_muted_pinned_and_forgotten(tau
 def test_what_was_said_once_is_told_once_it_is_accepted(home: Path, project: Path) -> None:
     corrected(home, project, "one", SLOW, -3)
     assert ClaudeCode(home, project, "two", -2).start() == ""
-    assert (rule()["state"], run_insula("rules", "accept", rule()["id"]).status) == ("proposed", 0)
+    assert (rule()["state"], run_insula("rules", "accept", rule()["id"]).status) == ("said once", 0)
     assert SLOW in ClaudeCode(home, project, "three", -1).start()
 
 

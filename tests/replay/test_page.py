@@ -100,7 +100,7 @@ def spoilt_page(words: tuple[str, ...]) -> str:
     totals = pages.totals(sessions)
     totals.passed_over, totals.incomplete = {"a": "b"}, {"c": "d"}
     totals.remarks = [Remarked(at=1.8e9, kind="rejection", words="w", before="Bash x", said="s", project="p")]
-    totals.proposed = [Proposed(words="w", about="a", at=1.8e9, times=2, state="active", project="p")]
+    totals.proposed = [Proposed(words="w", about="a", at=1.8e9, times=2, project="p")]
     turn = iter(range(10**9))
 
     def say() -> str:

@@ -10,7 +10,7 @@ from insula import guidance
 from insula.guidance import DAY, Decision
 from insula.step import asked, digest, evidence, trace
 from insula.step.action import EDIT, EXECUTE, Action
-from insula.step.asked import PREFIX, Asked, asked_in, found, wishes
+from insula.step.asked import PREFIX, Asked, asked_in, found, ruling, wishes
 from insula.step.digest import OPENING, Rule, compile_rules, open_session
 from insula.step.meaning import alike
 
@@ -50,7 +50,31 @@ def rules(home: Path, project: str = A, at: float = NOW) -> list[Rule]:
 SLOW = "don't run CI or integration tests, too slow."
 
 
+TABLE = [json.loads(line) for line in Path(__file__).with_name("corrections.jsonl").read_text("utf-8").splitlines()]
+
+
 # What is found in a session.
+
+
+def test_most_of_what_rules_is_heard_in_eight_languages_and_tasks_and_reports_are_not() -> None:
+    heard = {
+        kind: [
+            bool(ruling(case["words"], case["how"]))
+            for case in TABLE
+            if case["kind"] == kind and case["how"] == "prompt"
+        ]
+        for kind in ("rule", "correction", "")
+    }
+    assert sum(heard["rule"]) >= 0.65 * len(heard["rule"])
+    assert sum(heard["correction"] + heard[""]) <= 0.15 * len(heard["correction"] + heard[""])
+
+
+def test_what_is_meant_for_this_task_is_no_rule_however_often_it_is_said() -> None:
+    assert found("s", [*work(), said("for now don't change anything"), said("don't touch the parser in this PR")]) == []
+
+
+def test_what_was_said_once_is_told_nobody_and_stands_in_no_list() -> None:
+    assert not wishes([Asked(session="s", at=NOW, words=SLOW)])[0].repeated
 
 
 def test_only_what_says_how_things_are_done_is_found() -> None:
@@ -114,7 +138,7 @@ def test_of_a_call_only_names_are_kept(call: str, name: str) -> None:
 def test_a_correction_said_in_two_sessions_is_told_in_the_third_in_the_users_words(home: Path) -> None:
     live(home, "one", said(SLOW))
     assert start(home, "two") == ""
-    assert [rule.life.state for rule in rules(home)] == [guidance.PROPOSED]
+    assert [rule.life.state for rule in rules(home)] == [guidance.HEARD]
     live(home, "two", said("too slow.", NOW + DAY, "rejection", "mise run test:integration"), at=NOW + DAY)
     assert start(home, "three", NOW + 2 * DAY) == f'{OPENING}\n- Your user had to say: "{SLOW}"'
     (rule,) = rules(home, at=NOW + 2 * DAY)
@@ -126,7 +150,7 @@ def test_the_opposite_is_another_wish(home: Path) -> None:
     live(home, "one", said("don't commit"))
     live(home, "two", said("commit first, then push", kind="rejection"))
     start(home, "next")
-    assert [rule.life.state for rule in rules(home)] == [guidance.PROPOSED] * 2
+    assert [rule.life.state for rule in rules(home)] == [guidance.HEARD] * 2
 
 
 def test_what_is_said_again_the_same_day_counts_and_what_is_sent_twice_does_not(home: Path) -> None:

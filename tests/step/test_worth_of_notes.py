@@ -93,13 +93,12 @@ def test_a_home_of_hooks_alone_has_a_status(home: Path, insula: Told) -> None:
 
 
 def test_what_was_learned_in_these_days_is_told_before_it_is_ever_used(home: Path, insula: Told) -> None:
-    session = trouble(home)
-    session.prompt("no, never use floats for money, use decimal")
-    session.tell({"hook_event_name": "SessionEnd"}, 5)
-    Session(home, "later").tell({"hook_event_name": "SessionStart", "source": "startup"})
-    told = insula("worth", "--all").split("Rules that were learned or told")[1]
-    assert "never use floats for money" in told
-    assert "proposed" in told
+    for name in ("one", "two"):
+        session = trouble(home, name)
+        session.prompt("no, never use floats for money, use decimal")
+        session.tell({"hook_event_name": "SessionEnd"}, 5)
+        Session(home, f"after {name}").tell({"hook_event_name": "SessionStart", "source": "startup"})
+        assert ("never use floats for money" in insula("worth", "--all")) == (name == "two")
 
 
 def test_a_share_of_troubles_is_withheld_whole_and_compared(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

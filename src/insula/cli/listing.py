@@ -14,6 +14,7 @@ from insula.guidance import (
     ACTIVE,
     CORROBORATED,
     EVERYWHERE,
+    HEARD,
     MINIMUM,
     MUTED,
     PINNED,
@@ -103,7 +104,7 @@ def _said(one: Asked) -> dict[str, Any]:
 def _worth_a_row(rule: Rule) -> bool:
     return (
         rule.life.tally.detections + rule.life.tally.shown > 0
-        or rule.wish is not None
+        or (rule.wish is not None and rule.life.state != HEARD)
         or rule.source != ""
         or _is_decided(rule)
     )
@@ -142,7 +143,7 @@ def print_all(everything: bool) -> None:
     for rule in shown:
         _print(*_record(rule), "")
     if not shown:
-        _print("Nothing has been learned yet: a rule is proposed once a failure was seen in a past session.")
+        _print("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
     _print(*_disclosure())
     if everything:
         _print(*(f"{_day(word['at'])}  {word['do']} {word['rule']} {_where(word['scope'])}" for word in _history()))
@@ -221,10 +222,10 @@ def _counts(rule: Rule) -> str:
 def _waits_for(rule: Rule) -> str:
     """Why a rule is only proposed, however often it may have been seen."""
     tally = rule.life.tally
+    if rule.life.state == HEARD:
+        return f"told once you say it again, or now: insula rules accept {rule.id}"
     if rule.life.state != PROPOSED:
         return _on_trial(rule)
-    if rule.wish is not None:
-        return f"said once; told once you say it again, or now: insula rules accept {rule.id}"
     if not tally.detections:
         return "not seen here yet" if rule.source or tally.records else ""
     if rule.scope == PROJECT:

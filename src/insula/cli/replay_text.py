@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from insula.guidance import ACTIVE
 from insula.hosts import places
 from insula.redaction import redact
 from insula.replay.figures import duration, many, number, share, span, tokens, when
@@ -114,14 +113,12 @@ def _print_proposed(totals: Totals, console: Console) -> None:
     """The rules that the user's own words would found."""
     if not totals.proposed:
         return
-    active = sum(one.state == ACTIVE for one in totals.proposed)
-    told = f"; {number(active)} said again, which would be told" if active else ""
-    console.print(f"\n[bold]Rules in your own words[/]: {number(len(totals.proposed))} would be proposed{told}.")
+    console.print(f"\n[bold]Rules in your own words[/]: {number(len(totals.proposed))} would be told.")
     for one in totals.proposed[:SHOWN_RULES]:
         about = f" (of {_safe(one.about, 40)})" if one.about else ""
         line = Text(f"“{_safe(one.words, 110)}”{about}")
-        often = f"{one.times} times, first" if one.times > 1 else "said on"
-        line.append(f"\n{', '.join(filter(None, (f'{often} {when(one.at)}', _safe(one.project, 24))))}", "dim")
+        often = f"{one.times} times, first {when(one.at)}"
+        line.append(f"\n{', '.join(filter(None, (often, _safe(one.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 

@@ -199,7 +199,7 @@ class _Gathering:
 
 
 def _proposed(scores: list[Score]) -> list[Proposed]:
-    """What the users of these sessions asked for, project by project; what has no folder founds no rule."""
+    """What the users of these sessions said in two of a project; what has no folder founds no rule."""
     asked: dict[str, list[Asked]] = {}
     places: dict[str, str] = {}
     for score in scores:
@@ -211,13 +211,13 @@ def _proposed(scores: list[Score]) -> list[Proposed]:
             about=wish.about,
             at=wish.times[0].at,
             times=len(wish.times),
-            state=ACTIVE if project and wish.repeated else PROPOSED,
             project=places[project],
         )
         for project, said in asked.items()
-        for wish in wishes(said)
+        for wish in wishes(said if project else ())
+        if wish.repeated
     ]
-    return sorted(found, key=lambda one: (one.state != ACTIVE, -one.times, -one.at))[:RULES]
+    return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]
 
 
 def _state(scores: list[Score], pattern: str) -> str:

@@ -11,8 +11,9 @@ from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Promp
 from insula.replay.model import Moment, Point, Remarked, Replayed
 from insula.replay.session import Stream
 from insula.step import trace
-from insula.step.correction import CORRECTION, INTERRUPT, PROMPT, REJECTION, read
+from insula.step.asked import ruling
 from insula.step.patterns import outcomes
+from insula.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
 from insula.step.senses.register import DEFAULT
 
 POINTS = 5_000
@@ -91,7 +92,7 @@ class Look:
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
         self._hears("prompt", prompt.at, prompt.words)
-        if self._step and read(prompt.words, INTERRUPT if self._stopped else PROMPT).kind:
+        if self._step and ruling(prompt.words, INTERRUPT if self._stopped else PROMPT):
             self.replayed.corrections += 1
             self._remark(prompt.at, CORRECTION, prompt.words)
         self._stopped = False

@@ -84,7 +84,7 @@ class Remarked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """A rule in the user's own words, which what they said in these sessions would found."""
+    """A rule in the user's own words: they said it at two times at least, so it would be told."""
 
     words: str
     """Redacted and screened."""
@@ -93,8 +93,6 @@ class Proposed:
     at: float
     """When it was said first."""
     times: int
-    state: str
-    """`active` where it was said again at another time, else `proposed`."""
     project: str = ""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from insula.errors import InputError, StoreFull
-from insula.guidance import SHOWN, WITHHELD
+from insula.guidance import HEARD, SHOWN, WITHHELD
 from insula.replay.waste import CHARS_PER_TOKEN
 from insula.step import trace
 from insula.step.digest import compile_rules
@@ -256,7 +256,7 @@ def _rules(home: str, since: float, now: float) -> list[Told]:
         broken = sum(item.happened for item in shown)
         asked = rule.wish.times[0].at if rule.wish is not None else 0.0
         learned = asked if asked >= since else None
-        if shown or rule.life.told or learned is not None:
+        if shown or rule.life.told or (learned is not None and rule.life.state != HEARD):
             kept = len(shown) - broken
             told.append(
                 Told(rule=name, advice=rule.advice, state=rule.life.state, kept=kept, broken=broken, learned=learned)

@@ -1,6 +1,8 @@
-"""What a user asked for more than once may be a rule of theirs: the log of their corrections, by project.
+"""What a user says to agents in two sessions is a rule of theirs: the log of what they said, by project.
 
-    ~/.insula/asked/<project>.jsonl   one line per correction that says how things are done; appended, never changed
+    ~/.insula/asked/<project>.jsonl   one line per correction or word that stands; appended, never changed
+
+What was said once is told nobody: of what users of real sessions rule out, most is meant for the moment.
 
 Only a person's own words come here: redacted and without what was pasted when they went to the trace, screened before
 they go to the log. They are told in their own project alone, and a log that somebody else could have written is not
@@ -10,10 +12,10 @@ read (law 10).
 import os
 
 from insula.step import trace
-from insula.step.correction import INTERRUPT, LONGEST, PROMPT, REJECTION, RULE, read
 from insula.step.fingerprint import digest
 from insula.step.lines import append, end
 from insula.step.meaning import SAME, alike, keys
+from insula.step.person import INTERRUPT, PROMPT, REJECTION
 from insula.step.trace import records
 from insula.value import Value
 
@@ -34,13 +36,20 @@ ABOUT = 60
 """Characters of a call that are kept."""
 MOST = 32
 """Corrections that one session may bring."""
+LONGEST = 200
+"""Characters of a rule: what is longer tells a story."""
+PLAIN = 300
+"""Characters of a prompt from which on it is a task, whatever it rules out."""
+RULING = 0.4
+"""How probable it must be that a clause of a prompt rules something out or sets a way; that it is said again tells the
+rest."""
 _NAMES = r"[\w@:./-]+"
 _HEAD = 4
 """Words of a command that say what it runs."""
 
 
 class Asked(Value):
-    """A correction that says how things are done."""
+    """A correction, or something that a user ruled out or set as the way."""
 
     session: str
     at: float
@@ -72,37 +81,84 @@ class Wish(Value):
 
 
 def found(session: str, records: "Iterable[Record]") -> list[Asked]:
-    """The corrections in the records of a trace that say how things are done, in order."""
+    """What the user of a session corrected, ruled out or set as the way, in order.
+
+    Args:
+        session: its id.
+        records: of the main agent's trace, in order.
+    """
     asked: list[Asked] = []
-    acted = stopped = False
+    stopped = False
     for record in records:
         kind = record.get("e")
         if kind == "action":
-            acted, stopped = True, False
+            stopped = False
         elif kind == "user":
-            one = _asked(session, record, acted=acted, stopped=stopped)
+            said = _asked(session, record, stopped=stopped)
             stopped = _stops(record) or (stopped and not record.get("words"))
-            if one is not None and not _is_sent_again(one, asked):
-                asked.append(one)
+            if said is not None and not _is_sent_again(said, asked):
+                asked.append(said)
     return asked[:MOST]
 
 
 def _stops(record: "Record") -> bool:
     """Whether the user has stopped the agent and not yet said why."""
-    return record.get("kind") in {"interrupt", REJECTION} and not record.get("words")
+    return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
 
 
-def _asked(session: str, record: "Record", *, acted: bool, stopped: bool) -> Asked | None:
+def _asked(session: str, record: "Record", *, stopped: bool) -> Asked | None:
     words, at = record.get("words"), record.get("at")
     if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
         return None
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
-    reading = read(words, how, acted or how == REJECTION)
-    if reading.kind != RULE:
-        return None
-    safe = screened(reading.words)
+    safe = screened(_joined(ruling(words, how)))
     about = named(str(record.get("about", "")))
     return Asked(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+
+
+def ruling(words: str, how: str) -> "list[str]":
+    """The sentences of a user's words that may say how things are done, for more than this once.
+
+    Args:
+        words: their own words, redacted.
+        how: `rejection`, `interrupt` (the first words after one): a correction, but for its questions; `prompt`: the
+            sentences that rule something out, set a way or always ask for something, by the head of the ledger.
+    """
+    from insula.step.word.clauses import clauses
+
+    if how == PROMPT and len(words) > PLAIN:
+        return []
+    said = [clause for clause in clauses(words) if not clause.asks]
+    kept = [clause.sentence for clause in said if how != PROMPT or _rules(clause.text, clause.sentence)]
+    return list(dict.fromkeys(kept))
+
+
+def _rules(clause: str, sentence: str) -> bool:
+    import re
+
+    from insula.step.word import heads
+    from insula.step.word.said import ASKED, MOMENT, STANDING
+    from insula.step.word.table import table
+
+    if any(re.search(table()[name], sentence.lower()) for name in ("task", "now")):
+        return False
+    low, chances = clause.lower(), heads.score("prompt", clause)
+    ruled = sum(chances[kind] for kind in STANDING)
+    if re.search(table()["always"], low):
+        ruled += chances[ASKED]
+    if re.search(table()["denies"], low):
+        ruled += chances[MOMENT]  # "don't run them" may be meant for now: that it is said again tells
+    return ruled >= RULING
+
+
+def _joined(sentences: "Sequence[str]") -> str:
+    """As many of the sentences as a rule may hold."""
+    text = ""
+    for sentence in sentences:
+        if text and len(text) + 1 + len(sentence) > LONGEST:
+            break
+        text = f"{text} {sentence}".strip()
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
 def _is_sent_again(one: Asked, asked: "Sequence[Asked]") -> bool:
@@ -114,7 +170,7 @@ def screened(words: str) -> str:
     from insula.screening import screen
 
     safe = screen(words, LONGEST)
-    return "" if safe.reasons or not safe.text.isprintable() else safe.text
+    return "" if safe.reasons or not safe.text.isprintable() or "[REDACTED" in safe.text else safe.text
 
 
 def named(call: str) -> str:

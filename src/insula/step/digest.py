@@ -136,10 +136,12 @@ def compile_rules(home: str, project: str, now: float) -> list[Rule]:
 
 
 def _of_wish(wish: Wish, found: list[Evidence], decided: list[Decision], project: str, now: float) -> Rule:
-    """What the user asked for is told in their project alone: from the second time on, or once they accept it."""
+    """What the user said is told in their project alone: from the second time on, or once they accept it."""
     mode = guidance.mode(decided, project)
     kept = [item for item in guidance.remembered(found, decided) if item.project == project]
     life = guidance.live(kept, now, mode=mode or (ACCEPTED if wish.repeated else ""))
+    if life.state == guidance.PROPOSED and not wish.repeated:
+        life = life.replace(state=guidance.HEARD)
     advice = asked.told(wish.words, wish.about)
     return Rule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
 

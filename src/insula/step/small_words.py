@@ -1,39 +1,4 @@
-"""Small words of eight languages: by which a language is told, and which say nothing of what is asked for."""
-
-TELLING: "dict[str, frozenset[str]]" = {
-    language: frozenset(words.split())
-    for language, words in {
-        "en": (
-            "ahead and are be can can't did do does doesn't don't for good got has have i i'm i've idea in is "
-            "isn't it it's just let's looks more my not of on only our please problem should still thanks that "
-            "that's the they this to use was we we're what why with without won't you you're your "
-        ),
-        "es": (
-            "antes aqui aquí con de debes el en es eso esto está hagas la las los mi más nuestra nuestro nunca "
-            "para pero por pruebas que se siempre sin usa usamos y "
-        ),
-        "fr": (
-            "avant avec ce de des dois en est et fais ici jamais je la le les mais mon ne nos notre pas plus pour "
-            "que sans sur toujours tu utilise ça "
-        ),
-        "de": (
-            "aber auf bitte das den der die du ein eine erst es für hier ich im immer ist kein keine mehr mein "
-            "mit nicht nie nimm ohne sollst und unser unsere unseren vor wir zu "
-        ),
-        "pt": (
-            "a antes aqui as com da de deve do e em está faça isso mais mas meu nossa nosso nunca não o os para "
-            "por que rode sem sempre testes usamos use você é "
-        ),
-        "it": (
-            "che con devi di e esegui fare gli i il in la le lo ma mai mio non nostra nostro per più prima questo "
-            "qui sempre senza su usa usiamo è "
-        ),
-    }.items()
-}
-"""Words by which a language is told, of those that write spaces."""
-
-CJK = frozenset(("zh", "ja"))
-"""Languages that write none."""
+"""Small words of eight languages, which say nothing of what is asked for."""
 
 LIGHT = frozenset(
     (

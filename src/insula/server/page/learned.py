@@ -7,6 +7,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from insula import guidance
 from insula.errors import InputError
 from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
@@ -87,7 +88,7 @@ def _rules() -> list[views.Placed]:
         views.Placed(one, project)
         for project in asked.projects(home)
         for one in digest.compile_rules(home, project, now)
-        if one.wish is not None
+        if one.wish is not None and one.life.state != guidance.HEARD
     ]
 
 
