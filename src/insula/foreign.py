@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_PLAIN = "it is a device, a pipe or a socket, and no plain file"
+LONGEST_PATH = 4096
+"""Characters of a path: PATH_MAX of Linux, and more than other systems have."""
 _FLAGS = ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 
 
@@ -30,7 +32,7 @@ def read(path: "str | Path", most: int, within: "str | Path | None" = None) -> b
     """
     handle = opened(path, within)
     try:
-        parts, left = list[bytes](), most + 1
+        parts, left = list[bytes](), most + 1 if os.fstat(handle).st_size <= most else 0
         while left and (part := os.read(handle, left)):
             parts.append(part)
             left -= len(part)
@@ -47,7 +49,7 @@ def opened(path: "str | Path", within: "str | Path | None" = None) -> int:
     Raises:
         OSError: as `read`.
     """
-    target = os.path.realpath(path)
+    target = real_path(os.fspath(path))
     if within is not None and not _is_inside(target, os.path.realpath(within)):
         raise OSError(f"it is a link that leads out of its folder, to {target!r}")
     _check(os.stat(target).st_mode)  # before it is opened: to open a device may do something
@@ -58,6 +60,14 @@ def opened(path: "str | Path", within: "str | Path | None" = None) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def real_path(path: str) -> str:
+    """The path without links; empty where no system has such a path: with a NUL, half a character, or too long."""
+    try:
+        return os.path.realpath(path) if len(path) <= LONGEST_PATH else ""  # a longer one takes its square in time
+    except ValueError:
+        return ""
 
 
 def private(folder: "Path") -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from insula import guidance
+from insula import foreign, guidance
 from insula.cli import lines, listing
 from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED, Decision
@@ -288,13 +288,10 @@ def _fields(record: object) -> dict[str, Any]:
 
 def _text_of(file: str) -> str:
     try:
-        if file == "-":
-            data = sys.stdin.buffer.read(FILE_LIMIT + 1)
-        else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(FILE_LIMIT + 1)
+        data = sys.stdin.buffer.read(FILE_LIMIT + 1) if file == "-" else foreign.read(file, FILE_LIMIT)
     except OSError as error:
-        raise InputError(f"{file!r} cannot be read ({error.strerror}); give the path of a file of rules.") from error
+        why = foreign.why(error)
+        raise InputError(f"{file!r} cannot be read ({why}); give the path of a file of rules.") from error
     if len(data) > FILE_LIMIT:
         raise InputError(f"{file!r} is larger than {FILE_LIMIT >> 20} MB, which no file of rules is; give another.")
     return data.decode("utf-8")

@@ -1,5 +1,6 @@
 """What a host's own record of a session tells about tokens. Only numbers are taken from it."""
 
+import os
 import re
 
 TAIL = 64 * 1024
@@ -7,9 +8,11 @@ TAIL = 64 * 1024
 
 
 def tail(path: str) -> str:
-    """The end of a transcript; empty where it cannot be read."""
+    """The end of a transcript; empty where it cannot be read, as a pipe cannot, at which nobody may ever write."""
+    from insula.foreign import opened
+
     try:
-        with open(path, "rb") as file:
+        with os.fdopen(opened(path), "rb") as file:
             file.seek(0, 2)
             file.seek(max(0, file.tell() - TAIL))
             return file.read(TAIL).decode("utf-8", "replace").replace('": ', '":')

@@ -9,6 +9,8 @@ import json
 import os
 import time
 
+from insula.foreign import real_path, search_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,10 +36,7 @@ def importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) -> int
         cwd: where the agent works.
         seconds: what the search may take.
     """
-    try:
-        whole = os.path.realpath(os.path.join(cwd, path))
-    except ValueError:  # a NUL, half a character: no file is called that
-        return 0
+    whole = real_path(os.path.join(cwd, path))
     language = LANGUAGES.get(os.path.splitext(whole)[1])
     if language is None or not _news(folder, whole):
         return 0
@@ -97,8 +96,6 @@ def _root(path: str) -> str | None:
 def _lines(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":
     """The lines of files of these kinds that hold one of the words, each with its file's name."""
     import subprocess
-
-    from insula.foreign import search_path
 
     command = ["git", "grep", "--no-index", "--exclude-standard", "-I", "-w", "-F", "-z"]
     try:

@@ -8,6 +8,7 @@ failure, but no test is run for them. What git ignores is read from its files as
 
 import os
 
+from insula import foreign
 from insula.step.action import CODE, SETTINGS
 from insula.step.programs import CODE_FILES, GENERATED_FILES, NO_CODE_FOLDERS, SCRATCH, SETTINGS_FILES
 
@@ -63,10 +64,7 @@ def role_in(root: str, path: str) -> str:
 
 def root_of(cwd: str) -> str:
     """The root of the project that a folder belongs to: that of its repository, else itself, by its real path."""
-    try:
-        path = here = os.path.realpath(cwd)
-    except ValueError:  # a NUL, half a character: no folder is called that
-        return ""
+    path = here = foreign.real_path(cwd)
     while path != os.path.dirname(path):
         if os.path.exists(f"{path}/.git"):
             return path
@@ -89,40 +87,34 @@ def packages(root: str, path: str) -> tuple[str, ...]:
     while folder:
         for name in MANIFESTS:
             if os.path.isfile(f"{root}/{folder}/{name}"):
-                return tuple(filter(None, (folder, _named(f"{root}/{folder}/{name}"))))
+                return tuple(filter(None, (folder, _named(root, f"{root}/{folder}/{name}"))))
         folder = os.path.dirname(folder)
     return ()
 
 
 def _inside(root: str, path: str) -> str:
     """The path from the root; empty where it lies outside."""
-    try:
-        folder = os.path.realpath(os.path.dirname(path))
-    except ValueError:
-        return ""
+    folder = foreign.real_path(os.path.dirname(path))
     whole = f"{folder}/{os.path.basename(path)}"
     return whole[len(root) :].strip("/") if root and whole.startswith(root.rstrip("/") + "/") else ""
 
 
-def _named(manifest: str) -> str:
+def _named(root: str, manifest: str) -> str:
     """What a manifest calls its package."""
     import re
 
-    found = re.search(
-        r"""(?:^|[{,])\s*(?:"name"\s*:|name\s*=|module\s)\s*["']?([\w@./-]{1,100})""", _read(manifest), re.MULTILINE
-    )
+    text = _read(root, manifest).decode("utf-8", "replace")
+    found = re.search(r"""(?:^|[{,])\s*(?:"name"\s*:|name\s*=|module\s)\s*["']?([\w@./-]{1,100})""", text, re.MULTILINE)
     return found[1] if found else ""
 
 
-def _read(path: str) -> str:
-    """The beginning of a file; empty for what is none, such as a pipe, which would never end."""
+def _read(root: str, path: str, most: int = LARGEST) -> bytes:
+    """The beginning of a file of a project; empty for what is none, such as a pipe, and for a link that leads out."""
     try:
-        if not os.path.isfile(path):
-            return ""
-        with open(path, "rb") as file:
-            return file.read(LARGEST).decode("utf-8", "replace")
+        with os.fdopen(foreign.opened(path, root), "rb") as file:
+            return file.read(most)
     except (OSError, ValueError):
-        return ""
+        return b""
 
 
 # What git ignores.
@@ -131,10 +123,10 @@ def _read(path: str) -> str:
 def _is_ignored(root: str, inside: str) -> bool:
     """Whether git is told to ignore a path: the last pattern that fits it or a folder above it decides."""
     parts = inside.split("/")
-    rules = [("", line) for line in _lines(f"{root}/.git/info/exclude")]
+    rules = [("", line) for line in _lines(root, f"{root}/.git/info/exclude")]
     for depth in range(len(parts)):
         folder = "/".join(parts[:depth])
-        rules += [(folder, line) for line in _lines(f"{root}/{folder}/.gitignore" if folder else f"{root}/.gitignore")]
+        rules += [(folder, line) for line in _lines(root, os.path.join(root, folder, ".gitignore"))]
         is_folder, whole = depth < len(parts) - 1, "/".join(parts[: depth + 1])
         ignored = False
         for base, line in rules:
@@ -146,8 +138,9 @@ def _is_ignored(root: str, inside: str) -> bool:
     return False
 
 
-def _lines(path: str) -> "list[str]":
-    lines = [line.rstrip() for line in _read(path).splitlines()[:_PATTERNS]]
+def _lines(root: str, path: str) -> "list[str]":
+    text = _read(root, path).decode("utf-8", "replace")
+    lines = [line.rstrip() for line in text.splitlines()[:_PATTERNS]]
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -195,11 +188,4 @@ def _expression(pattern: str) -> str:
 
 def _is_tracked(root: str, inside: str) -> bool:
     """Whether git's index holds a path; where the index is not at hand, it is taken not to."""
-    path = f"{root}/.git/index"
-    try:
-        if not os.path.isfile(path) or os.stat(path).st_size > _INDEX:
-            return False
-        with open(path, "rb") as file:
-            return inside.encode("utf-8", "surrogateescape") + b"\0" in file.read()
-    except (OSError, ValueError):
-        return False
+    return inside.encode("utf-8", "surrogateescape") + b"\0" in _read(root, f"{root}/.git/index", _INDEX)

@@ -13,6 +13,8 @@ import json
 import os
 import time
 
+from insula.foreign import real_path
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,14 +45,11 @@ def project(cwd: str) -> str:
 
     Empty where there is no folder.
     """
-    if not cwd:
+    root = path = real_path(cwd) if cwd else ""
+    if not root:
         return ""
     from insula.step.fingerprint import digest
 
-    try:
-        root = path = os.path.realpath(cwd)
-    except ValueError:  # a NUL, half a character: no folder is called that
-        return ""
     while path != os.path.dirname(path):
         if os.path.exists(f"{path}/.git"):
             root = path

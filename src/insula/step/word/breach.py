@@ -7,6 +7,7 @@ file, there is none.
 import os
 import re
 
+from insula.foreign import real_path
 from insula.step.command import BYPASSES, COMMITS, DELETES, FORCES, MERGES, PUSHES, RESETS, STASHES, understand
 from insula.step.small_words import DENIALS
 from insula.step.word.commands import Ran, ran
@@ -231,7 +232,7 @@ def relative(path: str, cwd: str) -> str:
     if root and plain.lower().startswith(f"{root.lower()}/"):
         plain = plain[len(root) + 1 :]
     if (root and os.path.islink(os.path.dirname(f"{root}/{plain}"))) or os.path.islink(f"{root}/{plain}"):
-        real, top = os.path.realpath(f"{root}/{plain}"), os.path.realpath(root)
+        real, top = real_path(f"{root}/{plain}"), real_path(root)
         plain = real[len(top) + 1 :] if real.startswith(f"{top}/") else real
     return plain
 

@@ -1,0 +1,55 @@
+"""Paths that a payload or a project brings: pipes are not waited at, and no link is followed out of a project."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from payloads import recorded
+
+from insula.hosts.hook import respond
+from insula.hosts.transcripts import tail
+from insula.step.project import role_in
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "qwen"])
+def test_a_pipe_as_transcript_holds_no_hook(host: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    given = {"transcript_path": str(tmp_path / "pipe"), "cwd": str(tmp_path)}
+    for payload in recorded(host):
+        respond(str(tmp_path / "home"), host, payload | given, time.time())
+
+
+def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text('{"a": 1}')
+    (tmp_path / "link").symlink_to("plain")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    assert [tail(str(tmp_path / name)) for name in ("plain", "link", "zero", "", "nowhere", "a\0b")] == [
+        '{"a":1}',
+        '{"a":1}',
+        *[""] * 4,
+    ]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude"])
+def test_a_project_ignores_nothing_by_a_file_outside_of_it(name: str, tmp_path: Path) -> None:
+    root = (tmp_path / "project").resolve()
+    (root / ".git/info").mkdir(parents=True)
+    (tmp_path / "outside").write_text("*.py\n")
+    (root / "own").write_text("*.py\n")
+    (root / name).symlink_to(tmp_path / "outside")
+    assert role_in(str(root), f"{root}/a.py")
+    (root / name).unlink()
+    (root / name).symlink_to(root / "own")
+    assert not role_in(str(root), f"{root}/a.py")
+
+
+def test_a_folder_deeper_than_any_costs_no_work(tmp_path: Path) -> None:
+    payload = next(each for each in recorded("claude-code") if each["hook_event_name"] == "SessionStart")
+    before = time.process_time()
+    for number in range(5):
+        given = {"cwd": "/a" * 50_000, "session_id": f"s{number}"}
+        respond(str(tmp_path / "home"), "claude-code", payload | given, time.time())
+    assert time.process_time() - before < 1.5, "it took five times as long as one hook may work"
