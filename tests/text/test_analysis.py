@@ -1,10 +1,14 @@
 """The analysis of a text: language, sentences, terms."""
 
+import errno
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from insula.text.analysis import analyse, content_words, detect, stem, term_of, words
+from insula.errors import StoreFull
+from insula.text import analysis
+from insula.text.analysis import analyse, clean, content_words, detect, stem, term_of, words
 
 SENTENCES = {
     "en": "What is the capital of the country where you live?",
@@ -78,3 +82,21 @@ def test_sentences_are_verbatim_and_in_order(text: str) -> None:
 def test_content_words_have_the_terms_of_the_analysis(text: str) -> None:
     terms = {term_of(word, "en") for word in content_words(text, "en")} - {""}
     assert terms >= {word.term for word in words(text, "en") if word.term and word.text.isascii()}
+
+
+def test_what_a_terminal_obeys_is_taken_out_of_a_text() -> None:
+    assert clean("a\x1b[2Jb\x9b2Jc\x07\u202ed\x85e\nf\tg") == "a[2Jb2Jcd\x85e\nf\tg"
+
+
+def test_where_temporary_files_have_no_room_the_sentence_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> object:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    analysis._identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    try:
+        with pytest.raises(StoreFull, match=r"No space left on device.*TMPDIR"):
+            analysis.warm_up()
+    finally:
+        monkeypatch.undo()
+        analysis._identifier.cache_clear()  # pyright: ignore[reportPrivateUsage]

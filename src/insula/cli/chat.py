@@ -329,7 +329,7 @@ def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
         print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)
         return
     if not interactive:
-        talk.console.print(Text(f"› {line}", style="bold"))
+        talk.console.print(Text(f"› {clean(line)}", style="bold"))
     if reply.error is not None:
         talk.console.print(Text(reply.error, style="red"))
     elif interactive:

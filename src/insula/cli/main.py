@@ -1,5 +1,6 @@
 """The command `insula`. Each command imports what it needs when it runs, so that `--help` stays quick."""
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -348,8 +349,10 @@ def mcp(user: User = "me") -> None:
 def main() -> None:
     """Run the command; an error of ours is one sentence on standard error, and with --json an object there."""
     from insula.errors import InsulaError
+    from insula.foreign import search_path
 
     json = as_json.OPTION in sys.argv
+    os.environ["PATH"] = search_path()  # libraries run programs, too
     prepare(json=json)
     try:
         sys.exit(as_json.run(app) if json else app())

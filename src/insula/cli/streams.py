@@ -3,13 +3,23 @@
 import codecs
 import logging
 import os
+import re
 import sys
+from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 _LIKE, _ESCAPED = "insula.like", "insula.escaped"
 _ALIKE = dict(zip("✓✗○·•→›×–—−“”’", '+xo-*>>x---""\'', strict=True)) | {"…": "...", "\N{NO-BREAK SPACE}": " "}
 """What our own signs are told by where they are lacking: the marks of `insula doctor` must not become one."""
+
+
+_PICTURES = 0x2400
+"""Where Unicode keeps a picture of each control character."""
+_OBEYED_IN_A_PIPE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202e]")
+_OBEYED = re.compile(rf"(?!\x1b\[(?:[\d;]*m|\?25[hl]|\d*A|2K)){_OBEYED_IN_A_PIPE.pattern}")
+"""But for colours, and for what draws a line anew."""
 
 
 class Said(logging.Handler):
@@ -18,6 +28,38 @@ class Said(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Say it."""
         print(f"insula: {record.getMessage()}", file=sys.stderr)
+
+
+class Harmless:
+    """A stream that shows what a terminal would obey, and obeys no word of a file, a name or a model.
+
+    Of its own styles, which a terminal alone is sent, it lets those through that rich makes.
+
+    Args:
+        stream: where all is written.
+    """
+
+    def __init__(self, stream: TextIOWrapper) -> None:
+        self._stream = stream
+        self._obeyed = _OBEYED if stream.isatty() else _OBEYED_IN_A_PIPE
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, with a picture or a number in place of each such character."""
+        self._stream.write(self._obeyed.sub(_picture, text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write some lines."""
+        for line in lines:
+            self.write(line)
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(_PICTURES + code) if code < ord(" ") else f"‹U+{code:04X}›"
 
 
 def prepare(json: bool) -> None:
@@ -34,9 +76,12 @@ def prepare(json: bool) -> None:
     logging.getLogger("insula.settings").addHandler(Said())
     codecs.register_error(_LIKE, _like)
     codecs.register_error(_ESCAPED, _escaped)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=_LIKE)
+            if not json:  # where all of them are escaped anyway
+                setattr(sys, name, Harmless(stream))
     out = sys.stdout
     if json and isinstance(out, TextIOWrapper):
         whole = codecs.lookup(out.encoding).name.startswith("utf")

@@ -23,9 +23,10 @@ def project_of(host: Host, file: Path) -> Path | None:
 
 def described(folder: Path) -> str:
     """Its path, with what should give pause about it."""
+    name = str(folder) if str(folder).isprintable() else repr(str(folder))
     if no_project := _no_project(folder):
-        return f"{folder}, {no_project}"
-    return str(folder) if (folder / ".git").exists() else f"{folder}, which is no git repository: this folder alone"
+        return f"{name}, {no_project}"
+    return name if (folder / ".git").exists() else f"{name}, which is no git repository: this folder alone"
 
 
 def checked(folder: Path) -> Path:

@@ -196,9 +196,10 @@ def _reading(path: str) -> sa.Engine:
 
 
 def _pragmas(connection: Any, _: object) -> None:
-    """Set a new connection up: write-ahead log, foreign keys, patience with other writers."""
+    """Set a new connection up: write-ahead log, foreign keys, patience, and no temporary files."""
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={BUSY_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    kept = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "temp_store=MEMORY")
+    for pragma in (f"busy_timeout={BUSY_MS}", *kept):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -12,6 +12,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
+from insula.errors import StoreFull
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
     from snowballstemmer import Stemmer
@@ -73,7 +75,8 @@ _NO_END = re.compile(
 )
 _NONE = frozenset[str]()
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202e]")
+"""What a terminal obeys, and what shows a text in another order than it has: an override of its direction."""
 
 
 def clean(text: str) -> str:
@@ -144,7 +147,13 @@ def words_of(kind: str, language: str) -> frozenset[str]:
 def _identifier() -> "LanguageIdentifier":
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.4 s and 90 MB: once, and only when asked
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it is unpacked into a temporary file
+        raise StoreFull(
+            f"The model that tells languages cannot be unpacked ({error.strerror or error}); make room in the folder "
+            "for temporary files, or name another with TMPDIR."
+        ) from error
 
 
 def warm_up() -> None:
