@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import httpx2
@@ -236,6 +237,21 @@ async def test_a_body_that_comes_too_slowly_is_given_up() -> None:
     await Bodies(served_app, seconds=0.05)(scope, never, send)
     assert sent[0]["status"] == 408
     assert (b"connection", b"close") in sent[0]["headers"]
+
+
+@pytest.mark.parametrize("head", [b"X-Long: " + b"x" * 80_000, b"X: y\r\n" * 30_000, b"X: " + b"x" * 2_000_000])
+async def test_a_head_that_is_too_large_is_refused_with_a_sentence(
+    head: bytes, make_service: MakeService, served: Serve
+) -> None:
+    async with served(make_service()) as url:
+        reader, writer = await asyncio.open_connection(urlsplit(url).hostname, urlsplit(url).port)
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
+        with suppress(ConnectionError):
+            await writer.drain()
+        answer = await reader.readuntil(b"\r\n\r\n") + await reader.read(300)
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"longer than 65,536 bytes" in answer
 
 
 async def test_a_client_that_goes_away_in_its_body_is_forgotten(make_service: MakeService, served: Serve) -> None:

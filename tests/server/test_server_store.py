@@ -156,6 +156,17 @@ async def test_a_disk_that_is_full(make_service: MakeService, client: Client, me
     lost = [one for one in answers if one["troubles"]]
     assert lost
     assert "full" in lost[0]["troubles"][0]
+    stream = {"Accept": "text/event-stream"}
+    said_on = {"user": "ana", "session": "monday", "message": "I like trams. " * 9_000}
+    streamed = (await here.post("/agent/chat", json=said_on, headers=stream)).text
+    assert "event: reply" in streamed and "full" in streamed.partition("event: reply")[2]
+    words = [{"do": "correct", "text": f"I live in house {number}. " * 20} for number in range(20)]
+    corrected = [(await here.post("/agent/memories/1?user=ana", json=word)) for word in words]
+    assert {one.status_code for one in corrected} <= {200, 507}
+    assert corrected[-1].json()["type"] == "urn:insula:store-full"
+    await metacognition.store.run(limited, 1_000_000)
+    await here.post("/agent/memories/1?user=ana", json={"do": "correct", "text": "I live in Lisbon."})
+    await metacognition.store.run(limited, 1)
     unready = await here.get("/ready")
     assert (unready.status_code, "full" in unready.json()["detail"]) == (503, True)
     await metacognition.store.run(limited, 1_000_000)

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import sys
+from http import HTTPStatus
 from typing import cast
 
 import h11
@@ -9,6 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from insula.server.door.bodies import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
 from insula.server.live import Live
 from insula.server.problems import Problem
 
@@ -17,8 +20,6 @@ HEAD_SECONDS = 15.0
 CONNECTIONS = 2_000
 """Connections that are held; where there are more, new ones are closed at once. Twice what `crowd` lets in, so that the
 others hear why."""
-HEAD_BYTES = 64 * 1024
-"""A head that goes on beyond this is not waited for."""
 GRACEFUL_SECONDS = 15
 """How long a server that stops waits for requests under way, streams aside: they are ended at once."""
 
@@ -50,10 +51,16 @@ class Patience(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Say of what is no request why, as every other answer does."""
-        why = f"{msg.removesuffix('.')}; send one as HTTP/1.1 has it (RFC 9112)."
-        answer = Problem.of_status(400, why).answer({"Connection": "close"})
+        failed, why = sys.exc_info()[1], f"{msg.removesuffix('.')}; send one as HTTP/1.1 has it (RFC 9112)."
+        too_large = isinstance(failed, h11.RemoteProtocolError) and failed.error_status_hint == HEAD_TOO_LARGE
+        problem = Problem.of_status(HEAD_TOO_LARGE, LARGE_HEAD) if too_large else Problem.of_status(400, why)
+        answer = problem.answer({"Connection": "close"})
         for event in (
-            h11.Response(status_code=400, headers=[*answer.raw_headers], reason=b"Bad Request"),
+            h11.Response(
+                status_code=problem.status,
+                headers=[*answer.raw_headers],
+                reason=HTTPStatus(problem.status).phrase.encode(),
+            ),
             h11.Data(data=bytes(answer.body)),
             h11.EndOfMessage(),
         ):

@@ -1,4 +1,4 @@
-"""What a client sends: no more than there is room for, and not too slowly."""
+"""What a client sends, head and body: no more than there is room for, and not too slowly."""
 
 import asyncio
 from contextlib import suppress
@@ -11,6 +11,10 @@ BODY_BYTES = 1_000_000
 """The largest body: the longest message that is taken, at four bytes a character, and then some."""
 BODY_SECONDS = 15.0
 """How long a client may take to send one."""
+HEAD_BYTES = 64 * 1024
+"""The largest head of a request, its address and headers."""
+HEAD_TOO_LARGE = 431
+LARGE_HEAD = f"The head of the request is longer than {HEAD_BYTES:,} bytes; send fewer headers, and shorter ones."
 CLOSE = {"Connection": "close"}
 """What is left of such a body is not worth keeping."""
 DRAINED_BYTES = 64_000_000
@@ -37,6 +41,9 @@ class Bodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if scope["type"] == "http" and _head(scope) > HEAD_BYTES:
+            await Problem.of_status(HEAD_TOO_LARGE, LARGE_HEAD).answer(CLOSE)(scope, receive, send)
+            return
         if scope["type"] != "http" or not (length := _length(scope)):
             await self.app(scope, receive, send)
             return
@@ -84,6 +91,12 @@ class Bodies:
                 raise TooLarge
             if not message.get("more_body"):
                 return b"".join(parts)
+
+
+def _head(scope: Scope) -> int:
+    """Bytes of the address and the headers: HTTP itself counts a head only while it is not all there."""
+    address = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
+    return address + sum(len(name) + len(told) for name, told in scope["headers"])
 
 
 def _length(scope: Scope) -> int:
