@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: suite contract heads postgres chaos help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
+.PHONY: suite contract heads postgres chaos hostile help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ postgres: $(VENV)/test.stamp ## start Debian's PostgreSQL on loopback for the te
 
 chaos: $(VENV)/test.stamp ## the nights of 1,000 users while workers die, the database restarts and the model fails
 	@$(BIN)/python tests/chaos/many.py --out docs/benchmarks/scale/chaos.json $(CHAOS)
+
+hostile: $(VENV)/test.stamp ## play repositories, payloads and messages that mean harm against every command and hook (minutes): PLAY="--json"
+	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests/chaos:tests/hosts:tests/contract:tests $(BIN)/python -m hostile $(PLAY)
 
 ON_POSTGRES := tests/memory tests/sleep tests/server/test_many_servers.py tests/chaos/test_two_servers.py
 IN_POSTGRES := postgres or databases or backup or outage or isolation or durable or pooler or many_servers or two_servers

@@ -26,6 +26,14 @@ PROGRAMS = (
     "rg",
     "vi",
     "evil",
+    "file",
+    "uname",
+    "ldconfig",
+    "gcc",
+    "ps",
+    "stty",
+    "tput",
+    "lsb_release",
 )
 MODULES = (
     "pip",

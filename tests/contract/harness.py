@@ -5,6 +5,7 @@ import importlib.metadata
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -147,6 +148,8 @@ def spawn_insula(*words: str | Path, **variables: str) -> Generator[subprocess.P
     """
     program = Path(sys.executable).with_name("insula")
     environment = os.environ | {"PYTHONUNBUFFERED": "1"} | variables
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: a child would ignore it, too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     pipe = subprocess.PIPE
     process = subprocess.Popen([program, *words], text=True, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
     try:
