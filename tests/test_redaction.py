@@ -304,6 +304,6 @@ def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     imported, compiled = json.loads(found.stdout)
     assert ({*imported}, compiled) == (
-        {"insula", "insula.redaction", "insula.secret_shapes", "insula.secret_values"},
+        {"insula", "insula.redaction", *(f"insula.secret_{part}" for part in ("labels", "shapes", "tables", "values"))},
         0,
     )

@@ -18,7 +18,7 @@ github       ghp_,gho_,ghu_,ghs_,ghr_,github_pat_ gd   ^\w{22,}(?:\.[\w-]{20,}){
 gitlab       glpat-,gldt-,glrt-,glcbt-,glptt-     gd   ^[\w.-]{18,}\w
 gitlab       glft-,glimt-,glsoat-,gloas-          gd   ^[\w.-]{18,}\w
 slack        xoxa-,xoxb-,xoxe-,xoxe.,xoxp-        gd   ^[\w.-]{10,}\w
-slack        xoxo-,xoxr-,xoxs-,xapp-              gd   ^[\w.-]{10,}\w
+slack        xoxo-,xoxr-,xoxs-,xoxd-,xapp-        gd   ^[\w.%-]{10,}[\w%]
 slack        hooks.slack.com/                     gd   ^(?P<s>(?:services|workflows|triggers)/[\w/]{20,})
 stripe       sk_live_,sk_test_,rk_live_,rk_test_  gd   ^\w{10,}
 stripe       whsec_                               gd   ^[\w+/=]{20,}
@@ -116,7 +116,7 @@ PLACES = (
     ("password", "thin:,oci:", "v", r"""jdbc:oracle:\w{3,4}:[\w$#.]{1,64}/(?P<s>[^\s/"'\\]{3,64})@""", "solid"),
     ("password", "connect ,conn ,userid=", "v", r"""\b(?:conn(?:ect)? |userid=)[\w$#.]{1,64}/(?P<s>[^\s/"'\\@]{3,64})(?=@|\s|$)""", "mixed"),
     ("password", "net use", "v",
-     r"""\bnet use\s+(?:\S{1,3}\s+)?(?:"(?:\\{2,4}|https?:)[^"\n]+"|(?:\\{2,4}|https?:)\S+)(?:\s+/[a-z]+(?::\S+)?)*\s+(?P<q>")?(?P<s>[^\s"'/*\\-](?(q)[^"\n\\]{3,}|[^\s"'\\]{3,}))""", "solid"),
+     r"""\bnet use\s+(?:\S{1,3}\s+)?(?:"(?:\\{1,4}|https?:)[^"\n]+"|(?:\\{1,4}|https?:)\S+)(?:\s+/[a-z]+(?::\S+)?)*\s+(?P<q>")?(?P<s>[^\s"'/*\\-](?(q)[^"\n\\]{3,}|[^\s"'\\]{3,}))""", "solid"),
     ("url", "://", "gd", r"""://(?P<s>[\da-f]{8}:[\da-f]{8})@""", ""),
     ("url", "://", "d", r"://(?P<s>[\w-]{20,256})(?:@|:x-oauth-basic@)", "token"),
     ("azure", "accountkey=,accesskey=,sig=", "gd", r"(?:(?:account|access)key|[?&;]sig)=(?P<s>[\w+/%=-]{30,})", ""),
@@ -134,7 +134,7 @@ PLACES = (
      r"""authorization{QUOTES}(?:bearer|basic|token|digest|apikey)\s+(?P<s>[^\s"'\\,;]{6,})""", "authorization"),
     ("authorization", "basic ", "d", r"basic\s+(?P<s>[\w+/]{10,}={0,2})(?!\w)", "basic"),
     ("authorization", "bearer", "d", r"bearer(?:\s+|%20|[\"']?[:,]\s*[\"']?)(?P<s>[\w.~+/=-]{16,})", "token"),
-    ("cookie", "cookie", "v", r"""cookie{QUOTES}(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
+    ("cookie", "cookie", "v", r"""cookie{QUOTES}(?!(?:theme|lang|locale|mode|consent)=[^;\n]{0,20}(?:; (?:path|max-age|samesite|secure|httponly|expires|domain)[^\n;]*)*$)(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     ("cookie", "sess,sid=,_token=,_token\\t,li_at", "v",
      r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
     ("cookie", "sess=,session=,sessionid=,session_id=,sessid=,connect.sid,csrf,xsrf", "g",
@@ -167,16 +167,16 @@ PLACES = (
      r"\b(?:cred(?:ential|encial|enciai|enziali)?s?|logins?|zugangsdaten|identifiants|accesos?)\b[^\n:/]{0,40}:\s{0,2}"
      r"[\w.@+-]{1,64}\s{0,2}[/:]\s{0,2}(?P<s>[^\s/\"'\\][^\s\"'\\]{5,})", "mixed"),
     ("secret", "key,auth,token,cred,basic,client,secret", "v",
-     r"""\b(?:key|auth|token|cred(?:ential)?s?|basic|client|secret)\b[^\n]{0,40}?(?<![\w./@-])[\w.@+-]{2,64}:(?P<s>[\w+/=.~-]{20,})(?![\w:])""", "dense"),
+     r"""\b(?:key|auth|token|cred(?:ential)?s?|basic|client|secret)\b[^\n]{0,40}?(?<![\w./@-])(?!sha\d|md5)[\w.@+-]{2,64}:(?P<s>[\w+/=.~-]{20,})(?![\w:])""", "dense"),
     ("password", "log in,login,sign in,anmelden,connecte,entra con,acced", "d",
      r"""\b(?:(?:log|sign)(?:ged)?[ -]?in(?: with| as)?|login|anmelden mit|connecte avec|entra con|accede con)[ :]\s{0,2}[\w.@+-]{2,64}\s?[:/]\s?(?P<s>[^\s"'/\\]{6,64}?)(?=[.,;]?(?:\s|$))""", "opaque"),
     ("password", "to log in,to login,to sign in", "d", r"""\b[\w.@+-]{2,64}\s?[:/]\s?(?P<s>[^\s"'/:\\]{6,64}) to (?:log ?|sign )in\b""", "opaque"),
     ("secret", " is my , is our , is the ", "d",
      r"""(?<!\S)["'`]?(?P<s>[^\s"'`\\]{6,200})["'`]? is (?:my|our|the) (?:[\w'-]{1,20} ){0,3}(?:password|passphrase|passcode|api[ -]?key|secret|token|credential)\b(?! (?:of|for) the example)""", "dense"),
-    ("secret", "salt=,hmac=,pepper=,jwt=", "v", r"""\b[a-z_]*(?:salt|hmac|pepper|jwt)=["']?(?P<s>[^\s"'\\]{12,})""", "token"),
+    ("secret", "salt,hmac,pepper,jwt", "v", r"""\b[a-z_]*(?:salt|hmac|pepper|jwt)["']?[ ]?[=:][ ]?["']?(?P<s>[^\s"'\\]{12,})""", "token"),
     ("key", "\"kty\"", "v", r'"kty"[^{}]{0,600}?"(?:d|k)"\s*:\s*"(?P<s>[\w-]{20,})"', ""),
-    ("private_key", "private-lines", "v", r"private-lines: ?\d+\s(?P<s>[\w+/=]{20,}(?:\s[\w+/=]{20,})*)", ""),
-    ("secret", ":", "v", r"""(?<![\w/:.@%-])(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
+    ("private_key", "private-lines", "v", r"private-lines: ?\d+\s(?P<s>[\w+/=]{20,}(?:\s[\w+/=]{20,})*(?:\s{1,4}private-mac: ?[\da-f]{20,})?)", ""),
+    ("secret", ":", "v", r"""(?<![\w/:.@%-])(?!(?:sha|md)\d)(?=[\w-]*\d)[\w-]{8,64}:(?P<s>(?=[\w+/=.~-]*\d)[\w+/=.~-]{24,200})(?![\w:/@-])""", "dense"),
     ("password", "passw,passphrase,contraseña,senha,mot de passe,clave,kennwort,--p", "d",
      r"""(?:{SECRETS}|--p\w{0,12})\b(?:[^\n"'“„«`‘(,;=:]{0,40}(?:\s(?:is|to|es|est|ist|é|è|auf|lautet)|[:=→])|)\s?["'“„«`‘][ \u00a0]?(?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})[ \u00a0]?["'”“»`’]""", "said"),
     # ... and by what is piped into it
@@ -242,7 +242,7 @@ PLACES = (
     ("password", "password from,passcode from,passphrase from,passwort von,kennwort von,contraseña de,senha de,mot de passe de,clave de,password da", "d", r"{SECRETS}\s(?:from|de|von|da)\s(?P<s>[^\s\"'.,;\\]{4,})\s(?:to|a|à|auf|para)\s", "mixed"),
     ("pin", "pin ,pin:,pin-,pins,pincode,door code,door-code,alarm code,gate code,access code,security code,safe code,entry code,lock code,"
      "passcode,backup code,backup-code,recovery code,recovery-code,rescue code,code pin,code secret,code de la,code de ma,code d'ent,"
-     "codice ,código ", "d", r"\b(?:pin(?:[ -]?codes?)?|(?:door|alarm|gate|access|security|safe|entry|lock"
+     "codice ,código ", "d", r"\b(?:pin(?:[ -]?codes?)?(?! (?:code )?area)|(?:door|alarm|gate|access|security|safe|entry|lock"
      r"|unlock|pass|backup|recovery|rescue)[ -]?codes?|code (?:pin|secret|de la porte|de ma carte|de la carte|d'entrée)"
      r"""|codice (?:pin|segreto|di accesso)|código (?:pin|secreto|de acceso|de acesso))\b[^\n\d:="\\]{0,30}?"""
      r"(?:\s(?:is|are|es|est|ist|é|è|lautet|sind|son|sont|sono)\s|:\s{0,2}|\s(?=[\d-]{8,}))"
@@ -270,6 +270,46 @@ PLACES = (
      r"(?P<s>{LISTED}{BACKUP}(?:[ \t]{0,4}(?:[,;|/]|\r?\n| |and|y|et|und|e|or){1,2}[ \t]{0,4}{LISTED}{BACKUP}){0,24})(?!\w)", "digit"),
     ("code", "recovery code,recovery-code,backup code,backup-code,rescue code,wiederherstellungs", "d",
      r"\b(?:recovery|backup|rescue|wiederherstellungs)[ -]?codes?\b[^\n\d]{0,24}?\s(?P<s>[a-z\d]{4,8}(?:-[a-z\d]{4,8})+)", "digit"),
+    # a private key beside its name, and what a program has just made for one
+    ("private_key", "private", "b", r"\bprivate[ _-]?keys?\b[^\n]{0,60}?(?P<s>\b0x[0-9a-f]{64}\b)", ""),
+    ("private_key", "private key", "b", r"(?P<s>\b0x[0-9a-f]{64}\b)[^\n]{0,40}\bprivate key", ""),
+    ("private_key", "wallet,wif", "b", r"\b(?:wallet|wif)\b[^\n]{0,40}?(?<!\w)(?P<s>[5kl][1-9a-km-z]{50,51})(?!\w)", "digit"),
+    ("key", "private_key_id", "v", r"""private_key_id["']?\s?[:=]\s?["']?(?P<s>[0-9a-f]{32,})""", ""),
+    ("secret", "openssl rand,/dev/urandom,genkey,genpsk,token_hex,token_urlsafe,pwgen,randombytes,generate_key", "v",
+     r"""\b(?:openssl rand|head [^\n]{0,24}/dev/u?random|wg gen(?:key|psk)|token_(?:hex|urlsafe)|pwgen|randombytes|generate_key)\b[^\n]{0,80}\n[>| ]{0,4}(?P<s>[\w+/-]{12,}={0,2})(?=\s|$)""", "digit"),
+    ("hash", "$", "v", r"(?<!\w)\${1,2}(?:[156y]|2[abxy]|apr1|sha1|argon2(?:id?|d)|scrypt|pbkdf2[\w-]*|7)\${1,2}(?P<s>[\w./$=,+-]{20,})", ""),
+    ("aws", "aki,asia", "gd", r"(?:akia|asia|redacted:aws)[^\n]{0,24}?(?<![\w/+])(?P<s>[a-z0-9/+]{40})(?![\w/+=])", "token"),
+    ("secret", ".env", "v", r"""\b[a-z][a-z_]{2,40}=(?P<s>[\w+/-]{24,})(?=[^|;&]{0,200}>{1,2}\s*\S{0,40}\.env\b)""", "dense"),
+    ("password", "creds,--cred,credentials", "v", r"""--?cred(?:ential)?s?[ =]["']?[^\s:"']{1,80}:(?P<s>[^\s"']{4,80})""", "solid"),
+    ("password", ":", "v", r"(?m)^(?:\*|[\w.-]{1,80}):(?:\d{2,5}|\*):(?:\*|[\w.-]{1,64}):[\w.-]{1,64}:(?P<s>[^\s:\"'\\]{4,80})$", "solid"),
+    ("password", "p:,pass:", "v", r"(?<!\w)u(?:ser(?:name)?)?: ?\S{1,64}[ ,]{1,3}p(?:ass|w|wd|assword)?: ?(?P<s>[^\s\"'\\,]{4,64})", "mixed"),
+    ("password", "admin,root", "v", r"(?<![\w/.@-])(?:admin|root|administrator|postgres)[:/] ?(?P<s>[^\s\"'/:\\,]{6,64})(?=[.,;]?(?:\s|$))", "coined"),
+    ("password", "/u", "v", r"""\s[-/]u(?:ser)?[ :]\s?\S{1,64}\s+[-/]p(?:ass(?:word)?)?[ :]["']?(?P<s>[^\s"'\\:]{4,})(?![^\s"'])""", "coined"),
+    ("password", " as password, as passwort, as the , as my ,como contraseña,comme mot de passe,als passwort,come password,como senha", "d",
+     r"""(?<!\S)["'`]?(?P<s>[^\s"'`\\]{6,64})["'`]? (?:as|como|comme|als|come) (?:the |my |la |das |a )?(?:[\w-]{1,16} )?(?:{SECRETS}|passwort)\b""", "coined"),
+    ("password", "password,passwort,contraseña,mot de passe,senha", "d", r"{SECRETS}\b[^\n]{0,40}? (?:changed? from|from) (?P<s>[^\s\"'.,;\\][^\s\"',;\\]{3,}) to ", "coined"),
+    ("password", "password,passwort,contraseña,mot de passe,senha", "d", r"{SECRETS}\b[^\n]{0,40}? (?:changed? from|from|redacted:password) \S{4,64} to (?P<s>[^\s\"',;\\]{4,})", "coined"),
+    ("password", "password,pass,pwd", "d", r"""<t[dh][^>\n]{0,40}>[^<\n]{0,20}(?:password|passwd|pwd)[^<\n]{0,6}</t[dh]>\s{0,8}<td[^>\n]{0,40}>\s?(?P<s>[^\s<]{4,64})</td>""", "solid"),
+    ("password", "insert into", "d", r"""\binsert into [^\n]{0,120}\bpassw(?:or)?d?\w{0,6}[`"]?\)\s?values\s?\([^\n]{0,200}?'(?P<s>[^'\n\s]{4,80})'\)""", "solid"),
+    ("password", "mdp,passwor,contrase,senha,parol", "d", r"\b(?:sinon essaie|or try|else try|o prueba|sonst|ou tente|o prova) (?P<s>[^\s\"'\\,;]{6,64})", "mixed"),
+    ("code", "code,código,codice,kod,код,tan,sms,otp,pass", "d",
+     r"(?:\b(?:verif|confirm|secur|one[- ]time|single[- ]use|login|log-?in|sign-?in|auth|2fa|mfa|otp|totp|sms|text|steam|guard|duo|dynam|vérif|bestätig|sicher|einmal|anmeld"
+     r"|zugang|acces|acceso|solo uso|un uso|usage unique|connexion|reset|bank|смс|подтв)[^\n\d]{0,40}?(?:code|código|codice|код|tan|password|passcode|pin)s?"
+     r"|\b(?:code|código|codice|код)s?\b[^\n\d]{0,24}?(?:verif|vérif|sécur|segur|acces|uso|unique|confirm|conferma|otp|sms|смс|seguridad|sicurezza)\w*|\btan)\b"
+     r"[^\n\d.?]{0,40}?(?:\s(?:is|es|est|ist|é|è|lautet|was|shows|says|le|la|el|il)\s|[:=—–-]\s?|\s(?=\d{6}\b|\d{3} \d{3}\b))[\"'*`\[]{0,2}(?P<s>\d{4,8}|\d{3}[ -]\d{3})(?![\w%]|\.\d)", "pin"),
+    ("code", "steam,guard,code", "d", r"\b(?:steam|guard|discord|backup|verification|login|2fa)\b[^\n]{0,60}?\b(?:code|says|is|:)\s?:?\s(?P<s>(?=[a-z-]*\d)[a-z\d]{4,5}(?:-[a-z\d]{4,5})?)(?![\w-])", "digit"),
+    ("code", "sms,code,código", "d", r"\b(?:sms|text|mail)\b[^\n\d]{0,16}?\s(?:dice|says|dit|sagt|said|is)\s(?P<s>\d{4,8})(?!\w)", "pin"),
+    ("pin", "code,combination,combo,lock,kombination,combinación", "d",
+     r"\b(?:(?:alarm|gate|door|safe|garage|locker|lockbox|entry|lock|bike lock|suitcase|padlock|keypad)[ -]?(?:code|combination|combo|pin)?|combination|combo|kombination|combinación)"
+     r"(?: (?:is|at|for|of|on|to)[^\n\d:,]{0,24}?|[:,]|'s)?\s?:?\s(?P<s>\d\d?-\d\d?-\d\d?(?:-\d\d?)?|(?<=code )\d{4,6}#?|(?<=lock: )\d{4,6})(?![\w-]|\.\d)", "pin"),
+    ("pin", "pin", "d", r"\bpin\b[^\n\d]{0,16}\s(?:is|ist|es|est|è|é)\s(?:die|la|le|el|il|o)\s(?P<s>\d{4,8})(?!\w)", "pin"),
+    ("otp", "totp,2fa,otp,authenticator", "b", r"\b(?:totp|2fa|otp|authenticator|two-factor)\b[^\n]{0,60}?[ :=]\s?(?P<s>(?=[a-z]{0,40}[2-7])[a-z2-7]{16,64}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,15})(?!\w)", "base32"),
+    ("code", "recovery key,recovery-key,wiederherstellungsschlüssel,clé de récupération,clave de recuperación", "d",
+     r"(?:recovery[ -]key|wiederherstellungsschlüssel|clé de récupération|clave de recuperación)\b[^\n\d]{0,40}?\s(?P<s>\d{6}(?:-\d{6}){7}|[a-z\d]{4,6}(?:[ -][a-z\d]{4,6}){4,11})(?!\w)", "digit"),
+    ("code", "code,código,codici,コード,码", "d",
+     r"(?:\b(?:backup|back-up|recovery|rescue|emergency|scratch|wiederherstellungs|notfall|ersatz)[ _-]?codes\b|\bcodes de (?:secours|récupération)\b|\bcódigos de (?:respaldo|recuperación|recuperação|reserva|backup)\b"
+     r"|\bcodici di (?:backup|recupero|riserva)\b|(?:バックアップ|リカバリー|リカバリ)コード|备用码|恢复码)[^\n:：]{0,60}[:：]?[\"'\s:：\[|-]{0,12}"
+     r"(?P<s>{LISTED}{BACKUP}(?:[\"']?[ \t]{0,4}(?:[,;|/\s\"'-]|and|y|et|und|e|or){1,6}[ \t]{0,4}[\"']?{LISTED}{BACKUP}){1,24})(?!\w)", "digit"),
     # words that stand for a key: twelve to twenty-four (BIP 39), or as many as a sentence holds
     ("seed", "seed,semilla,mnemonic,recovery phrase,secret phrase,récupération,recupero,recuperación,recuperação,wallet,backup phrase,wiederherstell,words,palabras,wörter,mots,parole,palavras", "b",
      r"""\b(?:seed|semilla|mnemonic|recovery|wallet|backup|récupération|recupero|recuperación|recuperação|wiederherstellungs?\w{0,10}|secret phrase|(?:12|24|twelve|zwölf|doce|douze|dodici|doze) (?:words|wörter|palabras|mots|parole|palavras))\b"""
@@ -286,6 +326,17 @@ PLACES = (
      r"""(?:pass ?phrase[^\n"'“„«`‘]{0,24}?|(?:my|our) (?:[\w-]{1,16} ){0,2}{SECRETS} (?:is|was|=|:) {0,2}|\bssh-keygen\s[^\n|;"']{0,200}?-[np] )["'“„«`‘](?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})["'”“»`’]""", "said"),
     ("password", "passphrase", "d", r"""passphrase (?:is )?(?P<s>[a-z]{3,12}(?:-[a-z]{3,12}){3,9})(?![\w-])""", "words"),
     ("password", "短语,フレーズ,合言葉", "d", r"""(?:密码短语|パスフレーズ|合言葉)[^\n"“「]{0,6}["“「](?P<s>[^"”」\n\\]{4,60})["”」]""", ""),
+    ("password", "phrase,frase,master password", "d",
+     r"""(?:pass ?phrase|master password|phrase secrète|phrase de passe|frase de (?:paso|acceso|contraseña|seguridad)|frase (?:secreta|segreta)|frase-passe|frase d'accesso)[^\n"“„«`,]{0,48}?["“„«`][ \u00a0]?(?P<s>(?!(?:for|must|should|please|enter|choose|is|at least|too|required|have|passphrase|the passphrase|not|cannot)\b)[^\n"“”„«»`\\]{2,24}[ -][^\n"“”„«»`\\]{2,24}(?:[ -][^\n"“”„«»`\\]{1,24}){1,10})[ \u00a0]?["”“»`]""", "solid"),
+    ("password", "phrase,frase", "d",
+     r"""["“„«](?P<s>[^\W\d_]+(?:[ -][^\W_]+){2,11})["”“»][^\n"“„«]{0,40}\b(?:pass ?phrase|phrase de passe|frase|master password)\b""", "words"),
+    ("password", "phrase,frase", "d",
+     r"""(?:pass ?phrase|phrase secrète|phrase de passe)\b(?: (?:for|to|of|de|du|für)[^\n:."]{1,30})?\s?(?::|->|→|=>|—)\s(?P<s>[^\W\d_][^\n.\\"”»`,;!?(\[{]{9,100})$""", "phrase"),
+    ("password", "<<<", "v", r"""\b(?:cryptsetup|keepassxc-cli|gpg|openssl|sudo|su|luks\w*|veracrypt|restic|borg)\b[^\n|;<]{0,120}<<<\s*(?P<q>["'])(?P<s>[^"'\n]{6,100})(?P=q)""", "solid"),
+    ("password", "pass:", "v", r"""\s-pass(?:in|out)?\s+pass:(?P<q>["'])(?P<s>[^"'\n]{4,100})(?P=q)""", "solid"),
+    ("password", "curl,wget", "gd", r"""\s(?:--user[ =]|-u ?)[^\s:"']{1,64}:(?P<q>["'])(?P<s>[^"'\n]{3,100})(?P=q)""", "solid"),
+    ("password", "passphrase", "d", r"""passphrase\s?=\s?"(?P<s>[^"\n\\]{6,100})\"""", "said"),
+    ("password", "password=,pwd=", "v", r"""(?:user(?:name|_?id| id)?|uid)\s?=[^;\n]{1,64};\s?(?:password|pwd)=(?P<s>[^;\n"'\\]{4,64});""", "solid"),
     ("card", "CARD", "d",
      r"[2-6](?:(?<![\w.+/-].)|(?<=\\[nrt].))"
      r"(?:\d{12,18}|\d{3}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{3}([ -])\d{6}\2\d{4,5})(?!\w|[.-]\d)", "luhn"),
@@ -296,41 +347,35 @@ NAMES = (
     (
         ("pass", "pwd", "pw", "key", "token", "secret", "auth", "credential", "mnemonic", "psk", "sudo", "pin |", "pin,", "pin;"),
         r"passw(?:or)?d|passphrase|passcode|pass(?=\\{0,3}[\"'=])|pass(?=: )(?<=[,;/]\spass)|pass(?<=[_-]pass)|pwd"
-        r"|pw(?<![a-z]pw)(?=[=:\n]| is )|psk(?<![a-z]psk)|token|secret|credentials?|mnemonic|authorization"
+        r"|pass(?<![a-z]pass)(?=:[ \t]*\n)|pw(?<![a-z]pw)(?![a-z])|psk(?<![a-z]psk)|token|secret|credentials?|mnemonic|authorization"
         r"|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[ _-]key)",
     ),
     (
         ("passw", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle ",
-         "mdp", "losung", "parola", "secreta", "secrète"),
+         "mdp", "losung", "parola", "secreta", "secrète", "密", "口令", "金鑰", "令牌", "パス", "暗証番号", "キー",
+         "トークン", "合言葉", "كلمة", "الرقم السري", "رمز", "סיסמ", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "கடவுச்", "პაროლ", "գաղտն",
+         "암호", "비번", "گذرواژه", "wachtw", "lösen", "adgang", "passord", "kodeord", "has", "hesl", "парол", "parol",
+         "şifre", "jelsz", "salasana", "비밀번호", "contraseny", "mật khẩu", "sandi", "токен", "κωδικ", "συνθ"),
         r"passwort|kennwort|losungswort|contrase(?:ñ|n)a|senha|palavra-passe|mot de passe|mdp|clave|jeton"
-        r"|schl(?:ü|ue)ssel|chave|chiave|parola d'ordine|parola chiave|cl(?:é|e) ",
-    ),
-    (
-        ("密码", "密碼", "口令", "密钥", "金鑰", "令牌", "パスワード", "暗証番号", "キー", "トークン", "合言葉"),
-        r"密码|密碼|口令|密钥|金鑰|令牌|パスワード|暗証番号|キー|トークン|合言葉",
-    ),
-    (
-        ("كلمة", "الرقم السري", "رمز", "סיסמ", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "கடவுச்", "პაროლ", "գաղտն", "암호",
-         "비번", "گذرواژه"),
-        r"كلمة (?:ال)?(?:مرور|سر)|كلمة المرور|كلمة السر|الرقم السري|رمز (?:عبور|المرور|الدخول)|گذرواژه|סיסמ(?:ה|א|ת)|पासवर्ड"
-        r"|পাসওয়ার্ড|รหัสผ่าน|கடவுச்சொல்|პაროლი|գաղտնաբառ|암호|비번",
-    ),
-    (
-        ("wachtw", "lösen", "adgang", "passord", "kodeord", "has", "hesl", "парол", "parol", "şifre", "jelsz", "salasana",
-         "비밀번호", "contraseny", "mật khẩu", "sandi", "токен", "κωδικ"),
-        r"(?:wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|kata sandi)[a-z]{0,3}|has(?:ło|łem|ła)|hesl[oaem]{1,2}"
-        r"|парол(?:ь|я|ю|ем)|токен|parol(?:ă|a)|şifre(?:m|si|n)?|jelsz(?:ó|avam|ava)|비밀번호|contrasenya|contrasinal|mật khẩu|κωδικός",
+        r"|schl(?:ü|ue)ssel|chave|chiave|parola d'ordine|parola chiave|cl(?:é|e) "
+        r"|密码|密碼|口令|密钥|金鑰|令牌|パスワード|パス(?=は|：|:)|暗証番号|キー|トークン|合言葉"
+        r"|كلمة (?:ال)?(?:مرور|سر)|الرقم السري|رمز (?:عبور|المرور|الدخول)|گذرواژه|סיסמ(?:ה|א|ת)|पासवर्ड"
+        r"|পাসওয়ার্ড|รหัสผ่าน|கடவுச்சொல்|პაროლი|գաղտնաբառ|암호|비번|비밀번호"
+        r"|(?:wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|kata sandi)[a-z]{0,3}|has(?:ło|łem|ła)|hesl[oaem]{1,2}"
+        r"|парол[а-яіїє]{0,4}|токен|parol(?:ă|a)|şifre(?:m|si|n)?|jelsz(?:ó|avam|ava)|contrasenya|contrasinal|mật khẩu"
+        r"|κωδικ[όο][ςύ]|συνθηματικό",
     ),
 )  # fmt: skip
-"""The names, in parts so that English does not pay for the other languages: marks, pattern. After the eight languages
-come their neighbours."""
+"""The names, in two parts so that English does not pay for the other languages: marks, pattern. After the eight
+languages come their neighbours."""
 
 PARTS = {
+    "WORD": r"(?:[A-Za-z\u00c0-\u04ff]{2,}\d{0,4}|\d{1,4})",
     "CUT": r"\s*+(?:\Z|\.\.\.|…|\[)",
     "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
     "GAP": r"""(?:\s|(?<=\n)[>+|#] ?|(?<=[\n ])\d{1,4}[ :|]|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
     "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
-    "BACKUP": r"(?:(?=[a-z\d]*(?:\d|-))[a-z\d]{4,12}(?:-[a-z\d]{3,12}){0,4}|\d{4} \d{4})",
+    "BACKUP": r"(?:\d{4} \d{4}|(?=[a-z\d]*(?:\d|-))[a-z\d]{4,12}(?:-[a-z\d]{3,12}){0,4}|[a-z\d]{4} [a-z\d]{4}(?=[,;\n]|$))",
     "LISTED": r"(?:[-*•] |\d\d?[.)] )?",
     "DENSE": r"(?=[A-Za-z]*\d)[A-Za-z0-9]",
     "SECRETS": r"(?:passw(?:or)?[dt]|passphrase|passcode|contraseña|senha|mot de passe|clave|kennwort)",
@@ -347,6 +392,7 @@ PARTS = {
 """What patterns have in common, by the name that stands for it."""
 
 STATES = (
+    " antiga antigo nova novo vieja viejo vieux ancienne alt alte neu vecchia nuova obbligatoria obligatoria obligatoire erforderlich obrigatória"
     " not wrong right correct incorrect invalid valid expired missing weak strong secure insecure safe long short empty"
     " blank unknown required needed optional stored saved kept hashed encrypted changed reset being going always never"
     " still also just only really very that this what where there here easy hard same different somewhere secret"

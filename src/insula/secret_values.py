@@ -17,7 +17,17 @@ _EMPTY_WORDS = (
     " false required optional default value test hidden plaintext hashed bearer basic "
 )
 _WORDY = r"[A-Za-z]+\d?$|{PIECE}(?:[-_./:@ ]+{PIECE})+$"  # `linux-build-v2`
-_MIXED = r"(?=[^A-Za-z]*[A-Za-z])(?=[^\d!@#$%^&*+=?~]*[\d!@#$%^&*+=?~])|\d{6,}$"  # `hunter2`, `p@ss`, `123456`
+_MIXED = r"(?=[^A-Za-z\u00c0-\u04ff]*[A-Za-z\u00c0-\u04ff])(?=[^\d!@#$%^&*+=?~]*[\d!@#$%^&*+=?~])|\d{6,}$"
+"""Letters with a digit or a sign, as in `hunter2` and `p@ss`, or a number as in `123456`."""
+_COINED = (
+    r"(?=.*[A-Z\u00c0-\u00de\u0410-\u042f]){WORD}(?:[-_.,]{WORD})+$|{WORD}(?:[-_](?!(?:to|of|by|and|on|in|per|the|a|or)[-_]){WORD}){2,}$"
+    r"|[\dA-Za-z\u00c0-\u024f]*[a-z\u00df-\u024f][A-Z\u00c0-\u00de][\dA-Za-z\u00c0-\u024f]*$"
+)
+_IS_NAME = (
+    r"[A-Z\d]+(?:_[A-Z\d]+)+$|[^@]*@\S+\.\w+$|.*\.[a-z]{2,4}$"
+    r"|[a-z\d]+(?:_[a-z\d]+)+$(?=.*(?:pass|token|key|secret|user|name|id|file|db))"
+)
+"""What joins words and is no password: a variable of the environment, an address, the name of a file or a column."""
 _CODED = r"\d|[a-z][A-Z]"
 _HEX = r"(?i)[0-9a-f-]+$|.*[0-9a-f]{32}"
 _CARD = r"4(?:.{12}|.{15}|.{18})$|(?:5[1-5]|2[2-7]|6[0245]|35).{14}$|62.{14,17}$|3[47].{13}$|3[068].{12}$"
@@ -43,13 +53,18 @@ def is_solid(value: str) -> bool:
     return not is_trivial(value)
 
 
-def is_mixed(value: str) -> bool:
-    return is_whole(value.rstrip("!?.,:;"))
-
-
-def is_whole(value: str) -> bool:
-    """Whether a value that ends where its cell does is mixed."""
+def is_mixed(value: str, *, whole: bool = False) -> bool:
+    """Whether a value has letters with digits or signs; a mark at its end is one where the value is `whole`."""
+    value = value if whole else value.rstrip("!?.,:;")
     return compiled(_MIXED).match(value) is not None and not is_trivial(value)
+
+
+def is_coined(value: str) -> bool:
+    """Whether a word is none of a sentence: joined of words with a capital, or with a capital in its midst."""
+    value = value.rstrip("!?.,:;")
+    if len(value) < 6 or is_trivial(value) or compiled(_IS_NAME).match(value):
+        return False
+    return compiled(_COINED).match(value) is not None
 
 
 def is_opaque(value: str) -> bool:
@@ -180,7 +195,13 @@ def decoded(value: str) -> bytes:
         return b""
 
 
+def is_password(value: str) -> bool:
+    """Whether a word is mixed or coined, and no name made of words in small letters and numbers."""
+    return is_opaque(value) or is_coined(value)
+
+
 VALUES = {
+    "coined": is_password,
     "authorization": is_authorization,
     "base32": is_base32,
     "basic": is_credentials,
