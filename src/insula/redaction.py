@@ -9,10 +9,10 @@ what repeats is bounded or possessive, or ends where the next match could begin.
 import re
 from functools import cache
 
-from insula.secret_labels import VERSIONED, find_answers, find_labelled
+from insula.secret_labels import ANSWER_WORDS, VERSIONED, find_answers, find_labelled
 from insula.secret_shapes import NAMES, PLACES, TOKENS
 from insula.secret_tables import find_in_tables
-from insula.secret_values import VALUES, compiled, decoded
+from insula.secret_values import VALUES, compiled, decoded, is_coined
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ _MARKER = r"\[REDACTED:([a-z_]+)\]"
 _SHORT = 4_000
 """Characters up to which it is quicker to look for each mark than to leave out the short words first."""
 _LONG = r"\S{16,}"
+_ANSWER = 400
+"""Characters of a message that may be an answer, and of the lines before it that are read."""
+_TOLD = 6
+"""Characters of a secret that is looked for elsewhere: a shorter one may stand in any word."""
 _ROUNDS = 4
 """A replacement may lay bare the edge of another secret; no text is known that needs more than two rounds."""
 
@@ -47,6 +51,39 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
         taken.update((text[start:end], kind) for start, end, _, kind in spans)
         text = _replaced(text, spans)
     return text, taken
+
+
+def may_answer(text: str) -> bool:
+    """Whether a message is as short as an answer that is a secret and little else."""
+    return len(text) <= _ANSWER and len(text.split()) <= ANSWER_WORDS
+
+
+def take_answer(text: str, before: "Iterable[tuple[bool, str]]") -> "tuple[str, dict[str, str]]":
+    """A message without its secrets, those among them that a line before it asks for or announces; and the secrets.
+
+    Args:
+        text: the message.
+        before: the lines said before it, oldest first, each with whether the user said it.
+    """
+    said = [f"{'user' if own else 'assistant'}: {' '.join(line[-_ANSWER:].split())}\n" for own, line in before]
+    talk = "".join((*said, "user: ", text.replace("\n", " ")))
+    start = len(talk) - len(text)
+    answers = {
+        talk[begin:end]: kind for begin, end, kind in find_answers(talk, talk.lower()) if said and begin >= start
+    }
+    for answer, kind in answers.items():
+        text = text.replace(answer, f"[REDACTED:{kind}]")
+    clean, taken = take_secrets(text)
+    return clean, answers | taken
+
+
+def take_out(text: str, secrets: "dict[str, str]") -> str:
+    """A text without what was found to be a secret elsewhere; plain words and numbers may stand in it by chance."""
+    for secret, kind in secrets.items():
+        mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+        if len(secret) >= _TOLD and (mixed or is_coined(secret)):
+            text = text.replace(secret, f"[REDACTED:{kind}]")
+    return text
 
 
 def without_markers(text: str) -> str:
@@ -199,7 +236,7 @@ def _replaced(text: str, spans: list[Span]) -> str:
 
 _COLOUR = (
     r"(?:\x1b(?:[()][A-Z0-9]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[78=>M])"
-    r"|(?:\x1b|\^\[|\\(?:[xX]1[bB]|033|e|u001[bB]))\[[?\d;:]{0,40}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,4}m)"
+    r"|(?:\x1b|\^\[|\\(?:[xX]1[bB]|033|e|u001[bB]))\[[?\d;:]{0,40}[A-Za-z]|\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?!\])|\[K(?!\]))"
 )
 """As a terminal gets it, as a program writes it down, and as it stands where the escape character was taken out."""
 _SEAM = (

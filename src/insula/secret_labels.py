@@ -270,7 +270,7 @@ _ASKING = (
     r"|[cñ]ódigo|código|bestätigungscode|验证码|認証コード"
 )
 _NUMBERED = r"pin|puk|code|digit|código|codice|码|コード|暗証|الرقم|κωδικ|код"
-_SHORT = 6
+ANSWER_WORDS = 6
 """Words of an answer that is a secret and little else."""
 _ASKED = 8
 """Characters of a line that may ask for a secret without a mark at its end."""
@@ -292,7 +292,7 @@ def find_answers(text: str, lower: str) -> "Iterator[Found]":
     asked, left = "", 0
     for line in lines:
         words = line["words"]
-        if left and len(words.split()) <= _SHORT and (found := [*_in_answer(line, asked)]):
+        if left and len(words.split()) <= ANSWER_WORDS and (found := [*_in_answer(line, asked)]):
             yield from found
             left = 0
         elif names := _asks(lower[slice(*line.span("words"))]):

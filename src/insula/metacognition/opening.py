@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 
 from insula import telemetry
 from insula.claims import quote, say
@@ -30,7 +31,7 @@ from insula.metacognition.hearing import requests_before, wishes_of, with_meant
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
-from insula.redaction import redact
+from insula.redaction import may_answer, take_answer
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.control import Regulation
@@ -57,6 +58,8 @@ OFFERS = 1_000
 """Sessions in which an erasure is offered at once."""
 LIMITS = 16
 """Memories that are looked through for what limits an answer."""
+ASKED_BEFORE = 3
+"""Lines said before a message that may ask for the secret that it is."""
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 
@@ -105,6 +108,7 @@ class Opening:
         self._place: Place | None = None
         self.is_read = False
         self._content = ""
+        self._secrets: dict[str, str] = {}
         self._stuck = ""
         self._wished: tuple[Wish, ...] = ()
         self._analysis: Analysis | None = None
@@ -189,8 +193,8 @@ class Opening:
 
     async def _recall(self) -> None:
         owner = self._owner
-        self._content = redact(self.message)
         place = self._place = await owner.store.place(self.user, self.session)
+        await self._take_secrets(place)
         await self._take_offer()
         spoken = await owner.languages(place)
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
@@ -247,6 +251,13 @@ class Opening:
         learned = self._learned(known, place, self._analysis) if known else ()
         self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
+
+    async def _take_secrets(self, place: Place, number: float = inf) -> None:
+        """Take the secrets out of the message, those among them that a line before this turn asked for."""
+        answers = may_answer(self.message)
+        lines = await self._owner.store.sessions.transcript(place, ASKED_BEFORE) if answers else ()
+        before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
+        self._content, self._secrets = take_answer(self.message, before)
 
     async def _take_offer(self) -> None:
         """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""

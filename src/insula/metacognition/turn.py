@@ -24,7 +24,7 @@ from insula.metacognition.mind import Mind
 from insula.metacognition.opening import Opening
 from insula.metacognition.reading import analysed, is_used, memorable
 from insula.metacognition.regulator import Ended
-from insula.redaction import redact
+from insula.redaction import redact, take_out
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.control import Regulation
@@ -317,7 +317,7 @@ class Turn(Opening):
     async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
-        content = redact(result.response)
+        content = take_out(redact(result.response), self._secrets)
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
@@ -356,9 +356,9 @@ class Turn(Opening):
         self.history, self._adaptations = was.history, was.adaptations
         self._regulation = Regulation(controls=was.controls, skipped=was.skipped)
         self._conditions, self.saved = was.conditions, dict(was.saved)
-        self._content = redact(self.message)
-        self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
         place = await self._owner.store.place(self.user, self.session)
+        await self._take_secrets(place, was.number)
+        self._analysis = analysed(self._content, next(iter(self.identity.languages), "en"))
         await self._owner.resume(place)
         ids = [one.memory.id for one in was.recalled]
         held = await self._owner.store.run(statements.held, place, was.number, self._content, ids)

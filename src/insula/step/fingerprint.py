@@ -8,7 +8,7 @@ import re
 
 from insula.step.action import BRIEF, CODE, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
 from insula.step.command import Command, understand
-from insula.step.digests import digest
+from insula.step.digests import checksum, digest
 from insula.step.naming import label
 from insula.step.outcome import (
     denied,
@@ -92,8 +92,11 @@ def action(
     kept_out = not fine and denied(said)
     done = ok is True or (ran(said) and not kept_out)
     failed = not fine and (done or kept_out)
-    error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only digests are kept
+    error = redact_output(output, _EDGE, secrets) if failed and done else ""  # of the others only checksums are kept
     written = input if isinstance(input, str) else _canonical(input)
+    told = (
+        f"{target} {checksum(written)}" if kind == EDIT else " ".join(written.split())
+    )  # what a file holds is not kept
     family, selectors, shown = _family(tool, kind, target, command)
     files = _edited(target, input) if kind == EDIT else ()
     target = files[0] if files else target
@@ -101,7 +104,7 @@ def action(
         tool=tool[:40],
         kind=kind,
         at=at,
-        call=digest(f"{tool} {' '.join(written.split())}"),
+        call=digest(f"{tool} {told}"),
         ok=fine,
         ran=done,
         denied=kept_out,
@@ -219,7 +222,7 @@ def _edit(input: "Any") -> "dict[str, str]":
         new = "\0".join(str(part[name]) for part in parts for name in _NEW if name in part)
     else:
         return {}
-    return {"before": digest(old.strip(), 8) if old else "", "after": digest(new.strip(), 8) if new else ""}
+    return {"before": checksum(old.strip()), "after": checksum(new.strip())}
 
 
 def _role(files: tuple[str, ...]) -> str:
@@ -302,5 +305,5 @@ _CLOCK = (
 def _result(said: str) -> str:
     told = " ".join(said.split())
     if len(told) < _TELLING:
-        return BRIEF + digest(told) if told else ""
-    return digest(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)
+        return BRIEF + checksum(told) if told else ""
+    return checksum(re.sub(_CLOCK, "#", told.lower()) if any(map(str.isdigit, told)) else told)

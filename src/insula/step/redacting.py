@@ -7,13 +7,11 @@ too. Each secret becomes one word without quotes, so that what is left can be pa
 
 import re
 
-from insula.redaction import redact, take_secrets
+from insula.redaction import redact, take_out, take_secrets
 
 MARGIN = 1_000
 """Characters at a cut that are redacted and then left out, with the rest of a word that is longer: a secret that is cut
 in two may not be known for one."""
-_SHORTEST = 6
-"""Characters of a secret that is looked for elsewhere: a shorter one may stand in any word."""
 _SEAM = r"""\w['"]\w|['"]{2}|(?i:bearer|basic|token) ['"]\w"""
 _PIECE = r"""'([^']*)'|"((?:[^"\\]|\\.)*+)"|((?:\\.|[^\s'"\\])++)"""
 """A part of a word of the shell: in quotes of either kind, or in none."""
@@ -40,7 +38,7 @@ def redact_command(line: str, most: int) -> "tuple[str, dict[str, str]]":
     clean, secrets = take_secrets(read)
     if read != written:  # what shows in one form may not in the other, and an output may repeat either
         clean, secrets = _in_both(clean, secrets, written)
-    return _without(_start(clean) if cut else clean, secrets), secrets
+    return take_out(_start(clean) if cut else clean, secrets), secrets
 
 
 def _in_both(clean: str, secrets: "dict[str, str]", written: str) -> "tuple[str, dict[str, str]]":
@@ -66,22 +64,13 @@ def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> str:
         secrets: what was taken out of the command.
     """
     if len(output) <= 2 * (edge + MARGIN):
-        return _without(redact(output), secrets)
+        return take_out(redact(output), secrets)
     end = redact(output[-edge - MARGIN :])[MARGIN:].split(None, 1)[-1:]
-    return _without("\n".join((redact_start(output, edge), *end)), secrets)
+    return take_out("\n".join((redact_start(output, edge), *end)), secrets)
 
 
 def _start(cut: str) -> str:
     return cut[:-MARGIN].rsplit(None, 1)[0] if cut[:-MARGIN].strip() else ""
-
-
-def _without(text: str, secrets: "dict[str, str]") -> str:
-    """A text without what was found to be a secret elsewhere; plain words and numbers may stand in it by chance."""
-    for secret, kind in secrets.items():
-        mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
-        if len(secret) >= _SHORTEST and mixed:
-            text = text.replace(secret, f"[REDACTED:{kind}]")
-    return text
 
 
 def _as_read(line: str) -> str:

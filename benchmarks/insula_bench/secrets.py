@@ -1,0 +1,145 @@
+"""Secrets that reach the disk, or the model, through chat and through the hook of a coding agent.
+
+    python -m insula_bench.secrets --data FOLDER
+
+The folder holds `secrets.jsonl` (text and the exact substrings that must not be kept) and `lookalikes.jsonl` or
+`alikes.jsonl` (texts in which nothing is secret). Each text takes the whole path alone: a turn with a store, whose every
+file is searched, and a command, an output that succeeds, one that fails, a prompt and a file written, of which every file
+in Insula's folder and every answer to the model is searched. Where a text is a talk, its lines are turns.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from insula import Metacognition
+from insula.hosts.hook import respond
+from insula.redaction import redact
+
+Row = dict[str, Any]
+_TALK = re.compile(r"(?m)^(user|assistant): (.*(?:\n(?!user: |assistant: ).*)*)")
+_BY_CHANCE = 4
+"""Characters that a time or a size may hold: a secret as short is looked for in the redacted text alone."""
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def kept(folder: Path) -> str:
+    """Every byte below a folder, and what JSON escapes as it reads."""
+    text = "\n".join(
+        path.read_bytes().decode("utf-8", "replace") for path in sorted(folder.rglob("*")) if path.is_file()
+    )
+    return text + "\n" + re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), text).replace('\\"', '"')
+
+
+async def through_chat(text: str, folder: Path) -> str:
+    """What is kept of a message, or of a talk, and of a reply that repeats its last line."""
+    talk = _TALK.findall(text) if text.startswith(("user: ", "assistant: ")) else []
+    messages, reply = [words for who, words in talk if who == "user"] or [text], ""
+    async with await Metacognition.open(folder / "insula.db", embed=None) as metacognition:
+        turns = _turns(talk) if talk else [(message, "Noted.") for message in messages]
+        for message, reply in turns:
+            async with metacognition.turn("ana", "s", message) as turn:
+                turn.finish(reply)
+    return kept(folder)
+
+
+def _turns(talk: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    message = "Hello."
+    for who, words in talk:
+        if who == "user":
+            if message != "Hello.":
+                yield message, "Noted."
+            message = words
+        else:
+            yield message, words
+            message = "Hello."
+    if message != "Hello.":
+        yield message, "Noted."
+
+
+def through_hook(text: str, home: Path) -> str:
+    """What is kept, and told to the model, of a text as a command, an output, an error, a prompt and a written file."""
+    base: Row = {"session_id": "s", "cwd": str(home), "tool_name": "Bash"}
+    shell = {"command": text}
+    events: list[Row] = [
+        {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home), "prompt": text},
+        base | {"hook_event_name": "PostToolUse", "tool_input": shell, "tool_response": "ok", "tool_use_id": "a"},
+        base
+        | {
+            "hook_event_name": "PostToolUse",
+            "tool_input": {"command": "cat notes"},
+            "tool_response": text,
+            "tool_use_id": "b",
+        },
+        base
+        | {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Write",
+            "tool_use_id": "c",
+            "tool_input": {"file_path": "notes.txt", "content": text},
+            "tool_response": "ok",
+        },
+    ]
+    events += [
+        base
+        | {"hook_event_name": "PostToolUseFailure", "tool_input": command, "tool_use_id": f"d{number}", "error": error}
+        for number in range(3)
+        for command, error in ((shell, "Exit code 1\nfailed"), ({"command": "make x"}, f"Exit code 1\nError: {text}"))
+    ]
+    told = "".join(respond(str(home), "claude-code", event, 1.7e9 + 30 * number) for number, event in enumerate(events))
+    return told + kept(home)
+
+
+def leaks(row: Row) -> dict[str, bool]:
+    """Where a secret of a row is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        chat, hook = Path(folder, "chat"), Path(folder, "hook")
+        chat.mkdir()
+        hook.mkdir()
+        found = {
+            "chat": asyncio.run(through_chat(row["text"], chat)),
+            "hook": through_hook(row["text"], hook),
+            "text alone": redact(row["text"]),
+        }
+    alone = found["text alone"]
+    return {
+        way: any(secret in (text if len(secret) > _BY_CHANCE else alone) for secret in row["secret"])
+        for way, text in found.items()
+    }
+
+
+def main() -> None:
+    """Count both tables and print the counts; with `--show`, the rows too."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--show", action="store_true", help="print the ids of the rows that fail")
+    arguments = parser.parse_args()
+    os.environ["INSULA_HOLDOUT"] = "off"
+    logging.disable(logging.CRITICAL)
+    rows = read(arguments.data / "secrets.jsonl")
+    found = [leaks(row) for row in rows]
+    for way in ("chat", "hook", "text alone"):
+        print(f"{way}: {sum(not one[way] for one in found)} of {len(rows)} kept off")
+    both = [not (one["chat"] or one["hook"]) for one in found]
+    print(f"chat and hook: {sum(both)} of {len(rows)}")
+    names = (arguments.data / name for name in ("lookalikes.jsonl", "alikes.jsonl"))
+    plain = read(next(path for path in names if path.exists()))
+    touched = [row for row in plain if redact(row["text"]) != row["text"]]
+    print(f"look-alikes touched: {len(touched)} of {len(plain)}")
+    if arguments.show:
+        print([row["id"] for row, fine in zip(rows, both, strict=True) if not fine], [row["id"] for row in touched])
+
+
+if __name__ == "__main__":
+    main()
