@@ -3,9 +3,9 @@
     python -m insula_bench.secrets --data FOLDER
 
 The folder holds `secrets.jsonl` (text and the exact substrings that must not be kept) and `lookalikes.jsonl` or
-`alikes.jsonl` (texts in which nothing is secret). Each text takes the whole path alone: a turn with a store, whose every
-file is searched, and a command, an output that succeeds, one that fails, a prompt and a file written, of which every file
-in Insula's folder and every answer to the model is searched. Where a text is a talk, its lines are turns.
+`alikes.jsonl` (texts in which nothing is secret). Each text takes the whole path alone: a turn with a store, and a
+command, an output that succeeds, one that fails, a prompt and a file written. Every file that was kept is searched, and
+every answer to the model. Where a text is a talk of user and assistant, its lines are turns.
 """
 
 import argparse

@@ -143,7 +143,7 @@ def _without(pattern: str, text: str) -> "tuple[str, list[int] | None]":
 
 def _found_tokens(text: str) -> "Iterator[Span]":
     dense = text if len(text) < _SHORT else " ".join(compiled(_LONG).findall(text))  # no token is a short word
-    ranks = {rank for mark, rank in _TOKEN_MARKS if mark in dense} | {rank for mark, rank in _KEY_MARKS if mark in text}
+    ranks = _present(_TOKEN_MARKS, dense) | {rank for mark, rank in _KEY_MARKS if mark in text}
     for rank in sorted(ranks):
         yield from _shaped(text, text, rank)
     if max(map(len, dense.split()), default=0) >= _ENCODED:
@@ -157,7 +157,7 @@ def _found(text: str) -> "Iterator[Span]":
     if len(lower) != len(text):  # one letter, İ, would become two
         lower = text.replace("İ", "i").lower()
     yield from _found_tokens(text)
-    places = {rank for mark, rank in _PLACE_MARKS if mark in lower}
+    places = _present(_PLACE_MARKS, lower)
     if sum(map(lower.count, "0123456789")) >= _CARD_DIGITS:
         places.add(_CARD_RANK)
     for rank in sorted(places):
@@ -269,6 +269,23 @@ def _encoded(value: str) -> bool:
     return raw.isascii() and redact(shown := raw.decode("ascii")) != shown
 
 
+_COMMON = "etaoinsrhdlucmfpgwyb .,vkxjqz"
+"""Characters from the most to the least common in text; any other is rarer."""
+
+
+def _by_rarest(marks: "Iterable[tuple[str, int]]") -> "dict[str, list[tuple[str, int]]]":
+    """Marks by their rarest character: a text without it need not be searched for them."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for mark, rank in marks:
+        rarest = max(mark, key=lambda char: _COMMON.find(char) if char in _COMMON else len(_COMMON))
+        found.setdefault(rarest, []).append((mark, rank))
+    return found
+
+
+def _present(marks: "dict[str, list[tuple[str, int]]]", text: str) -> set[int]:
+    return {rank for char in marks.keys() & set(text) for mark, rank in marks[char] if mark in text}
+
+
 _SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
 _RULES: "tuple[Rule, ...]" = (
     *((kind, marks, pattern, None) for kind, marks, _, pattern in _SHAPES),
@@ -276,7 +293,7 @@ _RULES: "tuple[Rule, ...]" = (
 )
 _MARKS = [(mark, rank) for rank, rule in enumerate(_RULES) for mark in rule[1].split(",")]
 _KEY_MARKS = [(mark, rank) for mark, rank in _MARKS if mark == "PRIVATE"]  # it stands between blanks
-_TOKEN_MARKS = [(mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"]
-_PLACE_MARKS = [(mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES) and mark != "CARD"]
+_TOKEN_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank < len(_SHAPES) and mark != "PRIVATE"))
+_PLACE_MARKS = _by_rarest(((mark, rank) for mark, rank in _MARKS if rank >= len(_SHAPES) and mark != "CARD"))
 _CARD_RANK, _CARD_DIGITS = len(_RULES) - 1, 13
 """A card has no mark but its digits, of which the shortest has so many."""

@@ -107,8 +107,7 @@ class Opening:
         self._usage = Usage()
         self._place: Place | None = None
         self.is_read = False
-        self._content = ""
-        self._secrets: dict[str, str] = {}
+        self._content, self._secrets = "", dict[str, str]()
         self._stuck = ""
         self._wished: tuple[Wish, ...] = ()
         self._analysis: Analysis | None = None
