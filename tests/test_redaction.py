@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula import redaction
-from insula.redaction import kinds, redact
+from insula.redaction import kinds, redact, take_answer
 
 HEX = "9f86d081884c7d65"
 B62 = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
@@ -307,3 +307,28 @@ def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:
         {"insula", "insula.redaction", *(f"insula.secret_{part}" for part in ("labels", "shapes", "tables", "values"))},
         0,
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("What is the password for the router?", "Marsh-Mallow-7"),
+        ("¿Cuál es la contraseña?", "Cielo.Azul"),
+        ("Quel est le mot de passe ?", "Cerise-Noire"),
+        ("Bitte geben Sie das Passwort ein.", "Waldmeister8"),
+        ("Qual é a senha do wifi?", "bolo-de-milho"),
+        ("Qual è la password del router?", "Panna.Cotta"),
+        ("请输入密码。", "xiaomao2020"),
+        ("パスワードを教えてください", "tsukimi33"),
+    ],
+)
+def test_an_answer_to_who_asks_for_a_password_is_one(asked: str, answer: str) -> None:
+    assert take_answer(answer, [(False, asked)]) == ("[REDACTED:password]", {answer: "password"})
+    assert take_answer(answer, [(False, "What is the name of your cat?")])[0] == answer
+
+
+def test_words_of_a_wallet_are_a_seed_without_a_name_and_others_are_not() -> None:
+    words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+    assert redact(f"I wrote: {words}.") == "I wrote: [REDACTED:seed]."
+    shopping = "apple banana cherry grape lemon mango orange papaya peach pear plum kiwi"
+    assert redact(shopping) == shopping

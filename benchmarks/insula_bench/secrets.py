@@ -21,7 +21,7 @@ from typing import Any
 
 from insula import Metacognition
 from insula.hosts.hook import respond
-from insula.redaction import redact
+from insula.redaction import take_answer
 
 Row = dict[str, Any]
 _TALK = re.compile(r"(?m)^(user|assistant): (.*(?:\n(?!user: |assistant: ).*)*)")
@@ -42,38 +42,54 @@ def kept(folder: Path) -> str:
     return text + "\n" + re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), text).replace('\\"', '"')
 
 
-async def through_chat(text: str, folder: Path) -> str:
-    """What is kept of a message, or of a talk, and of a reply that repeats its last line."""
-    talk = _TALK.findall(text) if text.startswith(("user: ", "assistant: ")) else []
-    messages, reply = [words for who, words in talk if who == "user"] or [text], ""
+def said(row: Row) -> list[tuple[str, str]]:
+    """The messages of a row, each with who says it; a text of lines of a user and an assistant is one of several."""
+    if "messages" in row:
+        return [(message["role"], message["text"]) for message in row["messages"]]
+    talk = _TALK.findall(row["text"]) if row["text"].startswith(("user: ", "assistant: ")) else []
+    return talk or [("user", row["text"])]
+
+
+def alone(talk: Sequence[tuple[str, str]]) -> list[str]:
+    """The messages without their secrets, each after those before it."""
+    before = [(who == "user", words) for who, words in talk]
+    return [take_answer(words, before[max(0, place - 3) : place])[0] for place, (_, words) in enumerate(talk)]
+
+
+async def through_chat(talk: Sequence[tuple[str, str]], folder: Path) -> str:
+    """What is kept of a talk."""
     async with await Metacognition.open(folder / "insula.db", embed=None) as metacognition:
-        turns = _turns(talk) if talk else [(message, "Noted.") for message in messages]
-        for message, reply in turns:
+        for message, reply in _turns(talk):
             async with metacognition.turn("ana", "s", message) as turn:
                 turn.finish(reply)
     return kept(folder)
 
 
 def _turns(talk: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    message = "Hello."
+    message = ""
     for who, words in talk:
         if who == "user":
-            if message != "Hello.":
+            if message:
                 yield message, "Noted."
             message = words
         else:
-            yield message, words
-            message = "Hello."
-    if message != "Hello.":
+            yield message or "Hello.", words
+            message = ""
+    if message:
         yield message, "Noted."
 
 
-def through_hook(text: str, home: Path) -> str:
-    """What is kept, and told to the model, of a text as a command, an output, an error, a prompt and a written file."""
+def through_hook(talk: Sequence[tuple[str, str]], home: Path) -> str:
+    """What is kept, and told to the model, of prompts, and of the last as a command, an output, an error and a file."""
+    text = talk[-1][1]
     base: Row = {"session_id": "s", "cwd": str(home), "tool_name": "Bash"}
     shell = {"command": text}
     events: list[Row] = [
-        {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home), "prompt": text},
+        *(
+            {"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": str(home), "prompt": words}
+            for who, words in talk
+            if who == "user"
+        ),
         base | {"hook_event_name": "PostToolUse", "tool_input": shell, "tool_response": "ok", "tool_use_id": "a"},
         base
         | {
@@ -107,14 +123,15 @@ def leaks(row: Row) -> dict[str, bool]:
         chat, hook = Path(folder, "chat"), Path(folder, "hook")
         chat.mkdir()
         hook.mkdir()
+        talk = said(row)
+        clean = "\n".join(alone(talk))
         found = {
-            "chat": asyncio.run(through_chat(row["text"], chat)),
-            "hook": through_hook(row["text"], hook),
-            "text alone": redact(row["text"]),
+            "chat": asyncio.run(through_chat(talk, chat)),
+            "hook": through_hook(talk, hook),
+            "text alone": clean,
         }
-    alone = found["text alone"]
     return {
-        way: any(secret in (text if len(secret) > _BY_CHANCE else alone) for secret in row["secret"])
+        way: any(secret in (text if len(secret) > _BY_CHANCE else clean) for secret in row["secret"])
         for way, text in found.items()
     }
 
@@ -135,7 +152,7 @@ def main() -> None:
     print(f"chat and hook: {sum(both)} of {len(rows)}")
     names = (arguments.data / name for name in ("lookalikes.jsonl", "alikes.jsonl"))
     plain = read(next(path for path in names if path.exists()))
-    touched = [row for row in plain if redact(row["text"]) != row["text"]]
+    touched = [row for row in plain if alone(said(row)) != [words for _, words in said(row)]]
     print(f"look-alikes touched: {len(touched)} of {len(plain)}")
     if arguments.show:
         print([row["id"] for row, fine in zip(rows, both, strict=True) if not fine], [row["id"] for row in touched])

@@ -306,7 +306,7 @@ def _is_speaker(who: str, speakers: "set[str]") -> bool:
 
 def _asks(words: str) -> str:
     """The names of secrets in a line of talk of more than one word; empty for none."""
-    if len(words) < _ASKED and not words.rstrip().endswith((":", "?", "码")):
+    if words.isascii() and len(words) < _ASKED and not words.rstrip().endswith((":", "?")):
         return ""
     found = [found[0] for _, names in NAMES for found in compiled(names).finditer(words)]
     return " ".join((*found, *(found[0] for found in compiled(_ASKING).finditer(words))))

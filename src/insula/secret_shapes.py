@@ -351,7 +351,7 @@ NAMES = (
         r"|auth(?<![a-z]auth)|key(?<!pubkey)(?<!publickey)(?<!public[ _-]key)",
     ),
     (
-        ("passw", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle ",
+        ("passwort", "kennw", "contrase", "senha", "passe", "clave", "jeton", "schl", "chave", "chiave", "clé", "cle ",
          "mdp", "losung", "parola", "secreta", "secrète", "密", "口令", "金鑰", "令牌", "パス", "暗証番号", "キー",
          "トークン", "合言葉", "كلمة", "الرقم السري", "رمز", "סיסמ", "पासवर्ड", "পাসওয়ার্ড", "รหัสผ่าน", "கடவுச்", "პაროლ", "գաղտն",
          "암호", "비번", "گذرواژه", "wachtw", "lösen", "adgang", "passord", "kodeord", "has", "hesl", "парол", "parol",
