@@ -261,11 +261,14 @@ async def test_what_a_killed_process_did_not_read_is_made_up_for_with_what_it_st
         assert None not in await stated(store)
 
 
-async def test_what_is_being_read_when_the_store_closes_is_read_to_its_end(tmp_path: Path) -> None:
+async def test_what_a_turn_that_was_never_left_did_not_read_is_made_up_for_at_the_next_start(tmp_path: Path) -> None:
     metacognition = await Metacognition.open(tmp_path / "one.db", embed=bag)
     await metacognition.begin("ana", "monday", "I live in Porto.")
     await metacognition.close()
     async with await Store.open(tmp_path / "one.db") as store:
+        again = Metacognition(store, embed=bag)
+        await talk(again, ("Hello.", "Hello."), session="tuesday")
+        await settled(again)
         assert None not in await vectors(store)
 
 

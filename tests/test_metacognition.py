@@ -339,7 +339,7 @@ async def test_a_failing_lookup_of_lessons_leaves_the_turn_as_it_was(
     async def fail(*_: object) -> None:
         raise StoreError("The lessons are gone; put them back.")
 
-    monkeypatch.setattr(store.guidance, "lessons_version", fail)
+    monkeypatch.setattr(store.guidance, "lessons", fail)
     async with chatting(store, "Canberra.") as (chat, model):
         reply = await chat.reply("me", "wednesday", CORRECTED[0])
     assert (reply.response, reply.lessons) == ("Canberra.", ())

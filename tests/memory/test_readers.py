@@ -72,7 +72,8 @@ def test_many_threads_share_what_is_held_of_a_users_vectors() -> None:
     def ask() -> None:
         for number in range(20):
             here.add(1, rows[number : number + 3])  # they are known: none is held twice
-            found.append([one for batch in here.nearest(1, vectors[7].astype(np.float32), read) for one in batch])
+            near = here.nearest(1, [vectors[7].astype(np.float32)], read)[0]
+            found.append([one for batch in (near.first, *near.more) for one in batch])
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
     for each in threads:

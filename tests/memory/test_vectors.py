@@ -1,5 +1,6 @@
 """What is near in meaning is found: exactly, for its owner alone, and never after it was erased."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
 from insula.memory.store import Store
-from insula.memory.vectors import Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
+from insula.memory.vectors import Near, Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
 from insula.text.analysis import analyse
 from insula.types import Controls
 
@@ -121,6 +122,11 @@ def reader(rows: Halves | Vector, stop: int, size: int = 40) -> Read:
     return lambda after, width: [one for one in known if one[0] > after and len(one[1]) == width][:size]
 
 
+def batches(near: Sequence[Near]) -> list[list[int]]:
+    """All batches of the nearest to the first vector."""
+    return [[*one.first], *one.more] if (one := next(iter(near), None)) else []
+
+
 @given(rows=ROWS, asked=arrays.arrays(np.float32, 70, elements=st.floats(-1, 1, width=32)), data=st.data())
 def test_each_comes_once_and_what_has_more_signs_in_common_first(
     rows: Vector, asked: Vector, data: st.DataObject
@@ -130,7 +136,7 @@ def test_each_comes_once_and_what_has_more_signs_in_common_first(
     near = Neighbourhoods()
     found: list[int] = []
     for stop in stops:
-        found = [one for batch in near.nearest(1, asked, reader(rows, stop)) for one in batch]
+        found = [one for batch in batches(near.nearest(1, [asked], reader(rows, stop))) for one in batch]
     wide = rows.astype(np.float32)
     above = (wide > wide.mean(axis=1, keepdims=True)) != (asked > asked.mean())
     assert sorted(found) == list(range(1, len(rows) + 1))
@@ -141,7 +147,7 @@ def test_the_nearest_by_cosine_are_among_the_first() -> None:
     chance = np.random.default_rng(7)
     rows = chance.standard_normal((5_000, 512)).astype(np.float16)
     asked = (rows[7].astype(np.float32) + chance.standard_normal(512)).astype(np.float32)
-    first = next(Neighbourhoods().nearest(1, asked, reader(rows, len(rows), 1_000)))
+    first = batches(Neighbourhoods().nearest(1, [asked], reader(rows, len(rows), 1_000)))[0]
     assert first[0] == 8
     assert len(first) < 200
 
@@ -155,7 +161,7 @@ def test_vectors_that_were_made_later_than_those_after_them_are_found() -> None:
         return [(number, row.tobytes()) for number, row in known.items() if number > after]
 
     def nearest() -> list[int]:
-        return [one for batch in near.nearest(1, rows[1].astype(np.float32), read) for one in batch]
+        return [one for batch in batches(near.nearest(1, [rows[1].astype(np.float32)], read)) for one in batch]
 
     assert sorted(nearest()) == [1, 3]
     near.add(1, [(2, rows[1].tobytes())])
@@ -179,7 +185,7 @@ def test_who_was_not_asked_longest_goes_where_there_are_too_many() -> None:
                 anew.append(user)
             return [] if after else [(7, row)]
 
-        return [one for batch in near.nearest(user, asked, read) for one in batch]
+        return [one for batch in batches(near.nearest(user, [asked], read)) for one in batch]
 
     assert [ask_of(user) for user in (1, 2, 1, 3, 1, 2)] == [[7]] * 6
     assert anew == [1, 2, 3, 2]
@@ -196,7 +202,7 @@ def test_a_user_with_more_than_may_be_held_is_read_once_and_costs_the_others_not
                 anew.append(user)
             return [(number, packed(asked)) for number in range(after + 1, count + 1)]
 
-        return list(near.nearest(user, asked, read))
+        return batches(near.nearest(user, [asked], read))
 
     assert [ask_of(1, 1), ask_of(2, 3), ask_of(2, 3), ask_of(1, 1)] == [[[1]], [], [], [[1]]]
     assert anew == [1, 2]

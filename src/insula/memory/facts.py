@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.memory.among import among
 from insula.memory.assertion import Statement
 from insula.memory.relevance import Told
 from insula.memory.rows import Proposed, Unstated
@@ -22,7 +23,7 @@ _TEXTS = sa.select(
 ).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
 _READ = ("id", "memory_id", "text", "language", "subjects", "mentions", "modality", "marks", "terms", "vector")
 _OF = sa.select(*(statements.c[name] for name in _READ)).where(
-    statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)),
+    among(statements.c.memory_id, "ids"),
     statements.c.user_id + 0 == sa.bindparam("user"),  # by their memories: a user's statements are too many
 )
 ENDS = "ENDS"
@@ -32,20 +33,26 @@ _ENDED = (
     sa.select(relations.c.target_id, relations.c.source_id, _ENDER.c.said_at)
     .join(_ENDER, sa.and_(_ENDER.c.id == relations.c.source_id, _ENDER.c.retired_at.is_(None)))
     .where(
-        relations.c.target_id.in_(sa.bindparam("ids", expanding=True)),
+        among(relations.c.target_id, "ids"),
         relations.c.user_id + 0 == sa.bindparam("user"),
         relations.c.kind == ENDS,
     )
     .order_by(relations.c.source_id)
 )
+_WRITTEN = sa.insert(statements)
 _STANDS = 0, 0.0
 """By what, and when, a memory ended that did not."""
 
 
-def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
-    """Write the statements of a memory."""
+def write(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+    """Write the statements of a memory that says that it has them."""
     if new := as_stored(user_id, memory_id, made):
-        connection.execute(sa.insert(statements), new)
+        connection.execute(_WRITTEN, new)
+
+
+def add(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[Statement]) -> None:
+    """Write the statements of a memory that had none."""
+    write(connection, user_id, memory_id, made)
     connection.execute(sa.update(memories).where(memories.c.id == memory_id).values(stated=True))
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own stat
 
 from insula.memory import postgres, sqlite
 from insula.memory.activation import KEPT_USES
+from insula.memory.among import among
 from insula.memory.cue import MEAN_LENGTH, Statistics
 from insula.memory.rows import Proposed
 from insula.memory.salience import USE
@@ -41,12 +42,12 @@ _MINE = memories.c.user_id == sa.bindparam("user")
 _OWN = is_of(sa.bindparam("user"))
 _IN_SESSION = sa.and_(_MINE, memories.c.session_id == sa.bindparam("session"))
 _HITS = sa.union(
-    sa.select(memories.c.id).where(_OWN, memories.c.id.in_(sa.bindparam("hits", expanding=True))),
+    sa.select(memories.c.id).where(_OWN, among(memories.c.id, "hits")),
     sa.select(memories.c.id).where(_IN_SESSION, in_working_memory()),
 ).cte("hits")
 _AROUND = sa.union(
     sa.select(_HITS.c.id),
-    sa.select(memories.c.id).where(_OWN, memories.c.id.in_(sa.bindparam("alone", expanding=True))),
+    sa.select(memories.c.id).where(_OWN, among(memories.c.id, "alone")),
     sa.select(memories.c.after_id).join_from(_HITS, memories, memories.c.id == _HITS.c.id),
     sa.select(memories.c.id).join_from(_HITS, memories, memories.c.after_id == _HITS.c.id),
 ).cte("around")
@@ -59,7 +60,7 @@ _PROPOSED = (
 
 _LONG_TERM = sa.select(memories.c.id, memories.c.vector).where(
     _OWN,
-    memories.c.id.in_(sa.bindparam("ids", expanding=True)),
+    among(memories.c.id, "ids"),
     memories.c.promoted_at.is_not(None),
     memories.c.retired_at.is_(None),
 )
@@ -69,9 +70,7 @@ _LATEST = (
     .order_by(postings.c.memory_id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(
-    _OWN, memories.c.id.in_(sa.bindparam("ids", expanding=True))
-)
+_USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(_OWN, among(memories.c.id, "ids"))
 _TOUCH = (
     sa.update(memories)
     .where(memories.c.id == sa.bindparam("one"))
@@ -90,7 +89,7 @@ _UNPOST = sa.delete(postings).where(
     postings.c.memory_id == sa.bindparam("memory"),
 )
 
-_HERE = sa.and_(terms.c.user_id == users.c.id, terms.c.term.in_(sa.bindparam("wanted", expanding=True)))
+_HERE = sa.and_(terms.c.user_id == users.c.id, among(terms.c.term, "wanted"))
 _STATISTICS = (
     sa.select(users.c.memories, users.c.terms, terms.c.term, terms.c.memories.label("held"), terms.c.semantic)
     .select_from(users.outerjoin(terms, _HERE))
@@ -104,6 +103,14 @@ _COUNT = _ADDED.on_conflict_do_update(
         "semantic": terms.c.semantic + _ADDED.excluded.semantic,
     },
 )
+
+
+_TOTALS = (
+    sa.update(users)
+    .where(users.c.id == sa.bindparam("user"))
+    .values(memories=users.c.memories + sa.bindparam("more"), terms=users.c.terms + sa.bindparam("longer"))
+)
+_POSTED = sa.insert(postings)
 
 
 def _dialect(connection: sa.Connection) -> Any:
@@ -244,7 +251,7 @@ def add(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Se
         for term, found in sorted(Counter(words).items())
     ]
     if rows:
-        connection.execute(sa.insert(postings), rows)
+        connection.execute(_POSTED, rows)
     _count(connection, user_id, entries)
 
 
@@ -270,5 +277,4 @@ def _count(
         rows = [{"user_id": user_id, "term": t, "memories": m, "semantic": s} for t, (m, s) in found.items()]
         connection.execute(_COUNT, rows)
     length = sign * sum(len(words) for _, words, _ in entries)
-    totals = {"memories": users.c.memories + sign * len(entries), "terms": users.c.terms + length}
-    connection.execute(sa.update(users).where(users.c.id == user_id).values(totals))
+    connection.execute(_TOTALS, {"user": user_id, "more": sign * len(entries), "longer": length})

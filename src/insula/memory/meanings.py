@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
+from insula.memory.among import among
 from insula.memory.rows import Embedded, Unembedded
 from insula.memory.schema import UNEMBEDDED, memories, statements
 from insula.memory.vectors import NOTHING
@@ -20,10 +21,12 @@ _PAIRS = sa.select(memories.c.id, memories.c.content, sa.func.coalesce(_BEFORE.c
     _BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True
 )
 _TO_COME = sa.text(UNEMBEDDED)
-_AMONG = _PAIRS.where(memories.c.id.in_(sa.bindparam("ids", expanding=True)), memories.c.vector.is_(None))
+_AMONG = _PAIRS.where(
+    memories.c.user_id + 0 == sa.bindparam("user"), among(memories.c.id, "ids"), memories.c.vector.is_(None)
+)
 _STATED = (
     sa.select(statements.c.memory_id, statements.c.text)
-    .where(statements.c.memory_id.in_(sa.bindparam("ids", expanding=True)), statements.c.vector.is_(None))
+    .where(among(statements.c.memory_id, "ids"), statements.c.vector.is_(None))
     .order_by(statements.c.id)
 )
 _NEXT = (
@@ -57,7 +60,7 @@ def unembedded(connection: sa.Connection, user_id: int, limit: int) -> list[Unem
 
 def unembedded_among(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Unembedded]:
     """Those of some of a user's memories whose vector is to come."""
-    found = connection.execute(_AMONG.where(memories.c.user_id == user_id), {"ids": list(ids)})
+    found = connection.execute(_AMONG, {"user": user_id, "ids": ids})
     return _stated(connection, [Unembedded(*row) for row in found])
 
 
@@ -71,8 +74,8 @@ def _stated(connection: sa.Connection, rows: Sequence[Unembedded]) -> list[Unemb
 
 def embed(connection: sa.Connection, user_id: int, made: Sequence[Embedded]) -> list[tuple[int, bytes]]:
     """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
-    asked = {"ids": [one.row.id for one in made]}
-    as_before = {tuple(row) for row in connection.execute(_AMONG.where(memories.c.user_id == user_id), asked)}
+    asked = {"user": user_id, "ids": [one.row.id for one in made]}
+    as_before = {tuple(row) for row in connection.execute(_AMONG, asked)}
     there = [one for one in made if (one.row.id, one.row.content, one.row.before) in as_before]
     if there:
         connection.execute(_EMBED, [{"one": one.row.id, "made": one.vector} for one in there])

@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.memory.among import among
 from insula.memory.encoding import load, terms_of
 from insula.memory.rows import Held, Kept, Line, Noticed, Revised, Session, Summarised, Understood
 from insula.memory.schema import (
@@ -57,10 +58,10 @@ _LIVED = sa.select(
 ).where(evidence.c.user_id == _USER)
 _NOTICED = (
     sa.select(signals.c.session_id, signals.c.turn, signals.c.kind, signals.c.data, signals.c.at)
-    .where(signals.c.user_id == _USER, signals.c.kind.in_(sa.bindparam("kinds", expanding=True)))
+    .where(signals.c.user_id == _USER, among(signals.c.kind, "kinds"))
     .order_by(signals.c.id)
 )
-_NOTICED_IN = _NOTICED.where(signals.c.session_id.in_(sa.bindparam("within", expanding=True)))
+_NOTICED_IN = _NOTICED.where(among(signals.c.session_id, "within"))
 _NOTICED_SINCE = _NOTICED.where(signals.c.at >= sa.bindparam("since"))
 _REVISED = (
     sa.select(revisions.c.id, revisions.c.author, revisions.c.content, revisions.c.evidence, revisions.c.at)

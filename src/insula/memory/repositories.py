@@ -1,11 +1,11 @@
 """The four repositories of a store: each method is one unit of work, run whole in a thread of the store's own."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -22,6 +22,7 @@ from insula.memory.item import NewItem
 from insula.memory.lessons import Version, cited, heard, version
 from insula.memory.recollection import Found, Recollection, recollected
 from insula.memory.rows import (
+    Begun,
     Cited,
     Consolidated,
     Embedded,
@@ -36,10 +37,14 @@ from insula.memory.rows import (
     Summarised,
     Understood,
 )
-from insula.memory.vectors import Vector, cosines
+from insula.memory.vectors import Near, Vector, cosines
 from insula.text.analysis import analyse
 from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
+
+T = TypeVar("T")
+Vectors = Sequence[tuple[int, bytes]]
+"""Packed vectors, each with the id of its memory."""
 
 OVERTAKEN = (
     "What is kept of this user was erased or restored while this turn was under way; nothing of it is kept; say it"
@@ -52,6 +57,17 @@ class _Repository:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def _embedding(self, user_id: int, work: Callable[[sa.Connection], tuple[T, Vectors]]) -> T:
+        """Run a unit of work that also writes vectors of a user's memories, which recall then knows of."""
+        try:
+            done, written = await self._database.run(work)
+        except BaseException:
+            self._database.neighbourhoods.forget()  # it may have been written all the same
+            raise
+        if written:
+            await asyncio.to_thread(self._database.neighbourhoods.add, user_id, written)  # once readers can see them
+        return done
 
 
 class Sessions(_Repository):
@@ -69,6 +85,15 @@ class Sessions(_Repository):
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
         return await self._database.run(statements.write, place, None, item, self._database.now() if at is None else at)
 
+    async def begin(self, place: Place, item: NewItem) -> Begun:
+        """The same, with what its vectors are to be made of."""
+
+        def work(connection: sa.Connection) -> Begun:
+            turn, memory = statements.write(connection, place, None, item, self._database.now())
+            return Begun(turn, memory, tuple(meanings.unembedded_among(connection, place.user_id, [memory])))
+
+        return await self._database.run(work)
+
     async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> tuple[Wish, ...]:
         """Let what a message wishes count at once; returns what of it stands from now on for every answer."""
         return await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
@@ -81,8 +106,11 @@ class Sessions(_Repository):
         noticed: Sequence[Signal],
         used: Sequence[int],
         controls: Controls,
+        meant: Sequence[Embedded] = (),
     ) -> Consolidated | None:
         """Write what a turn brought, all or nothing: the response, the signals, what was used and what is promoted.
+
+        With it go the vectors of the message (`meant`), but of what has changed since it was written.
 
         Of a turn that was finished before, here or elsewhere, nothing is written; then it returns None.
 
@@ -90,21 +118,23 @@ class Sessions(_Repository):
             StoreError: its user was erased or restored meanwhile; nothing is written.
         """
 
-        def work(connection: sa.Connection) -> Consolidated | None:
+        def work(connection: sa.Connection) -> tuple[Consolidated | None, Vectors]:
             at = self._database.now()
             index.begin(connection, place.user_id)  # who finishes the turn elsewhere waits, and then sees this
-            if statements.is_over(connection, place, turn):
-                return None
-            if not statements.is_begun(connection, place, turn):
+            is_begun, is_over = statements.progress(connection, place, turn)
+            if is_over:
+                return None, ()
+            if not is_begun:
                 raise StoreError(OVERTAKEN)
+            written = meanings.embed(connection, place.user_id, meant) if meant else ()
             if response is not None:
                 statements.write(connection, place, turn, response, at)
             statements.append(connection, place, noticed)
             if used:
                 index.touch(connection, place.user_id, used, at)
-            return statements.promote(connection, place, controls, at)
+            return statements.promote(connection, place, controls, at), written
 
-        return await self._database.run(work)
+        return await self._embedding(place.user_id, work)
 
     async def consolidate(self, place: Place, controls: Controls) -> Consolidated:
         """Promote what is salient enough and let the rest of a full working memory go."""
@@ -173,7 +203,7 @@ class Memories(_Repository):
             statistics = index.statistics(connection, place.user_id, cue.forms)
             best = index.search(connection, place.user_id, statistics, index.CANDIDATES)
             found, left = best[:candidates], best[candidates:]
-            near = [self._near(connection, place.user_id, vector, statistics.memories) for vector in vectors]
+            near = self._near(connection, place.user_id, vectors, statistics.memories)
             found += near[0] if near else []
             alone = [one for some in near[1:] for one in some]
             rows = index.candidates(connection, place.user_id, place.session_id, found, alone)
@@ -185,18 +215,20 @@ class Memories(_Repository):
 
         return recollected(place, cue, await self._database.read(work), asked, vectors, self._database.now(), limit)
 
-    def _near(self, connection: sa.Connection, user_id: int, vector: Vector, memories: int) -> list[int]:
-        """The memories nearest to a vector that may be proposed."""
+    def _near(
+        self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector], memories: int
+    ) -> list[list[int]]:
+        """The memories nearest to each of some vectors that may be proposed."""
+        if not vectors:
+            return []
         if pgvector.serves(connection, memories):
-            return pgvector.nearest(connection, user_id, vector, index.NEAREST)
-        found: list[tuple[int, bytes]] = []
-        batches = self._database.neighbourhoods.nearest(user_id, vector, partial(meanings.vectors, connection, user_id))
-        for batch in islice(batches, index.BATCHES):
-            found += index.long_term(connection, user_id, batch)
-            if len(found) >= index.NEAREST:
-                break
-        near = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
-        return [number for _, (number, _) in sorted(near, key=lambda one: -one[0])[: index.NEAREST]]
+            return [pgvector.nearest(connection, user_id, vector, index.NEAREST) for vector in vectors]
+        near = self._database.neighbourhoods.nearest(user_id, vectors, partial(meanings.vectors, connection, user_id))
+        read = dict(index.long_term(connection, user_id, sorted({one for each in near for one in each.first})))
+        return [
+            _nearest(vector, each, read, partial(index.long_term, connection, user_id))
+            for vector, each in zip(vectors, near, strict=False)
+        ]
 
     async def searched(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -218,13 +250,12 @@ class Memories(_Repository):
 
     async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
-        try:
-            written = await self._database.run(meanings.embed, user_id, made)
-        except BaseException:
-            self._database.neighbourhoods.forget()  # it may have been written all the same
-            raise
-        await asyncio.to_thread(self._database.neighbourhoods.add, user_id, written)  # once readers can see them
-        return len(written)
+
+        def work(connection: sa.Connection) -> tuple[int, Vectors]:
+            written = meanings.embed(connection, user_id, made)
+            return len(written), written
+
+        return await self._embedding(user_id, work)
 
     async def remembered(self, user: str, limit: int) -> list[tuple[Memory, bool]]:
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
@@ -263,6 +294,22 @@ class Memories(_Repository):
         if erased:
             await self._database.scrub()
         return erased
+
+
+def _nearest(
+    vector: Vector,
+    near: Near,
+    known: Mapping[int, bytes],
+    read: Callable[[Sequence[int]], list[tuple[int, bytes]]],
+) -> list[int]:
+    """The memories nearest to a vector: of the first batch, whose vectors are known, and of more where they are few."""
+    found = [(one, known[one]) for one in near.first if one in known]
+    for batch in islice(near.more, index.BATCHES - 1):
+        if len(found) >= index.NEAREST:
+            break
+        found += read(batch)
+    by_cosine = zip(cosines(vector, [packed for _, packed in found]), found, strict=True)
+    return [number for _, (number, _) in sorted(by_cosine, key=lambda one: -one[0])[: index.NEAREST]]
 
 
 class Nights(_Repository):

@@ -258,6 +258,14 @@ class Embedded(NamedTuple):
     stated: Mapping[str, bytes] = {}
 
 
+class Begun(NamedTuple):
+    """What began a turn, as it was written."""
+
+    turn: int
+    memory: int
+    unembedded: tuple[Unembedded, ...]
+
+
 class Cited(NamedTuple):
     """A message that a lesson was learned from."""
 

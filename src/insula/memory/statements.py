@@ -71,6 +71,22 @@ _SALIENCES = (
 )
 
 
+_WORKING = (
+    sa.select(memories.c.salience, messages.c.turn, _last(messages.c.turn).label("last"))
+    .join(messages, messages.c.id == memories.c.message_id, isouter=True)
+    .where(_HELD_HERE)
+)
+_THIS_TURN = sa.and_(_HERE_SAID, messages.c.turn == sa.bindparam("turn"))
+_PROGRESS = sa.select(
+    sa.exists().where(_THIS_TURN, users.c.id == messages.c.user_id, users.c.name == sa.bindparam("name")),
+    sa.exists().where(
+        signals.c.session_id == sa.bindparam("session"),
+        signals.c.turn == sa.bindparam("turn"),
+        signals.c.kind == TURN,
+    ),
+)
+_SIGNAL = sa.insert(signals)
+
 _NOTED = (
     sa.select(signals, sessions.c.name.label("session"))
     .join(sessions, sessions.c.id == signals.c.session_id)
@@ -170,15 +186,21 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "uses": 1,
         "vector": None if item.vector is None else packed(item.vector),
     }
-    memory_id = connection.execute(_MEMORY, memory).scalar_one()
-    if item.provenance in {"user", "tool"}:
-        facts.add(connection, here.user_id, memory_id, item.statements)
+    asserts = item.provenance in {"user", "tool"}
+    memory_id = connection.execute(_MEMORY, memory | {"stated": True if asserts else None}).scalar_one()
+    if asserts:
+        facts.write(connection, here.user_id, memory_id, item.statements)
     return number, memory_id
 
 
 def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
     """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
     index.begin(connection, here.user_id)
+    capacity = controls.stm_capacity
+    held = connection.execute(_WORKING, {**_here(here), "here": here.session_id}).all()
+    if len(held) <= capacity and all(row.salience < controls.consolidation_threshold for row in held):
+        since = max((row.last for row in held), default=0) - _turns(capacity)
+        return Consolidated((), tuple(row.salience for row in held if row.turn is not None and row.turn > since))
     values = {**_here(here), "threshold": controls.consolidation_threshold, "now": at}
     salient = connection.execute(_PROMOTED, values).all()
     if salient:
@@ -217,28 +239,23 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
     What leaves a full working memory is what matters least, so that in the end all that stays is nearly worth keeping:
     counted for ever, a long session would be full to its end.
     """
-    values = {**_here(here), "here": here.session_id, "turns": max(1, capacity // EXCHANGE)}
+    values = {**_here(here), "here": here.session_id, "turns": _turns(capacity)}
     return tuple(connection.execute(_SALIENCES, values).scalars())
 
 
-def is_over(connection: sa.Connection, here: Place, turn: int) -> bool:
-    """Whether a turn was finished."""
-    mine = sa.and_(signals.c.session_id == here.session_id, signals.c.turn == turn, signals.c.kind == TURN)
-    return connection.execute(sa.select(signals.c.id).where(mine).limit(1)).first() is not None
+def _turns(capacity: int) -> int:
+    """Turns that fill a working memory."""
+    return max(1, capacity // EXCHANGE)
 
 
-def is_begun(connection: sa.Connection, here: Place, turn: int) -> bool:
-    """Whether what began a turn is there: its user may have been erased, or brought back as they were before it.
+def progress(connection: sa.Connection, here: Place, turn: int) -> tuple[bool, bool]:
+    """Whether what began a turn is there, and whether it was finished.
 
-    The name is compared, too: the next user may have the number of one who is gone.
+    Its user may have been erased, or brought back as they were before it. The name is compared, too: the next user may
+    have the number of one who is gone.
     """
-    mine = sa.and_(
-        messages.c.user_id == here.user_id, messages.c.session_id == here.session_id, messages.c.turn == turn
-    )
-    query = (
-        sa.select(messages.c.id).join(users, users.c.id == messages.c.user_id).where(mine, users.c.name == here.user)
-    )
-    return connection.execute(query.limit(1)).first() is not None
+    is_begun, is_over = connection.execute(_PROGRESS, {**_here(here), "turn": turn, "name": here.user}).one()
+    return bool(is_begun), bool(is_over)
 
 
 def held(
@@ -268,7 +285,7 @@ def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) ->
     ]
     if rows:
         index.begin(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
-        connection.execute(sa.insert(signals), rows)
+        connection.execute(_SIGNAL, rows)
 
 
 def languages(connection: sa.Connection, here: Place) -> frozenset[str]:

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +105,13 @@ def nearness(cosine: float) -> float:
     return max(cosine - UNRELATED, 0.0) / (1 - UNRELATED)
 
 
+class Near(NamedTuple):
+    """The ids of memories, nearest to a vector first, in batches."""
+
+    first: list[int]
+    more: Iterator[list[int]]
+
+
 class Neighbourhoods:
     """The signs of the vectors of the users who were asked last, compared with a cue's all at once: 1 ms for 10^5.
 
@@ -122,20 +129,17 @@ class Neighbourhoods:
         self._users: dict[int, _Neighbourhood] = {}
         self._too_many: set[int] = set()
 
-    def nearest(self, user_id: int, vector: Vector, read: Read) -> Iterator[list[int]]:
-        """The ids of a user's memories, nearest to a vector first, in batches; none where they are too many to be held.
+    def nearest(self, user_id: int, vectors: Sequence[Vector], read: Read) -> list[Near]:
+        """The ids of a user's memories, nearest to each vector first; nothing where they are too many to be held.
 
         In batches, since whoever reads the memories leaves some out: who asks the same again and again has many
         questions that are nearest to a question, and hide what answers it.
         """
         with self._locks[user_id]:
-            here = None if user_id in self._too_many else self._known(user_id, vector.size)
+            here = None if user_id in self._too_many else self._known(user_id, vectors[0].size)
             if here is None or not self._read(user_id, here, read):
-                return
-            batches = here.nearest(vector)
-            first = next(batches)
-        yield first
-        yield from batches
+                return []
+            return [Near(next(batches), batches) for batches in map(here.nearest, vectors)]
 
     def _known(self, user_id: int, dimensions: int) -> "_Neighbourhood":
         """What is held of a user, unless it is of other vectors, or too old."""

@@ -8,7 +8,7 @@ they say of themselves says "I".
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, MutableMapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 
 from insula.memory import meanings
@@ -96,24 +96,9 @@ async def make_up(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -
     done = 0
     while rows := await store.run(meanings.unembedded, user_id, BATCH):
         began = time.perf_counter()
-        done += await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed, {}))
+        done += await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed))
         await asyncio.sleep(rest * (time.perf_counter() - began))
     return done
-
-
-async def complete(
-    store: Store, user_id: int, ids: Sequence[int], embed: Embed, known: MutableMapping[str, Vector]
-) -> None:
-    """Make the vectors of memories that were just written, and of what they state; `known` are those of some texts.
-
-    Whatever stops it, what it leaves is made up for at the next start, or at night.
-
-    Raises:
-        InputError: the embedding made no vector.
-        StoreError: the store cannot be used.
-    """
-    if rows := await store.run(meanings.unembedded_among, user_id, ids):
-        await store.memories.embed(user_id, await asyncio.to_thread(_made, rows, embed, known))
 
 
 async def made_up(store: Store, user: str, embed: Embed | None) -> None:
@@ -133,14 +118,23 @@ async def _kept(store: Store, user_id: int, embed: Embed | None, rest: float = 0
             log.exception("The vectors and statements of older memories could not be made.")
 
 
-def _made(rows: Iterable[Unembedded], embed: Embed, known: MutableMapping[str, Vector]) -> list[Embedded]:
+def _made(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
     """The vectors of memories, read all at once."""
-    texts = {row: meant(row.before, row.content) for row in rows}
-    new = dict.fromkeys(text for row in texts for text in (texts[row], *row.stated) if text and text not in known)
-    known.update(zip(new, embedded_all(embed, list(new)), strict=True))
+    texts = meant_texts(rows)
+    new = list(dict.fromkeys(text for several in texts.values() for text in several if text))
+    return embedded_rows(texts, dict(zip(new, embedded_all(embed, new), strict=True)))
+
+
+def meant_texts(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ...]]:
+    """The texts whose vectors are to come of some memories: of each its own first, which may be empty."""
+    return {row: (meant(row.before, row.content), *row.stated) for row in rows}
+
+
+def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:
+    """What is written of memories whose texts' vectors are known."""
     return [
-        Embedded(row, packed(known[text]) if text else NOTHING, {one: packed(known[one]) for one in row.stated})
-        for row, text in texts.items()
+        Embedded(row, packed(known[own]) if own else NOTHING, {one: packed(known[one]) for one in row.stated})
+        for row, (own, *_) in texts.items()
     ]
 
 
@@ -150,7 +144,6 @@ class Backlog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._completing: set[asyncio.Task[None]] = set()
 
     def begin(self, place: Place, embed: Embed | None) -> None:
         """Begin in the background, unless that was done."""
@@ -162,23 +155,13 @@ class Backlog:
         if (task := self._tasks.get(user)) and task.done():
             del self._tasks[user]
 
-    def complete(
-        self, place: Place, ids: Sequence[int], embed: Embed, known: MutableMapping[str, Vector]
-    ) -> asyncio.Task[None]:
-        """Begin to make what only the next turn needs of memories that were just written; see `complete`."""
-        task = asyncio.create_task(complete(self._store, place.user_id, ids, embed, known))
-        self._completing.add(task)
-        task.add_done_callback(self._completing.discard)
-        return task
-
     @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
         """What was begun."""
         return tuple(self._tasks.values())
 
     async def end(self) -> None:
-        """Finish what was just said, and stop what else is under way."""
-        await asyncio.gather(*self._completing, return_exceptions=True)
+        """Stop what is under way."""
         for task in self.tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):

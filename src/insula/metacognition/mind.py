@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol, TypedDict, TypeVar
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
-from insula.memory import statements, vitals
+from insula.memory import beginning, statements, vitals
+from insula.memory.beginning import Beginning
 from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
 from insula.memory.lessons import Version
@@ -24,8 +25,8 @@ from insula.sleep.prompts import FORMS
 from insula.sleep.soul.render import prompt_text
 from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
-from insula.turn import confidence, forgetting, impasse, insights, lessons, mending, monitor, wishes
-from insula.types import IMPASSE, TURN, Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
+from insula.turn import confidence, forgetting, impasse, insights, lessons, monitor, wishes
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal
 
 log = logging.getLogger(__name__)
 
@@ -167,19 +168,23 @@ class Mind:
         taken = None if snapshot is None else snapshot.model_dump(mode="json")
         await self.store.run(vitals.write, self.service, self.regulator.state(), taken, self.store.now())
 
-    async def resume(self, place: Place) -> None:
-        """Read how a session stood, if this process has not seen it yet; what others asserted is remembered for it."""
+    async def resume(self, place: Place) -> Beginning:
+        """Read how a session stands as a turn begins; what others asserted is remembered for it."""
         await self.restore()
-        await self.store.run(statements.promote_elsewhere, place, self.store.now())
         key = place.user, place.session
         if self.store.is_shared:
             self._forget(key)
-        if key not in self._judged:
-            turns = await self.store.sessions.ledger(place, kinds=[TURN], limit=_JUDGED)
-            judged = (impasse.from_record(turn.data) for turn in turns)
+        is_new, is_unknown = key not in self._judged, self.store.is_shared or not self.regulator.knows(key)
+        capacity = self.controls.stm_capacity if is_unknown else 0
+        stands = await self.store.read(beginning.read, place, _JUDGED if is_new else 0, capacity)
+        if stands.unmoved:
+            await self.store.run(statements.promote_elsewhere, place, self.store.now())
+        if is_new:
+            judged = (impasse.from_record(turn.data) for turn in stands.turns)
             _kept(self._judged, key, next((one for one in judged if one is not None), None))
-        if self.store.is_shared or not self.regulator.knows(key):
-            self.regulator.resume(key, await self.store.run(statements.saliences, place, self.controls.stm_capacity))
+        if is_unknown:
+            self.regulator.resume(key, stands.saliences)
+        return stands
 
     def _forget(self, session: tuple[str, str]) -> None:
         """Let go of what another server may know better by now."""
@@ -206,12 +211,6 @@ class Mind:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
 
-    async def unsolved(self, place: Place) -> mending.Shortfall | None:
-        """What a method came to an impasse with since the user's last turn, in whatever session (K5)."""
-        last = await self.store.sessions.ledger(place, kinds=[TURN, IMPASSE], session_only=False, limit=1)
-        left = mending.from_record(last[0].data) if last else None
-        return left if left and left.flag == mending.UNSOLVED else None
-
     def judge(self, key: tuple[str, str], current: impasse.Judged) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
         reason = impasse.impasse(self._judged.get(key), current)
@@ -236,9 +235,15 @@ class Mind:
             if place.user_id in known:
                 _kept(known, place.user_id, known[place.user_id] | {one})
 
-    async def learned(self, place: Place) -> Learned:
-        """What nights have learned of a user; read anew after a night, or after a person's word on it."""
-        version = await self.store.guidance.lessons_version(place.user_id)
+    async def learned(self, place: Place, version: Version | None = None) -> Learned:
+        """What nights have learned of a user; read anew after a night, or after a person's word on it.
+
+        Args:
+            place: whose it is.
+            version: of what was learned, where it was read just now.
+        """
+        if version is None:
+            version = await self.store.guidance.lessons_version(place.user_id)
         known = self._learned.get(place.user_id)
         if known is None or known.version != version:
             kept = await self.store.guidance.lessons(place.user_id)

@@ -22,7 +22,8 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.index import CANDIDATES
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.rows import Place, Said
+from insula.memory.lessons import Version
+from insula.memory.rows import Place, Said, Unembedded
 from insula.memory.store import Recollection
 from insula.memory.vectors import Embed, Vector
 from insula.memory.wishes import is_all
@@ -114,7 +115,8 @@ class Opening:
         self._vectors: dict[str, Vector] = {}
         self._speakers: frozenset[str] = frozenset()
         self._unembeddable = False
-        self._completing: asyncio.Task[None] | None = None
+        self._unembedded: tuple[Unembedded, ...] = ()
+        self._is_resumed = False
         self._asked_again = 0
         self._gate = Gate(None)
         self.forgetting: forgetting.Heard | None = None
@@ -199,7 +201,7 @@ class Opening:
         likely = next(iter(spoken), "en") if len(spoken) == 1 else "en"
         self._analysis = analysed(self._content, next(iter(owner.identity.languages), likely))
         asked = cue(self._analysis, USER, ASSISTANT, spoken - {self._analysis.language})
-        await owner.resume(place)
+        stands = await owner.resume(place)
         with self.kept_from_host("regulate"):
             self._regulate()
         self._speakers = await owner.speakers(place)
@@ -238,9 +240,9 @@ class Opening:
             with self.kept_from_host("forget"):
                 self.forgetting = await self._offer_erasure(found.recalled)
         before = owner.judged((self.user, self.session))
-        left = (before.shortfall if before else None) or await owner.unsolved(place)
+        left = (before.shortfall if before else None) or mending.unsolved_of(stands.impasse)
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout, owner.claims)
-        known = await self._known(place)
+        known = await self._known(place, stands.version)
         with self.kept_from_host("wishes"):
             language = self._analysis.language
             said = wishes_of(self._content, language, self.history)
@@ -347,10 +349,10 @@ class Opening:
         self._regulation, self._adaptations = begun.regulation, begun.adaptations
         self._conditions = begun.conditions.reasons
 
-    async def _known(self, place: Place) -> Learned | None:
+    async def _known(self, place: Place, version: Version) -> Learned | None:
         """What nights have learned of the user; nothing where it cannot be read."""
         with self.kept_from_host("lessons"):
-            return await self._owner.learned(place)
+            return await self._owner.learned(place, version)
         return None
 
     def _learned(self, known: Learned, place: Place, asked: Analysis) -> tuple[lessons.Used, ...]:
@@ -381,10 +383,9 @@ class Opening:
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
         if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
-        self.number, memory = await self._owner.store.sessions.say(self._place, item)
-        self._await_yes(memory)
-        if embed := self._embed:  # its vectors are of use from the next turn on, and made while the model answers
-            self._completing = self._owner.backlog.complete(self._place, [memory], embed, self._vectors)
+        begun = await self._owner.store.sessions.begin(self._place, item)
+        self.number, self._unembedded = begun.turn, begun.unembedded
+        self._await_yes(begun.memory)
         self._owner.saw(self._place, self._analysis.language, USER)
         if self._wished:
             self.heard = await self._owner.store.sessions.hear(self._place, self.number, self._wished)

@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,10 +17,11 @@ from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
+from insula.memory.rows import Embedded
 from insula.memory.vectors import Embed, Vector, embedded
 from insula.metacognition import finishing, suspended
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
-from insula.metacognition.meaning import meant
+from insula.metacognition.meaning import embedded_rows, meant, meant_texts
 from insula.metacognition.mind import Mind
 from insula.metacognition.opening import Opening
 from insula.metacognition.reading import analysed, is_used, memorable
@@ -241,31 +243,35 @@ class Turn(Opening):
             kind=kind, user=self.user, session=self.session, turn=self.number, reason=reason, at=at, data=data
         )
 
-    async def _complete(self) -> None:
-        """Wait for the vectors of the message."""
-        if self._completing is not None:
-            self._unembeddable = True
-            with self.kept_from_host("embed"):
-                await asyncio.shield(self._completing)
-                self._unembeddable = False
+    async def _meant(self, response: str) -> list[Embedded]:
+        """The vectors of what was written of the message, which later turns need; read at once with the response's."""
+        texts = meant_texts(self._unembedded if self._owner.embed else ())
+        said = "" if self._puts_off or self.result is None else meant(self._content, response)
+        await self._read([said, *chain.from_iterable(texts.values())])
+        whole = all(one in self._vectors for one in chain.from_iterable(texts.values()) if one)
+        return embedded_rows(texts, self._vectors) if whole else []
 
     async def _leave(self) -> None:
-        await self._complete()
         if self._place is None or not self.number:
             return
+        content = take_out(redact(self.result.response), self._secrets) if self.result else ""
+        made = await self._meant(content)
         if self.result is None:
             self.signals = (self._signal(TURN, "no response", {"hedged": False}), *self._impasse(None))
             response, used = None, []
         else:
             self.signals = self.result.signals or (self._signal(TURN, "the response was not assessed", {}),)
             self.signals += tuple(self._impasse(self.result.assessment))
-            response, used = await self._remember(self.result)
+            response, used = self._remember(self.result, content)
             self.note_saved("skipped_stages", Saved(vectors=int(self._puts_off) or None))
         self.signals += tuple(map(self._adapted, self._adaptations))
         owner = self._owner
-        kept = await owner.store.sessions.finish(self._place, self.number, response, self.signals, used, self.controls)
+        kept = await owner.store.sessions.finish(
+            self._place, self.number, response, self.signals, used, self.controls, made
+        )
         if kept is None:
             self.signals = ()
+            owner.backlog.again(self.user)
             self.troubles.append(TWICE.format(number=self.number, session=self.session))
             return
         self.promoted = len(kept.ages)
@@ -274,7 +280,7 @@ class Turn(Opening):
         waiting = owner.regulator.consolidated(session, stored, kept.ages, kept.saliences, threshold)
         self.note_saved("consolidation_threshold", Saved(promotions=waiting or None))
         owner.notice(self.signals)
-        if owner.embed is not None and (self._unembeddable or self._puts_off):
+        if owner.embed is not None and (self._unembeddable or self._puts_off or self._is_resumed):
             owner.backlog.again(self.user)
         if owner.embed is None or not self._unembeddable:
             owner.backlog.begin(self._place, owner.embed)
@@ -314,14 +320,13 @@ class Turn(Opening):
             data["saved"] = self.saved[one.lever].model_dump()
         return self._signal(ADAPTATION, f"{one.lever} from {one.before} to {one.after}: {one.reason}", data)
 
-    async def _remember(self, result: TurnResult) -> tuple[NewItem, list[int]]:
+    def _remember(self, result: TurnResult, content: str) -> tuple[NewItem, list[int]]:
         """The response as an item of working memory, and the memories that this turn made use of."""
         asked = self._analysis or analyse("")
-        content = take_out(redact(result.response), self._secrets)
         analysis = analysed(content, asked.language)
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        vector = None if self._puts_off else await self._meaning(meant(self._content, content))
+        vector = None if self._puts_off else self._vectors.get(meant(self._content, content))
         item = item._replace(content=content, vector=vector)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
@@ -345,7 +350,7 @@ class Turn(Opening):
         """
         was = suspended.loaded(kept)
         turn = cls(owner, was.user, was.session, was.message, was.model)
-        turn._begun = time.perf_counter()
+        turn._begun, turn._is_resumed = time.perf_counter(), True
         with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn

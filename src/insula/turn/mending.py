@@ -16,7 +16,7 @@ from insula.text.analysis import analyse, content_words
 from insula.text.compliance import broken
 from insula.text.constraints import constraints
 from insula.text.coverage import Reply
-from insula.types import Assessment, Flag, Mended
+from insula.types import Assessment, Flag, Mended, Signal
 
 WHAT_CHARS = 160
 """Characters of what was left out that are named."""
@@ -81,6 +81,12 @@ def shortfall(assessment: Assessment, impasse: str | None = None) -> Shortfall |
 def unsolved(problem: str) -> Shortfall:
     """What a method leaves that came to an impasse with a problem."""
     return Shortfall(UNSOLVED, redact(problem)[:WHAT_CHARS])
+
+
+def unsolved_of(noticed: Signal | None) -> Shortfall | None:
+    """What a method left that came to an impasse, by its signal; nothing of any other (K5)."""
+    left = from_record(noticed.data) if noticed else None
+    return left if left and left.flag == UNSOLVED else None
 
 
 def _flag(name: str) -> Flag:
