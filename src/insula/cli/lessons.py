@@ -1,6 +1,5 @@
 """`insula lessons`: what was learned from you, why, and your word on it."""
 
-import asyncio
 import json as jsonlib
 import sys
 from collections.abc import Awaitable, Callable
@@ -179,6 +178,8 @@ def _with(work: Callable[["Store"], Awaitable[T]]) -> T:
     async def run() -> T:
         async with await Store.open(memory_of()) as store:
             return await work(store)
+
+    import asyncio  # 20 ms that `insula --help` need not wait for
 
     return asyncio.run(run())
 

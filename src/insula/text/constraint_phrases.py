@@ -7,7 +7,7 @@ or upper case, with plain apostrophes.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from insula.text.analysis import LANGUAGES
@@ -27,11 +27,31 @@ _HINTS = (
 )
 ALONE = ("table", "bullets", "numbered")
 """Forms that a word by itself demands ("Bulleted, please")."""
-"""Without any of these phrases nothing is demanded."""
 
 _WORD = re.compile(r"\w+")
 _NUMERALS = re.compile("[一二两三四五六七八九十百]+")
 _TENS = re.compile("[十百]")
+
+
+_AND = {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}
+_Source = tuple[str, int]
+"""A regular expression that is not compiled yet, and its flags."""
+
+
+def _source(pattern: str, flags: int = 0) -> _Source:
+    return pattern, flags
+
+
+class _Patterns(dict[str, re.Pattern[str]]):
+    """Regular expressions, each compiled when it is first asked for: a language that nobody writes costs nothing."""
+
+    def __init__(self, sources: Iterator[tuple[str, _Source]]) -> None:
+        super().__init__()
+        self._sources = dict(sources)
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        self[name] = found = re.compile(*self._sources[name])
+        return found
 
 
 class Table:
@@ -44,33 +64,70 @@ class Table:
         self._numbers = {word: int(value) for word, value in (pair.split("=") for pair in self.raw["numbers"].split())}
         self._request = grammar(language).request
         self.question = grammar(language).question
+        self.patterns: Mapping[str, re.Pattern[str]] = _Patterns(self._patterns())
+
+    @cached_property
+    def hint(self) -> re.Pattern[str]:
+        """Without any of these phrases nothing is demanded."""
         hints = "|".join(self.raw[name] for name in _HINTS) + r"|json|\?"
-        self.hint = self._search(hints.removesuffix(r"|\?")) if self.spaced else re.compile(hints, re.IGNORECASE)
-        self.wish = self._search(self.raw["wish"])
-        self.told = self._told()
-        self.only = self._search(self.raw["only"])
-        self.each = self._search(self.raw["each"])
-        self.strict = self._search("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
-        self.negated = self._search(self.raw["without"])
+        return self._search(hints.removesuffix(r"|\?")) if self.spaced else re.compile(hints, re.IGNORECASE)
+
+    @cached_property
+    def wish(self) -> re.Pattern[str]:
+        """What wishes."""
+        return self._search(self.raw["wish"])
+
+    @cached_property
+    def only(self) -> re.Pattern[str]:
+        """What allows nothing else."""
+        return self._search(self.raw["only"])
+
+    @cached_property
+    def each(self) -> re.Pattern[str]:
+        """What makes a count one of each part."""
+        return self._search(self.raw["each"])
+
+    @cached_property
+    def strict(self) -> re.Pattern[str]:
+        """What says that a demand is meant to the letter."""
+        return self._search("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
+
+    @cached_property
+    def negated(self) -> re.Pattern[str]:
+        """What leaves something out."""
+        return self._search(self.raw["without"])
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """What a demand opens with that names its form."""
         named = ("in", "exactly", "most", "below", "least", "about", "only", "without", "upper", "bullets", "table")
         opening = "|".join(pattern for name in named if (pattern := self.raw[name]))
-        self.opening = re.compile(
+        return re.compile(
             rf"[\s(,.]*(?:(?:{self.raw['whole']}) )?(?:{opening})(?!\w)"
             if self.spaced
             else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
             re.IGNORECASE,
         )
-        conjunction = "|".join(
-            {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}.get(language, "(?!)").split()
-        )
-        self.joined = re.compile(rf",? (?:{conjunction}) |, " if self.spaced else "[,，、；;]")
-        self.joined_last = re.compile(
-            rf",? (?:{conjunction}) (?={self.question.pattern})" if self.spaced else "(?!)", re.IGNORECASE
-        )
-        self.enumerated = re.compile(self.raw["enumerate"] if language == "ja" else "(?!)")
+
+    @cached_property
+    def joined(self) -> re.Pattern[str]:
+        """What stands between the parts of a list."""
+        return re.compile(rf",? (?:{self._conjunction}) |, " if self.spaced else "[,，、；;]")
+
+    @cached_property
+    def joined_last(self) -> re.Pattern[str]:
+        """What stands before a question that follows another."""
+        between = rf",? (?:{self._conjunction}) (?={self.question.pattern})" if self.spaced else "(?!)"
+        return re.compile(between, re.IGNORECASE)
+
+    @property
+    def _conjunction(self) -> str:
+        return _AND.get(self.language, "(?!)")
+
+    @cached_property
+    def enumerated(self) -> re.Pattern[str]:
         """Japanese says what to do at the end."""
-        self.quantity = self._quantity()
-        self.patterns: Mapping[str, re.Pattern[str]] = dict(self._patterns())
+        return re.compile(self.raw["enumerate"] if self.language == "ja" else "(?!)")
 
     def number(self, word: str) -> int:
         """The number that a word or digits stand for; 0 for none."""
@@ -86,7 +143,8 @@ class Table:
         """Whether a clause tells to do something, or asks something."""
         return self.request(clause) or bool(self.patterns["verbs"].match(clause) or self.question.match(clause))
 
-    def _told(self) -> re.Pattern[str]:
+    @cached_property
+    def told(self) -> re.Pattern[str]:
         """What a sentence opens with that tells to answer or to list."""
         told = rf"(?:{self.raw['enumerate']}|{self.raw['reply']}|{self.raw['verbs']})"
         if not self.spaced:
@@ -94,9 +152,14 @@ class Table:
         return re.compile(rf"\W*{told}(?!\w)", re.IGNORECASE)
 
     def _search(self, pattern: str) -> re.Pattern[str]:
-        return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern, re.IGNORECASE)
+        return re.compile(*self._phrase(pattern))
 
-    def _quantity(self) -> re.Pattern[str]:
+    def _phrase(self, pattern: str) -> _Source:
+        return rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern, re.IGNORECASE
+
+    @cached_property
+    def quantity(self) -> re.Pattern[str]:
+        """A count of something, with what bounds it."""
         raw = self.raw
         number = self._number()
         units = "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
@@ -119,22 +182,22 @@ class Table:
             rf"(?P<n>{number})(?:(?:{raw['to']})(?P<m>{number}))?(?:{units}){noun}(?:(?:{afters})|(?P<after_in>{after_in}))?"
         )
 
-    def _patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+    def _patterns(self) -> Iterator[tuple[str, _Source]]:
         raw, quoted = self.raw, QUOTE.format(name="w")
         for name in (*FORMS, "end_question", "steps", "steps_open", "verbs", "reported", "only_alone", "no_less"):
-            yield name, self._search(raw[name])
+            yield name, self._phrase(raw[name])
         yield from self._alone_patterns()
         yield from self._sole_patterns()
         without = raw["without"]
         for kind in ABSENT:
             yield (
                 kind,
-                self._search(rf"(?:{without}) {raw['the']}(?:{raw[kind]})" if self.spaced else self._around(raw[kind])),
+                self._phrase(rf"(?:{without}) {raw['the']}(?:{raw[kind]})" if self.spaced else self._around(raw[kind])),
             )
         end = r"(?=\s*(?:[.,;:!?，。；！？、]|$))"
         yield (
             "mention",
-            re.compile(
+            _source(
                 rf"(?<!\w)(?:{raw['mention']}){end}" if self.spaced else raw["mention"] + end * (self.language == "zh"),
                 re.IGNORECASE if self.language != "de" else 0,
             ),
@@ -143,7 +206,7 @@ class Table:
         verb = r"(?=\s*(?:[.,;:!?]|$)|\s(?:zu|at|in)\s)"
         yield (
             "bare_word",
-            self._search(
+            self._phrase(
                 rf"(?:{without}) {bare}{verb}"
                 if self.spaced
                 else rf"(?:{without}){bare}"
@@ -152,10 +215,10 @@ class Table:
             ),
         )
         if self.spaced:
-            yield "word", re.compile(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)
+            yield "word", _source(rf"(?<!\w)(?:{without}) (?:(?:{word}) )*{quoted}", re.IGNORECASE)
             yield (
                 "letter",
-                re.compile(
+                _source(
                     rf"(?<!\w)(?:{without}) (?:\w+ )?(?:{letter}) [\"“„'«]?\s?(?P<c>[^\W\d_])\s?[\"”“'»]?(?!\w)",
                     re.IGNORECASE,
                 ),
@@ -166,46 +229,46 @@ class Table:
                     if border + "_last" in raw
                     else ""
                 )
-                yield border, re.compile(rf"(?<!\w)(?:(?:{raw[border]}) {quoted}{last})", re.IGNORECASE)
+                yield border, _source(rf"(?<!\w)(?:(?:{raw[border]}) {quoted}{last})", re.IGNORECASE)
         elif self.language == "zh":
-            yield "word", re.compile(rf"(?:{without}){word}{quoted}(?:{word})")
-            yield "letter", re.compile(rf"(?:{without})(?:{letter})[“\"「]?(?P<c>[A-Za-z])")
-            yield "begin", re.compile(rf"以{quoted}开[头始]")
-            yield "end", re.compile(rf"以{quoted}结[尾束]")
+            yield "word", _source(rf"(?:{without}){word}{quoted}(?:{word})")
+            yield "letter", _source(rf"(?:{without})(?:{letter})[“\"「]?(?P<c>[A-Za-z])")
+            yield "begin", _source(rf"以{quoted}开[头始]")
+            yield "end", _source(rf"以{quoted}结[尾束]")
         else:
-            yield "word", re.compile(rf"{quoted}(?:{word})?(?:{without})")
-            yield "letter", re.compile(rf"(?:{letter})[「『]?(?P<c>[A-Za-z])[」』]?(?:{without})")
-            yield "begin", re.compile(rf"{quoted}(?:という(?:言葉|語))?(?:で|から)(?:始|はじ)め")
-            yield "end", re.compile(rf"{quoted}(?:という(?:言葉|語))?で(?:終|締め)")
+            yield "word", _source(rf"{quoted}(?:{word})?(?:{without})")
+            yield "letter", _source(rf"(?:{letter})[「『]?(?P<c>[A-Za-z])[」』]?(?:{without})")
+            yield "begin", _source(rf"{quoted}(?:という(?:言葉|語))?(?:で|から)(?:始|はじ)め")
+            yield "end", _source(rf"{quoted}(?:という(?:言葉|語))?で(?:終|締め)")
 
-    def _alone_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+    def _alone_patterns(self) -> Iterator[tuple[str, _Source]]:
         """What is searched in a clause that demands something by itself."""
         raw, number = self.raw, self._number()
         gap, units = ("[ -]", "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)) if self.spaced else ("", "")
         units = units or "|".join(f"(?P<{unit}>{raw[unit]})" for unit in UNITS)
         adjective = r"(?:(?P<between>[^\W\d_]+) )?" if self.spaced else "(?P<between>)"
-        yield "count", self._search(rf"(?P<n>{number}){gap}{adjective}(?:{units}|(?P<letters>{raw['letters']}))")
+        yield "count", self._phrase(rf"(?P<n>{number}){gap}{adjective}(?:{units}|(?P<letters>{raw['letters']}))")
         yield (
             "letters",
-            self._search(
+            self._phrase(
                 rf"(?:{raw['a_word']}) (?:\w+ ){{1,2}}(?:(?:{raw['exactly']}) )?(?P<n>{number}) (?:{raw['letters']})"
                 rf"|(?P<m>{number})-letter word"
             ),
         )
-        yield "no_more", self._search(raw["no_more"])
-        yield "filler", self._search("|".join(raw["filler"].split()) if self.spaced else raw["filler"])
-        yield "compound", self._search(rf"(?P<n>{number})-(?:{units})" if self.spaced else "(?!)")
-        yield "in_one", self._search(raw["in_one"])
-        yield "yes_no_bare", self._search(raw["yes_no"])
+        yield "no_more", self._phrase(raw["no_more"])
+        yield "filler", self._phrase("|".join(raw["filler"].split()) if self.spaced else raw["filler"])
+        yield "compound", self._phrase(rf"(?P<n>{number})-(?:{units})" if self.spaced else "(?!)")
+        yield "in_one", self._phrase(raw["in_one"])
+        yield "yes_no_bare", self._phrase(raw["yes_no"])
         for form in ALONE:
-            yield f"alone_{form}", self._search(raw[f"alone_{form}"])
+            yield f"alone_{form}", self._phrase(raw[f"alone_{form}"])
         for bound in BOUNDS:
-            yield f"bound_{bound}", self._search("|".join(filter(None, (raw[bound], raw.get(f"after_{bound}")))))
+            yield f"bound_{bound}", self._phrase("|".join(filter(None, (raw[bound], raw.get(f"after_{bound}")))))
         noun = r" [^\W\d_]{3,}" if self.spaced else "[个种条部本家处座样款首位つ冊枚]|か所"
         told = rf"(?:{raw['verbs']}|{raw['enumerate']})"
         yield (
             "head",
-            re.compile(
+            _source(
                 rf"\W*(?:{told}[- ]?(?:{raw['to_me']})? ?)?(?:(?:{raw['exactly']}) )?(?P<n>{number})"
                 rf"(?!{' ' if self.spaced else ''}(?:{raw['measure']}))(?:{noun})",
                 re.IGNORECASE,
@@ -214,31 +277,31 @@ class Table:
         made = rf"(?:{told}(?:[ -](?:{raw['to_me']}))? |^\W*)(?:(?:{number}) )(?:\w+ )?"
         for name in ("haiku", "four_lines"):
             if self.spaced:
-                yield name, self._search(rf"{made}(?:{raw[name]})")
+                yield name, self._phrase(rf"{made}(?:{raw[name]})")
             elif self.language == "zh":
-                yield name, re.compile(rf"(?:写|作|来|编|创作)(?:一|个|首|句|篇)*[^,，。?？]{{0,8}}(?:{raw[name]})")
+                yield name, _source(rf"(?:写|作|来|编|创作)(?:一|个|首|句|篇)*[^,，。?？]{{0,8}}(?:{raw[name]})")
             else:
-                yield name, re.compile(rf"(?:{raw[name]})を[^、。]{{0,4}}(?:作|詠|書|考え)|(?:{raw[name]})(?:で|に)")
+                yield name, _source(rf"(?:{raw[name]})を[^、。]{{0,4}}(?:作|詠|書|考え)|(?:{raw[name]})(?:で|に)")
         yield from self._thing_patterns()
 
-    def _thing_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+    def _thing_patterns(self) -> Iterator[tuple[str, _Source]]:
         """What is to be left out of what is cooked, and what tells that it is."""
         raw, without = self.raw, self.raw["without"].removesuffix("|no|leave out|omit")
         courtesy = r"(?=\s*(?:[.,;:!?()]|$)|\s(?:" + "|".join(raw["filler"].split()) + r")(?!\w))"
         if self.spaced:
             yield (
                 "thing",
-                self._search(rf"(?:{without}|with no|leave out)(?: the| any)? (?P<w>[^\W\d_]{{3,}}){courtesy}"),
+                self._phrase(rf"(?:{without}|with no|leave out)(?: the| any)? (?P<w>[^\W\d_]{{3,}}){courtesy}"),
             )
         elif self.language == "zh":
-            yield "thing", re.compile(rf"(?:{without}|不要|无)(?P<w>[\u4e00-\u9fff]{{1,4}}?)(?=的|[,，。;；!！、]|$)")
+            yield "thing", _source(rf"(?:{without}|不要|无)(?P<w>[\u4e00-\u9fff]{{1,4}}?)(?=的|[,，。;；!！、]|$)")
         else:
             taken = r"(?:なし|無し|抜き|を(?:使わ|入れ|抜))"
-            yield "thing", re.compile(rf"(?:^|[、,。のはでに])(?P<w>[^\W\dのはでに]{{1,8}}?|にんにく){taken}")
-        yield "leaving", self._search(raw["leaving"])
-        yield "stands_in", re.compile(raw["stands_in"], re.IGNORECASE)
+            yield "thing", _source(rf"(?:^|[、,。のはでに])(?P<w>[^\W\dのはでに]{{1,8}}?|にんにく){taken}")
+        yield "leaving", self._phrase(raw["leaving"])
+        yield "stands_in", _source(raw["stands_in"], re.IGNORECASE)
         beginning = r"(?<!\w)" if self.spaced else ""
-        yield "cooking", re.compile(rf"{beginning}(?:{raw['cooking']})", re.IGNORECASE)
+        yield "cooking", _source(rf"{beginning}(?:{raw['cooking']})", re.IGNORECASE)
 
     def _number(self) -> str:
         return rf"\d{{1,4}}|{'|'.join(sorted(map(re.escape, self._numbers), key=len, reverse=True))}"
@@ -247,22 +310,22 @@ class Table:
         without = self.raw["without"]
         return rf"(?:{without})(?:任何|一个)?(?:{what})" if self.language == "zh" else rf"(?:{what})(?:{without})"
 
-    def _sole_patterns(self) -> Iterator[tuple[str, re.Pattern[str]]]:
+    def _sole_patterns(self) -> Iterator[tuple[str, _Source]]:
         raw = self.raw
         only, reply = raw["only"], raw["reply"]
         for name in ("sole", "sole_name", "sole_code"):
             if self.spaced:
-                yield name, self._search(rf"(?:{only}) (?:{reply} )?(?:{raw[name]})|(?:{raw[name]}),? (?:{only})")
+                yield name, self._phrase(rf"(?:{only}) (?:{reply} )?(?:{raw[name]})|(?:{raw[name]}),? (?:{only})")
             elif self.language == "zh":
-                yield name, re.compile(rf"(?:{only})(?:{raw[name]})")
+                yield name, _source(rf"(?:{only})(?:{raw[name]})")
             else:
-                yield name, re.compile(rf"(?:{raw[name]})(?:{only})")
+                yield name, _source(rf"(?:{raw[name]})(?:{only})")
         if self.spaced:
-            yield "yes_no", self._search(rf"(?:{only}|{reply})[^.?!:]{{0,24}}? ?(?:{raw['yes_no']})(?: {only})?")
+            yield "yes_no", self._phrase(rf"(?:{only}|{reply})[^.?!:]{{0,24}}? ?(?:{raw['yes_no']})(?: {only})?")
         elif self.language == "zh":
-            yield "yes_no", re.compile(rf"(?:{only}|{reply})[^。？]{{0,8}}(?:{raw['yes_no']})")
+            yield "yes_no", _source(rf"(?:{only}|{reply})[^。？]{{0,8}}(?:{raw['yes_no']})")
         else:
-            yield "yes_no", re.compile(rf"(?:{raw['yes_no']})(?:{only})?(?:で|と)?(?:{reply})")
+            yield "yes_no", _source(rf"(?:{raw['yes_no']})(?:{only})?(?:で|と)?(?:{reply})")
 
 
 @cache
