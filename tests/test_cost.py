@@ -1,4 +1,4 @@
-"""What Insula costs may not double unseen: the CPU of a turn, of a hook and of the first request.
+"""What Insula costs may not double unseen: the CPU of a turn, a recall, a hook, the help and the first request.
 
 Each figure is what `python tools/costs.py` printed on 2 shared cores (Debian 12, CPython 3.11); it says how they are
 measured. Where a figure falls, it is lowered here, so that what was gained is kept.
@@ -12,7 +12,7 @@ from pathlib import Path
 import costs
 import pytest
 
-FIGURES = {"turn": 2.4, "hook": 0.45, "first": 1.43}
+FIGURES = {"turn": 2.0, "recall": 0.42, "help": 0.5, "hook": 0.45, "first": 1.37}
 TIMES = 2.0
 
 

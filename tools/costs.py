@@ -1,4 +1,4 @@
-"""What Insula costs in CPU, as a multiple of a floor of the same run: `python tools/costs.py [turn|hook|first]`.
+"""What Insula costs in CPU, as a multiple of a floor of the same run: `python tools/costs.py [NAME]`.
 
 Seconds differ from machine to machine and with whatever else runs there; a floor that is measured in turn with the work
 differs with them. All is CPU time: waiting for a core costs nothing. Medians, since a neighbour may spoil a round.
@@ -7,6 +7,7 @@ differs with them. All is CPU time: waiting for a core costs nothing. Medians, s
 import asyncio
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,10 @@ HEAVY = (
 )
 """What the first request loads of others. A library that is not here counts as ours."""
 FLOOR = "import json,sys"
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+HELP_FLOOR = "import typer, typer.rich_utils"
+MANY, ASKED = 10_000, 40
+"""Memories that are recalled from, and questions that are asked of them."""
 FIRST = """
 import asyncio
 from insula import Metacognition
@@ -97,6 +102,38 @@ def run_loop() -> float:
     return time.thread_time() - began
 
 
+def measure_recall() -> float:
+    """CPU of a question put to a long memory, words alone, over that of a plain loop in between."""
+    return asyncio.run(_measure_recall())
+
+
+async def _measure_recall() -> float:
+    from insula.memory.cue import cue
+    from insula.memory.encoding import ASSISTANT, USER
+    from insula.memory.store import Store
+    from insula.text.analysis import analyse
+
+    sys.path.append(str(BENCHMARKS))
+    from insula_bench import bulk
+
+    texts = [text.format(f"Ana{number}", 2000 + number, number % 28 + 1) for number in range(100) for text in TOLD]
+    made = [bulk.sentence(text) for text in texts]
+    costs: list[float] = []
+    loops: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        async with await Store.open(Path(folder) / "many.db") as store:
+            lines = bulk.lines(made, {}, MANY, random.Random(MANY))  # noqa: S311 the same lines each time
+            await bulk.fill(store, await store.place("many", "all"), lines, MANY)
+            place = await store.place("many", "later")
+            for number in range(ASKED):
+                asked = analyse(f"Where does Ana{number} live, and what did Ana{number + 1} do in {2000 + number}?")
+                began = time.process_time()
+                await store.memories.recall(place, cue(asked, USER, ASSISTANT), 8)
+                costs.append(time.process_time() - began)
+                loops.append(run_loop())
+    return statistics.median(costs) / statistics.median(loops)
+
+
 def measure_hook() -> float:
     """CPU of a healthy call of the installed hook beyond its interpreter, over that of an interpreter with `json`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -121,6 +158,15 @@ def install_hook(home: Path) -> str:
     subprocess.run(command, env=environment, cwd=home, check=True, capture_output=True)
     settings = json.loads((home / ".claude" / "settings.json").read_text("utf-8"))
     return settings["hooks"]["PostToolUse"][0]["hooks"][0]["command"]
+
+
+def measure_help() -> float:
+    """CPU of `insula --help` beyond a process that loads what prints it, over the latter."""
+    command = [str(Path(sys.executable).with_name("insula")), "--help"]
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        floor = [sys.executable, "-c", HELP_FLOOR]
+        return measure_excess(lambda: spend_cpu(command, home), lambda: spend_cpu(floor, home), HOOKS)
 
 
 def measure_first_request() -> float:
@@ -163,6 +209,8 @@ def spend_cpu(command: Sequence[str], folder: Path, given: bytes = b"") -> float
 
 MEASURED: Mapping[str, Callable[[], float]] = {
     "turn": measure_turn,
+    "recall": measure_recall,
+    "help": measure_help,
     "hook": measure_hook,
     "first": measure_first_request,
 }

@@ -101,7 +101,7 @@ def _of_theirs(question: Question, subjects: frozenset[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)
 def is_about(question: Question, subjects: frozenset[str]) -> bool:
     """Whether a statement about some may be about whom the question asks about: few are spoken of in hundreds."""
     said = subjects - {""}

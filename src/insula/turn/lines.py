@@ -62,7 +62,7 @@ class Line(NamedTuple):
         return may_be_of(self.clauses, owners)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def line(text: str, language: str, raw: str = "") -> Line:
     """A line of memory, read once; its date is no value of its own. `raw` is the whole of which it is a part."""
     whole = text if raw else undated(text)
@@ -106,7 +106,7 @@ def _language_of(text: str, likely: str) -> str:
     return found if found in LANGUAGES else likely
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def numbers(text: str, language: str) -> frozenset[str]:
     """The numbers of a text in digits, those in words among them."""
     found = {_plain(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
@@ -185,7 +185,7 @@ def units(text: str) -> frozenset[str]:
     return frozenset(match.lower() for match in _UNIT.findall(text[:LINE_CHARS]))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def exact(text: str, language: str) -> frozenset[str]:
     """The words of a text as they are written, in lower case; of an unspaced one the people in it."""
     if language in UNSPACED:
