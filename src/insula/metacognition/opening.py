@@ -298,7 +298,7 @@ class Opening:
     ) -> tuple[Recalled, ...]:
         """The allergies and diets that limit an answer, where the message is about food.
 
-        Until somebody told one, no vector is made to tell what is about food.
+        In the first turn in a language they are looked for whatever it is about; what food is, is read after it.
         """
         known = self._owner.near_food.get(message.language)
         if vector is None or (known is not None and not limits.is_near(vector, known)):
@@ -309,13 +309,17 @@ class Opening:
         return tuple(told.values()) if told and await self._is_about_food(vector, message.language) else ()
 
     async def _is_about_food(self, vector: Vector, language: str) -> bool:
+        await self._read_food(language)
+        return limits.is_near(vector, self._owner.near_food.get(language, ()))
+
+    async def _read_food(self, language: str) -> None:
+        """Make the vectors of what is about food in a language, once in a process; what fails, the next turn tries."""
         near = self._owner.near_food
-        if language not in near:
-            made = [await self._meaning(one) for one in limits.food(language)]
-            if any(one is None for one in made):  # the next turn tries again
-                return False
-            near[language] = tuple(one for one in made if one is not None)
-        return limits.is_near(vector, near[language])
+        if self._embed is not None and language not in near:
+            texts = limits.food(language)
+            await self._read(texts)
+            if all(one in self._vectors for one in texts):
+                near[language] = tuple(self._vectors[one] for one in texts)
 
     @property
     def _embed(self) -> Embed | None:
@@ -326,11 +330,6 @@ class Opening:
     def _puts_off(self) -> bool:
         """Whether the vector of the response is made after the turn, which nobody waits for."""
         return "embedding" in self.skipped and self._owner.embed is not None
-
-    async def _meaning(self, text: str) -> Vector | None:
-        """The vector of a text, made once; None where there is none to be had."""
-        await self._read([text])
-        return self._vectors.get(text)
 
     async def _read(self, texts: Iterable[str]) -> None:
         """Make the vectors of some texts at once, each of them once in a turn."""

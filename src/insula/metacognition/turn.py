@@ -284,6 +284,7 @@ class Turn(Opening):
             owner.backlog.again(self.user)
         if owner.embed is None or not self._unembeddable:
             owner.backlog.begin(self._place, owner.embed)
+        await self._read_food(self.language)
 
     async def _account(self) -> None:
         """Let the session know how the turn went, and write its snapshot down where one is due (S1, S8)."""
