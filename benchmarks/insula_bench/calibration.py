@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.solve.answers import normalised
+from insula.solve.amounts import normalised
 from insula.stats import bootstrap, ece, logistic, ranked, sigmoid
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from insula import settings
 from insula.errors import InputError
 from insula.llm.models import resolve
-from insula.solve.answers import normalised
+from insula.solve.amounts import normalised
 from insula.solve.baselines import WAVES
 from insula.solve.run import CHAIN_TOKENS, Models
 from insula_bench.arms import VERSION, Arm, Problem, Record, arms, key, latest, solved

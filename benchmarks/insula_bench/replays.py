@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from insula.solve.answers import Answer, as_number, is_correct
+from insula.solve.amounts import as_number
+from insula.solve.answers import Answer, is_correct
 from insula.solve.claims import Claim
 from insula.solve.features import Features
 from insula.solve.insula import UNLIKE
@@ -42,7 +43,7 @@ _UNKNOWN = Features(
 )
 SEEN = (_UNKNOWN, replace(_UNKNOWN, is_quantity=True), replace(_UNKNOWN, is_quantity=True, is_count=True))
 _CLOSE = 1e-6
-_DOES_NOT_HOLD = Claim(text="", left=(), computed=Fraction(0), stated=Fraction(1), holds=False)
+_DOES_NOT_HOLD = Claim(text="", left="", computed=Fraction(0), stated=Fraction(1), holds=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,5 +71,9 @@ class ModelMalformed(ModelError):
     """The answer is empty, or not what was asked for."""
 
 
+class ModelCutOff(ModelMalformed):
+    """The model spent all the tokens that it was allowed before the first word of its answer."""
+
+
 class BudgetExceeded(InsulaError):
     """A cap on calls, tokens, seconds or money is reached."""

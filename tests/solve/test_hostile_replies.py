@@ -69,7 +69,9 @@ async def test_no_problem_breaks_a_method(name: str) -> None:
     for problem in PROBLEMS:
         model = ScriptedModel(lambda request: f"<answer>{len(request.prompt) % 3}</answer> 1 + 1 = 2")
         solved = await METHODS[name](problem, Models(generator=model), Account(budget=Budget(calls=20)))
-        assert solved.answer is not None or solved.abstained or name == "self_refine", problem
+        assert solved.answer is not None or solved.abstained or solved.ending == "input" or name == "self_refine", (
+            problem
+        )
         assert len(model.requests) <= 20, problem
 
 

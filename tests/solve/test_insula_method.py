@@ -31,9 +31,13 @@ HARD = (
 )
 
 
+NEVER_SURE = tuned(Policy(easy=-1.0))
+"""What follows a first attempt, also at an easy problem."""
+
+
 async def solve(*replies: Reply, problem: str = PROBLEM, logprob: float | None = -0.2):
     model = ScriptedModel(replies, logprob=logprob)
-    return model, await insula(problem, Models(generator=model))
+    return model, await NEVER_SURE(problem, Models(generator=model))
 
 
 async def test_a_chain_and_a_program_that_agree_are_enough() -> None:
@@ -87,7 +91,7 @@ async def test_its_first_chain_is_that_of_direct() -> None:
     pool = MemoryPool()
     await direct(PROBLEM, Models(generator=ScriptedModel([RIGHT]), pool=pool))
     model = ScriptedModel([PROGRAM])
-    solved = await insula(PROBLEM, Models(generator=model, pool=pool))
+    solved = await NEVER_SURE(PROBLEM, Models(generator=model, pool=pool))
     assert (solved.answer, len(model.requests), pool.hits) == ("10", 1, 1)
 
 
@@ -149,7 +153,7 @@ async def test_an_answer_that_can_hardly_be_needs_more_for_it() -> None:
 async def test_an_answer_that_can_hardly_be_is_given_where_all_attempts_come_to_it(problem: str, answer: str) -> None:
     said = rf"\boxed{{{answer}}}"
     _, solved = await solve(said, f"answer = {answer}", *[said] * 8, problem=problem)
-    assert (solved.answer, solved.ending) == (answer, "agreed")
+    assert (solved.answer, solved.ending) in {(answer, "agreed"), (answer, "accepted")}
     assert len(solved.attempts) < 6
     assert solved.confidence is not None
     assert solved.confidence > 0.6
@@ -167,15 +171,15 @@ def test_what_is_counted_may_not() -> None:
     assert features("How many more centurions than 4 came in 2 days?").is_count
 
 
-async def test_after_nine_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
-    _, solved = await solve(*[rf"\boxed{{{number}}}" for number in (11, 12, 13, 14, 15, 16, 13, 17, 18, 19)])
+async def test_after_seven_attempts_without_agreement_the_most_probable_answer_is_given() -> None:
+    _, solved = await solve(*[rf"\boxed{{{number}}}" for number in (11, 12, 13, 14, 15, 13, 16)])
     assert (solved.answer, solved.end, len(solved.attempts)) == (
         "13",
-        End("done", "9 attempts are made", stuck=True),
-        9,
+        End("done", "7 attempts are made", stuck=True),
+        7,
     )
     kinds = Counter(attempt.kind for attempt in solved.attempts)
-    assert kinds == {"chain": 6, "strategy": 2, "program": 1}
+    assert kinds == {"chain": 5, "strategy": 1, "program": 1}
     assert solved.confidence is not None
     assert solved.confidence < 0.5
 
@@ -226,8 +230,10 @@ async def _hard(answer: object) -> ScriptedModel:
 
 
 async def test_words_get_strategies_where_there_is_nothing_to_compute() -> None:
-    model, solved = await solve(r"\boxed{the red one}", r"\boxed{Red one.}", problem="Which ball did Ann take?")
-    assert [attempt.kind for attempt in solved.attempts][:2] == ["chain", "strategy"]
+    model = ScriptedModel([r"\boxed{the red one}", r"\boxed{The red one.}"], logprob=-0.5)
+    solved = await insula("Which ball did Ann take?", Models(generator=model))
+    assert [attempt.kind for attempt in solved.attempts] == ["plain", "strategy"]
+    assert solved.answer == "the red one"
     assert "Solve this by the following approach" in model.requests[1].prompt
 
 
@@ -235,7 +241,7 @@ async def test_the_same_seed_draws_the_same_strategies_and_no_strategy_twice() -
     drawn: list[list[str]] = []
     for seed in (1, 1, 2):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await insula(PROBLEM, Models(generator=model), seed=seed)
+        solved = await tuned(Policy(attempts=9))(PROBLEM, Models(generator=model), seed=seed)
         drawn.append([attempt.strategy for attempt in solved.attempts if attempt.strategy])
     assert drawn[0] == drawn[1]
     assert all(len(names) == len(set(names)) == 2 for names in drawn)
@@ -245,7 +251,7 @@ async def test_other_problems_get_other_strategies_though_the_seed_is_the_same()
     drawn = set[str]()
     for boxes in range(3, 11):
         model = ScriptedModel(lambda request: rf"\boxed{{{request.settings['seed']}}}")
-        solved = await insula(PROBLEM.replace("3", str(boxes)), Models(generator=model))
+        solved = await tuned(Policy(attempts=9))(PROBLEM.replace("3", str(boxes)), Models(generator=model))
         drawn.update(attempt.strategy for attempt in solved.attempts if attempt.strategy)
     assert len(drawn) > 3
 
@@ -269,7 +275,7 @@ async def test_strategies_are_recorded_by_whether_they_led_to_the_answer() -> No
 
 async def test_a_budget_that_ends_gives_the_best_so_far() -> None:
     model = ScriptedModel([RIGHT, "answer = 7"])
-    solved = await insula(PROBLEM, Models(generator=model), Account(budget=Budget(calls=2)))
+    solved = await NEVER_SURE(PROBLEM, Models(generator=model), Account(budget=Budget(calls=2)))
     assert (solved.answer, solved.completed, len(solved.attempts)) == ("10", False, 2)
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth, lengthened
-from insula.solve.answers import Answer, as_number, extract, is_correct, normalised, plain
+from insula.solve.amounts import as_number, normalised, plain
+from insula.solve.answers import Answer, extract, is_correct
 
 
 @pytest.mark.parametrize(
@@ -37,9 +38,9 @@ def test_one_number_has_one_form(text: str) -> None:
         ("3 apples and 5 pears", "3; 5"),
         ("2 3", "2; 3"),
         ("1/0", "1; 0"),
-        ("7:30 PM", "7:30 pm"),
+        ("7:30 PM", "7:30 PM"),
         ("The cat", "cat"),
-        ("Yes.", "yes"),
+        ("Yes.", "Yes"),
         ("", ""),
         ("...", ""),
         ("word " * 100, ""),
@@ -87,7 +88,8 @@ def test_a_marked_answer_is_found(reply: str, value: str) -> None:
 
 
 def test_without_a_mark_the_last_number_stands_in_unless_the_reply_was_cut_off() -> None:
-    assert extract("There are 3, then 4 apples") == Answer("4", "4", marked=False)
+    assert extract("There are 3, then 4 apples") is None
+    assert extract("There are 3 + 1 = 4 apples") == Answer("4", "4", marked=False)
     assert extract("There are 3, then 4", truncated=True) is None
     assert extract(r"\boxed{4} and then", truncated=True) == Answer("4", "4")
     assert extract(r"There are 3, so \boxed{4", truncated=True) is None

@@ -17,7 +17,7 @@ from insula.solve.votes import Policy, Standing, confidence, raised, settled, st
 from insula.stats import ranked
 
 PROBLEM = features("Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?")
-POLICY = Policy()
+POLICY = Policy(attempts=9)
 VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, cast
 from pydantic import BaseModel
 from typing_extensions import TypeVar
 
-from insula.errors import ModelMalformed, ModelRefused
+from insula.errors import ModelCutOff, ModelMalformed, ModelRefused
 from insula.llm import wire
 from insula.llm.budget import Account, Grant
 from insula.llm.failures import quoted, translated
@@ -148,11 +148,22 @@ class _Call:
             span.set(max_tokens=grant.output_tokens)
             if "temperature" in self.settings:
                 span.set(temperature=self.settings["temperature"])
-            reply = await self._sent(grant, bound)
+            reply = await self._adapted(grant, bound)
             used, reason = reply.usage, reply.response.finish_reason
             span.set(input_tokens=used.input_tokens, output_tokens=used.output_tokens)
             span.set(finish_reasons=(reason,) if reason else None)
         return reply
+
+    async def _adapted(self, grant: Grant, bound: int) -> _Reply:
+        """The reply, asked for once more where the provider refused a setting by its name."""
+        try:
+            return await self._sent(grant, bound)
+        except ModelRefused as error:
+            settings = wire.without_refused(self.settings, str(error), grant.output_tokens)
+            if settings is None:
+                raise
+            again = self.account.allow(self.purpose, grant.output_tokens, bound)
+            return await replace(self, settings=settings)._sent(again, bound)
 
     async def _sent(self, grant: Grant, bound: int) -> _Reply:
         clock = self.account.clock
@@ -179,10 +190,12 @@ class _Call:
 
         seconds = self.timeout if grant.seconds is None else min(self.timeout, grant.seconds)
         settings: OpenAIChatModelSettings = {
-            **self.settings,
             "max_tokens": grant.output_tokens,
+            **self.settings,
             "request_timeout": seconds,
         }
+        if "extra_body" in settings:
+            del settings["max_tokens"]
         parameters = wire.parameters_of(self.model, self.schema)
         with translated(self.model, seconds):
             if self.on_delta is None:
@@ -209,7 +222,9 @@ class _Call:
         self._check_refusal(reply.response)
         text = (reply.response.text or "").strip()
         if not text:
-            raise ModelMalformed(f"The model {self._name} answered nothing{_why_empty(reply.response)}.")
+            raise (ModelCutOff if reply.response.finish_reason == "length" else ModelMalformed)(
+                f"The model {self._name} answered nothing{_why_empty(reply.response)}."
+            )
         return self._generation(reply, text, None)
 
     def structured(self, reply: _Reply, schema: type[BaseModel]) -> Generation[BaseModel]:

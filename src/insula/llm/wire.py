@@ -77,6 +77,18 @@ def settings_of(
     return settings
 
 
+def without_refused(
+    settings: "OpenAIChatModelSettings", refusal: str, max_tokens: int
+) -> "OpenAIChatModelSettings | None":
+    """The settings without the one that a provider refused by its name; None where it named none of them."""
+    if "max_tokens" in refusal and "extra_body" not in settings:
+        return {**settings, "extra_body": {"max_completion_tokens": max_tokens}}
+    if "temperature" in refusal and "temperature" in settings:
+        left = {name: value for name, value in settings.items() if name != "temperature"}
+        return cast("OpenAIChatModelSettings", left)
+    return None
+
+
 def parameters_of(model: "Model", schema: type[BaseModel] | None) -> "ModelRequestParameters":
     """Asks for text, or for JSON by `schema`: enforced by the server where it can, else described in the prompt."""
     from pydantic_ai.models import ModelRequestParameters

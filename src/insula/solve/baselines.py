@@ -4,11 +4,9 @@ All take their chains from one series: the first is greedy and the others are sa
 that a budget ends them where it should. A vote is weighed by nothing.
 """
 
-from collections import Counter
-
 from insula.solve.method import Method, method
 from insula.solve.run import Run
-from insula.solve.solution import Attempt, End, Verdict
+from insula.solve.solution import Attempt, End, Verdict, grouped
 
 CHAINS = 5
 """Chains of `self_consistency` (GSM8K gains most up to 5: Wang et al. 2022, figure 2)."""
@@ -20,14 +18,12 @@ AGREED = 0.75
 
 def majority(run: Run) -> Verdict:
     """The answer of most attempts, the earliest of several; confidence is their share of all attempts."""
-    votes = Counter(attempt.value for attempt in run.attempts if attempt.value is not None)
-    if not votes:
+    votes = max(grouped(run.attempts), key=len, default=None)
+    if votes is None:
         return Verdict(answer=None)
-    answer, count = votes.most_common(1)[0]
-    first = next(attempt for attempt in run.attempts if attempt.value == answer)
-    agreement = count / len(run.attempts)
-    confidences = {"agreement": agreement, **_likelihood(first)}
-    return Verdict(answer=answer, confidence=agreement, confidences=confidences, chosen=first.number)
+    agreement = len(votes) / len(run.attempts)
+    confidences = {"agreement": agreement, **_likelihood(votes[0])}
+    return Verdict(answer=votes[0].shown, confidence=agreement, confidences=confidences, chosen=votes[0].number)
 
 
 def only(run: Run) -> Verdict:
@@ -37,7 +33,7 @@ def only(run: Run) -> Verdict:
         return Verdict(answer=None)
     confidences = _likelihood(attempt)
     return Verdict(
-        answer=attempt.value,
+        answer=attempt.shown,
         confidence=confidences.get("likelihood"),
         confidences=confidences,
         chosen=attempt.number,

@@ -8,18 +8,21 @@ guessed that, so the program is computed here. The Monitor is asked only where t
 problem looks hard; below that a strategy is drawn from what is known of the strategies.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from insula.solve import prompts
 from insula.solve.answers import of_number
-from insula.solve.claims import corrected
+from insula.solve.claims import corrected, value_asked
 from insula.solve.features import Features, features
+from insula.solve.forms import Form
 from insula.solve.knowledge import Strategy, chosen
 from insula.solve.method import Method, method
+from insula.solve.mgv import verified
 from insula.solve.programs import computed, guessed, program_in
-from insula.solve.run import CHAIN_TEMPERATURE, CHAIN_TOKENS, Run
+from insula.solve.run import Run
 from insula.solve.solution import Attempt, End, Kind, Verdict
-from insula.solve.votes import Policy, Standing, confidence, raised, settled, shares, standings
+from insula.solve.votes import LOGIT_CAP, Policy, Standing, confidence, is_sure, raised, settled, shares, standings
 
 UNLIKE: tuple[Kind, ...] = ("chain", "program", "chain", "strategy", "chain", "chain", "chain", "strategy")
 """The kinds of the first attempts; then come chains. Where there is nothing to compute with, a strategy stands in for
@@ -27,6 +30,8 @@ the program. A second program is not worth its tokens: where the first had not s
 39 chains (docs/benchmarks/gsm8k.md)."""
 PROGRAM_TOKENS = 300
 """Those of the small reasoner have 160 on average."""
+ONCE: frozenset[Form] = frozenset({"code", "text"})
+"""Kinds of answers that cannot be compared."""
 SHORTLIST = 6
 """Strategies that the Monitor is shown."""
 CHOICE_TOKENS = 16
@@ -40,25 +45,36 @@ def tuned(policy: Policy) -> Method:
         standing = standings(run.attempts, seen, policy)
         if not standing:
             return Verdict(answer=None)
-        return _verdict(run, standing[0], raised(confidence(standing, run.attempts, seen, policy), policy))
+        if run.form in ONCE:
+            return _answered(run.attempts[0])
+        sure = confidence(standing, run.attempts, seen, policy)
+        if (computed := _stated(run, standing)) is not None:
+            return _verdict(run, computed, 1 - LOGIT_CAP)
+        return _verdict(run, standing[0], sure if len(run.attempts) == 1 else raised(sure, policy))
 
     @method(concluded, abstain_below=policy.abstain)
     async def insula(run: Run) -> End:
         """Unlike attempts, recomputed and weighed, until two that can be relied on agree."""
         seen = features(run.problem)
-        counts: dict[Kind, int] = {"chain": 0, "program": 0, "strategy": 0}
-        for at in range(policy.attempts):
-            kind = UNLIKE[at] if at < len(UNLIKE) else "chain"
+        counts: dict[Kind, int] = {"plain": 0, "chain": 0, "program": 0, "strategy": 0}
+        most = run.limits.attempts or policy.attempts
+        for at in range(most):
+            kind: Kind = UNLIKE[at] if at < len(UNLIKE) else "chain"
+            kind = "plain" if at == 0 and not _calculates(run, seen) else kind
             kind = "strategy" if kind == "program" and not seen.is_computable else kind
             await _attempt(run, kind, counts[kind], seen, policy)
             counts[kind] += 1
+            if at == 0 and run.attempts and (end := await _once(run, seen, policy)):
+                return end
             standing = standings(run.attempts, seen, policy)
             if standing:
                 run.say("vote", _told(standing), **shares(standing))
+            if at and _stated(run, standing):
+                return End("accepted", "the problem itself comes to that")
             if settled(standing, policy):
                 await _learn(run, seen, standing[0].answer)
                 return End("agreed", _agreement(standing[0]))
-        return End("done", f"{policy.attempts} attempts are made", stuck=True)
+        return End("done", f"{most} attempts are made", stuck=True)
 
     return insula
 
@@ -66,8 +82,43 @@ def tuned(policy: Policy) -> Method:
 insula = tuned(Policy())
 
 
+def _calculates(run: Run, seen: Features) -> bool:
+    """Whether a problem wants a number that several others come to."""
+    return run.form == "number" and seen.is_computable and value_asked(run.problem) is None
+
+
+def _stated(run: Run, standing: Sequence[Standing]) -> Standing | None:
+    """The answer that the expression in the problem comes to, where an attempt gave it."""
+    value = value_asked(run.problem) if run.form == "number" else None
+    given = ((one, one.attempts[0].answer) for one in standing)
+    return next((one for one, answer in given if answer and value is not None and answer.number == value), None)
+
+
+async def _once(run: Run, seen: Features, policy: Policy) -> End | None:
+    """Why a first attempt is enough; None where it is not."""
+    first = run.attempts[0]
+    if run.form in ONCE:
+        if run.models.verifier not in (None, run.models.generator):
+            await verified(run, first, 0)
+        return End("done", "what it wants cannot be voted on, and is answered once")
+    if first.answer is None:
+        return None
+    if (value := value_asked(run.problem)) is not None:
+        return End("accepted", "the problem itself comes to that") if first.answer.number == value else None
+    return End("accepted", "the first attempt is enough for this problem") if is_sure(first, seen, policy) else None
+
+
+def _answered(first: Attempt) -> Verdict:
+    """What is answered once: as sure as the verifier that was named for it, or as the model's own likelihood."""
+    known = {"prompted": first.scores.mean} if first.scores else {}
+    told = {"likelihood": first.likelihood.confidence} if first.likelihood else {}
+    return Verdict(answer=first.shown, confidence=known.get("prompted"), confidences=known | told, chosen=first.number)
+
+
 async def _attempt(run: Run, kind: Kind, index: int, seen: Features, policy: Policy) -> None:
     match kind:
+        case "plain":
+            await run.plain()
         case "chain":
             _recompute(run, await run.chain(index))
         case "program":
@@ -88,8 +139,8 @@ async def _by_strategy(run: Run, index: int, seen: Features, policy: Policy) -> 
     made = await run.ask(
         "strategy",
         prompts.by_strategy(run.problem, strategy),
-        max_tokens=CHAIN_TOKENS,
-        temperature=CHAIN_TEMPERATURE,
+        max_tokens=run.limits.tokens,
+        temperature=run.limits.temperature,
         index=index,
     )
     if made is None:
@@ -144,7 +195,7 @@ def _repair(run: Run, attempt: Attempt) -> None:
 async def _learn(run: Run, seen: Features, answer: str) -> None:
     for attempt in run.attempts:
         model = run.models.generator.model_name
-        await run.knowledge.learn(model, seen.kind, attempt.strategy, attempt.value == answer)
+        await run.knowledge.learn(model, seen.kind, attempt.strategy, attempt.shown == answer)
 
 
 def _verdict(run: Run, best: Standing, sure: float) -> Verdict:

@@ -7,14 +7,17 @@ from typing import Protocol
 
 from insula.errors import BudgetExceeded, InsulaError, ModelRefused
 from insula.llm.budget import Account
+from insula.solve.forms import form_of
 from insula.solve.knowledge import Knowledge
-from insula.solve.run import Models, OnStep, Run
+from insula.solve.run import Limits, Models, OnStep, Run
 from insula.solve.solution import End, Solution, Verdict
 from insula.text.analysis import clean
 from insula.types import Usage
 
 log = logging.getLogger(__name__)
 
+NUMERIC = frozenset({"self_refine", "self_verification"})
+"""Methods whose papers compute numbers alone."""
 PROBLEM_CHARS = 20_000
 """Characters of a problem; the longest of GSM8K has 985."""
 
@@ -31,6 +34,7 @@ class Method(Protocol):
         seed: int = 0,
         knowledge: Knowledge | None = None,
         on_step: OnStep | None = None,
+        limits: Limits | None = None,
     ) -> Solution:
         """Solve a problem.
 
@@ -41,6 +45,7 @@ class Method(Protocol):
             seed: of this run; the same seed asks for the same replies.
             knowledge: the strategies and what is known of them.
             on_step: called with each line of the trace as it is written.
+            limits: tokens, temperature and attempts.
         """
         ...
 
@@ -67,13 +72,16 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
             seed: int = 0,
             knowledge: Knowledge | None = None,
             on_step: OnStep | None = None,
+            limits: Limits | None = None,
         ) -> Solution:
             account = account or Account()
             before = account.by_purpose
-            run = Run(clean(problem).strip(), models, account, seed, knowledge or Knowledge(), on_step)
+            text = clean(problem).strip()
+            run = Run(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
+            run.form = form_of(text) if work.__name__ not in NUMERIC else "number"
             end = await _worked(run, work)
             verdict = conclude(run)
-            abstains = verdict.answer is not None and (verdict.confidence or 0.0) < abstain_below
+            abstains = verdict.answer is not None and (verdict.confidence or 1.0) < abstain_below
             said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
             run.say("stop", f"Stopped: {end.why}.", **said)
             return Solution(
@@ -87,6 +95,7 @@ def method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work]
                 trace=tuple(run.trace),
                 usage=_since(before, account.by_purpose),
                 end=end,
+                form=run.form,
                 abstained=abstains,
                 unparsed=run.unparsed,
             )
@@ -100,6 +109,8 @@ async def _worked(run: Run, work: Work) -> End:
     """Does the work, and says why it ended."""
     if not run.problem:
         return End("input", "the problem is empty")
+    if not any(map(str.isalnum, run.problem)):
+        return End("input", "the problem holds no word and no number")
     if (length := len(run.problem)) > PROBLEM_CHARS:
         return End("input", f"the problem has {length:,} characters and at most {PROBLEM_CHARS:,} are taken")
     try:

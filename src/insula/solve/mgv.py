@@ -22,6 +22,7 @@ from insula.memory.rows import Tally
 from insula.solve import prompts
 from insula.solve.answers import Answer, extract
 from insula.solve.features import Features, features
+from insula.solve.forms import Form
 from insula.solve.knowledge import Knowledge, Strategy, chosen
 from insula.solve.method import method
 from insula.solve.run import Run
@@ -64,7 +65,7 @@ def best_scored(run: Run) -> Verdict:
     if best.likelihood is not None:
         confidences["likelihood"] = best.likelihood.confidence
     return Verdict(
-        answer=best.value, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
+        answer=best.shown, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
     )
 
 
@@ -81,7 +82,7 @@ async def mgv(run: Run) -> End:
         draw = partial(chosen, run.knowledge.repertoire, tallies, seen.classes, run.lot(cycle))
         strategy = select(run.knowledge, plan, previous, metastrategy, draw)
         attempt = await _generate(run, plan or _blind(seen), strategy, previous, cycle)
-        attempt = await _verify(run, attempt, cycle) if attempt.answer is not None else attempt
+        attempt = await verified(run, attempt, cycle) if attempt.answer is not None else attempt
         accepted = attempt.scores is not None and attempt.scores.mean >= ACCEPTED
         await run.knowledge.learn(generator, seen.kind, strategy.name, accepted)
         if accepted and attempt.answer is not None:
@@ -111,11 +112,11 @@ def temperature_for(difficulty: float) -> float:
     return round(BASE_TEMPERATURE + MORE_TEMPERATURE * difficulty, 4)
 
 
-def read_solution(made: Generation) -> tuple[str, Answer] | None:
+def read_solution(made: Generation, form: Form = "number", problem: str = "") -> tuple[str, Answer] | None:
     """Reasoning and answer of a reply, whether or not its tags are there, closed, or in order."""
     tagged = _ANSWER_TAG.search(made.text)
-    answer = extract(made.text, truncated=made.truncated)
-    if answer is None or (made.truncated and not tagged and not answer.marked):
+    answer = extract(made.text, truncated=made.truncated, form=form, problem=problem)
+    if answer is None:
         return None
     thought = _THINK.search(made.text)
     reasoning = thought[1] if thought else made.text[: tagged.start()] if tagged else made.text
@@ -159,7 +160,7 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
     solved, made = await run.read(
         "generate",
         prompts.execute(run.problem, strategy, previous),
-        read_solution,
+        lambda made: read_solution(made, run.form, run.problem),
         max_tokens=tokens_for(difficulty),
         temperature=temperature_for(difficulty),
         index=cycle,
@@ -177,7 +178,8 @@ async def _generate(run: Run, plan: Plan, strategy: Strategy, previous: Attempt 
     )
 
 
-async def _verify(run: Run, attempt: Attempt, cycle: int) -> Attempt:
+async def verified(run: Run, attempt: Attempt, cycle: int) -> Attempt:
+    """An attempt with the four scores of the verifier, where they could be read."""
     solution = f"{attempt.reasoning}\n\nAnswer: {attempt.answer.raw if attempt.answer else 'none'}"
     read, _ = await run.read(
         "verify",

@@ -21,11 +21,11 @@ def pairs(solution: Solution, gold: str | None = None) -> Iterator[Pair]:
         gold: the right answer, as a data set has it.
     """
     if gold is not None:
-        good = [one for one in solution.attempts if is_correct(one.value, gold)]
-        bad = [one for one in solution.attempts if not is_correct(one.value, gold)]
+        good = [one for one in solution.attempts if is_correct(one.shown, gold)]
+        bad = [one for one in solution.attempts if not is_correct(one.shown, gold)]
     elif solution.completed and solution.answer is not None:
-        good = [one for one in solution.attempts if one.value == solution.answer and not one.wrong]
-        bad = [one for one in solution.attempts if one.value not in (None, solution.answer)]
+        good = [one for one in solution.attempts if one.shown == solution.answer and not one.wrong]
+        bad = [one for one in solution.attempts if one.shown not in (None, solution.answer)]
     else:
         return
     for chosen in good:
@@ -47,5 +47,5 @@ def _plan(attempt: Attempt) -> Pair:
         "strategy": attempt.strategy,
         "difficulty": attempt.difficulty,
         "features": redact(attempt.features),
-        "answer": attempt.value,
+        "answer": attempt.shown,
     }

@@ -30,6 +30,6 @@ def guessed(text: str) -> Answer | None:
 def computed(program: str) -> Answer | None:
     """What a program comes to; None where it is none that can be computed."""
     try:
-        return of_number(run(program).answer)
+        return of_number(run(program))
     except InputError:
         return None

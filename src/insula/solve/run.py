@@ -8,7 +8,7 @@ from zlib import crc32
 
 from pydantic import BaseModel
 
-from insula.errors import ModelError, ModelMalformed, ModelTimeout
+from insula.errors import ModelCutOff, ModelError, ModelMalformed, ModelTimeout
 from insula.llm.budget import Account
 from insula.llm.client import DEFAULT_TIMEOUT, Generation, Prompt, generate
 from insula.llm.model import Model
@@ -16,8 +16,10 @@ from insula.llm.structured import parse
 from insula.llm.wire import bound_of, messages_of
 from insula.solve import pool as pools
 from insula.solve import prompts
-from insula.solve.answers import Answer, extract, written
+from insula.solve.amounts import written
+from insula.solve.answers import Answer, extract, said
 from insula.solve.claims import claims
+from insula.solve.forms import Form
 from insula.solve.knowledge import Knowledge
 from insula.solve.likelihood import likelihood
 from insula.solve.pool import Pool
@@ -25,7 +27,9 @@ from insula.solve.solution import Attempt, Kind, Step, StepKind
 from insula.types import Usage
 
 CHAIN_TOKENS = 600
-"""Tokens of a plain chain. A small reasoner writes 316 on average, and beyond this it runs in circles."""
+"""Tokens of a chain. A small reasoner writes 316 on average, and beyond this it runs in circles."""
+MOST_TOKENS = 8_192
+"""Tokens of a reply that was cut off and is asked for once more; a model that thinks before it answers needs them."""
 CHAIN_TEMPERATURE = 0.7
 """Of every chain but the first (Wang et al. 2022: 0.7). The first is greedy, as a single chain is at its best."""
 SEEDS = 1_000
@@ -34,6 +38,8 @@ LOST = 2
 """Replies that may fail to come, by a time limit, before the method ends with what it has."""
 TRIES = 2
 """Replies that the client asks for where a form is wanted; a kept reply may be the two together."""
+SHOWN_CHARS = 80
+"""Characters of an answer in a line of the trace."""
 REPEATED_CHARS = 2_000
 """Characters of an unreadable reply that the second try shows."""
 
@@ -57,6 +63,20 @@ class Models:
     """Seconds that one reply may take."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much may be asked for, by whoever solves."""
+
+    tokens: int = CHAIN_TOKENS
+    """Of a reply, at first."""
+    most_tokens: int = MOST_TOKENS
+    """Of a reply that is asked for again because the first was cut off."""
+    temperature: float = CHAIN_TEMPERATURE
+    """Of sampled chains."""
+    attempts: int | None = None
+    """At one problem; by default what the method says."""
+
+
 @dataclass(slots=True)
 class Run:
     """One problem in the hands of one method."""
@@ -67,12 +87,17 @@ class Run:
     seed: int
     knowledge: Knowledge
     on_step: OnStep | None
+    limits: Limits = Limits()
+    form: Form = "number"
+    """What kind of answer the problem wants."""
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     trace: list[Step] = field(default_factory=list[Step])
     scores: dict[str, float] = field(default_factory=dict[str, float])
     """What a method found out about an answer beyond the attempts that gave it."""
     unparsed: int = 0
     lost: int = 0
+    grown: int = 0
+    """Tokens that a reply was given after another had been cut off; it holds for those that follow."""
 
     @property
     def monitor(self) -> Model:
@@ -105,15 +130,30 @@ class Run:
     ) -> Generation | None:
         """A reply, from the pool where it stands there; None if it did not come or was empty.
 
+        One that is cut off before it marks an answer is asked for once more, with `Limits.most_tokens`.
+
         Raises:
             BudgetExceeded: too little is left to ask.
             ModelError: the model cannot be used, declined, or failed too often.
         """
+        most = max(max_tokens, self.grown)
+        made, cut = await self._asked(stage, prompt, model, most, temperature, index)
+        if not cut or self.grown or most >= self.limits.most_tokens:
+            return made
+        self.grown = self.limits.most_tokens
+        self.say("lost", f"A reply was cut off at {most:,} tokens; it is asked for again, with {self.grown:,}.")
+        again, cut = await self._asked(stage, prompt, model, self.grown, temperature, index)
+        return made if cut else again
+
+    async def _asked(
+        self, stage: str, prompt: Prompt, model: Model | None, max_tokens: int, temperature: float, index: int
+    ) -> tuple[Generation | None, bool]:
+        """A reply, and whether it was cut off before it said what it answers."""
         asked = model or self.models.generator
         seed = self.seed * SEEDS + index
         key = pools.key(asked.model_name, prompt, max_tokens=max_tokens, temperature=temperature, seed=seed)
         if (kept := self._kept(stage, prompt, key, max_tokens)) is not None:
-            return kept
+            return kept, False
         try:
             made = await generate(
                 asked,
@@ -126,12 +166,16 @@ class Run:
                 timeout=self.models.timeout,
                 logprobs=True,
             )
+        except ModelCutOff as error:
+            self._lose(error)
+            return None, True
         except (ModelTimeout, ModelMalformed) as error:
             self._lose(error)
-            return None
+            return None, False
         if self.models.pool is not None and not (made.truncated and made.usage.output_tokens < max_tokens):
             self.models.pool.put(key, made)
-        return made
+        answered = extract(made.text, truncated=True, form=self.form, problem=self.problem)
+        return made, made.truncated and answered is None
 
     async def read(
         self,
@@ -200,10 +244,25 @@ class Run:
 
     async def chain(self, index: int) -> Attempt | None:
         """One plain chain of thought; every method that asks for number `index` gets the same."""
-        temperature = 0.0 if index == 0 else CHAIN_TEMPERATURE
+        temperature = 0.0 if index == 0 else self.limits.temperature
         prompt = prompts.chain(self.problem)
-        made = await self.ask("chain", prompt, max_tokens=CHAIN_TOKENS, temperature=temperature, index=index)
+        made = await self.ask("chain", prompt, max_tokens=self.limits.tokens, temperature=temperature, index=index)
         return None if made is None else self.attempted("chain", made)
+
+    async def plain(self) -> Attempt | None:
+        """The problem alone, as a person would ask it; what cannot be compared is the answer as it stands."""
+        prompt = Prompt(prompt=self.problem)
+        made = await self.ask("plain", prompt, max_tokens=self.limits.tokens, temperature=0.0)
+        if made is None or not (text := said(made.text)):
+            return None
+        answer = None
+        if self.form not in ("text", "code"):
+            answer = extract(made.text, truncated=made.truncated, form=self.form, problem=self.problem)
+        if answer is None and self.form not in ("number", "expression"):
+            answer = Answer(text, text, marked=False, form="code" if self.form == "code" else "text")
+        if answer is not None:
+            self.form = answer.form
+        return self.attempted("plain", made, answer)
 
     def attempted(
         self,
@@ -229,8 +288,8 @@ class Run:
         """
         if made is not None:
             reasoning = reasoning or "\n\n".join(part for part in (made.thinking, made.text) if part)
-            if answer is None and kind != "program":
-                answer = extract(made.text, truncated=made.truncated)
+            if answer is None and kind not in ("program", "plain"):
+                answer = extract(made.text, truncated=made.truncated, form=self.form, problem=self.problem)
         attempt = Attempt(
             number=len(self.attempts) + 1,
             kind=kind,
@@ -244,8 +303,9 @@ class Run:
             features=features,
         )
         self.attempts.append(attempt)
-        what = "no answer" if answer is None else answer.value
-        self.say("attempt", f"{_named(attempt)}: {what}.", number=attempt.number, answer=attempt.value)
+        what = "no answer" if answer is None else " ".join(answer.shown.split())
+        what = what if len(what) <= SHOWN_CHARS else f"{what[:SHOWN_CHARS]}…"
+        self.say("attempt", f"{_named(attempt)}: {what.rstrip('.')}.", number=attempt.number, answer=attempt.shown)
         if attempt.claims:
             self.say("arithmetic", _recomputed(attempt), number=attempt.number)
         return attempt

@@ -29,7 +29,7 @@ def last(run: Run) -> Verdict:
         return Verdict(answer=None)
     final = answered[-1]
     confidences = {} if final.likelihood is None else {"likelihood": final.likelihood.confidence}
-    return Verdict(answer=final.value, confidences=confidences, chosen=final.number)
+    return Verdict(answer=final.shown, confidences=confidences, chosen=final.number)
 
 
 def fenced(program: str) -> str:

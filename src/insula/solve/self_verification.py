@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from insula.solve import prompts
-from insula.solve.answers import extract, normalised
+from insula.solve.amounts import normalised
+from insula.solve.answers import extract
 from insula.solve.baselines import majority
 from insula.solve.method import Method, method
 from insula.solve.run import CHAIN_TOKENS, Run

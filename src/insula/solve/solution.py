@@ -1,16 +1,17 @@
 """What solving a problem came to: the answer, how sure, every attempt, and what each stage cost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from insula.solve.answers import Answer
+from insula.solve.answers import Answer, agree
 from insula.solve.claims import Claim
+from insula.solve.forms import Form
 from insula.solve.likelihood import Likelihood
 from insula.types import Usage
 
-Kind = Literal["chain", "program", "strategy"]
-"""How an attempt was asked for: the plain prompt of every baseline, a program to be computed, or by a strategy."""
+Kind = Literal["plain", "chain", "program", "strategy"]
+"""How an attempt was asked for: the problem alone, the prompt of every baseline, a program, or by a strategy."""
 
 StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "lost", "stop"]
 
@@ -72,9 +73,24 @@ class Attempt:
         return self.answer.value if self.answer else None
 
     @property
+    def shown(self) -> str | None:
+        """Its answer as a person is told it."""
+        return self.answer.shown if self.answer else None
+
+    @property
     def wrong(self) -> tuple[Claim, ...]:
         """The equations in it that do not hold."""
         return tuple(claim for claim in self.claims if not claim.holds)
+
+
+def grouped(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
+    """The attempts that gave the same answer, each with those that agree with the first of them."""
+    groups: list[list[Attempt]] = []
+    for attempt in attempts:
+        if (answer := attempt.answer) is not None:
+            group = next((one for one in groups if one[0].answer and agree(one[0].answer, answer)), None)
+            groups.append([attempt]) if group is None else group.append(attempt)
+    return groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +142,8 @@ class Solution:
     usage: Mapping[str, Usage]
     """Calls, tokens and seconds of each stage."""
     end: End
+    form: Form = "number"
+    """What kind of answer it is."""
     abstained: bool = False
     """Whether there is an answer that it is too unsure of to give."""
     unparsed: int = 0
@@ -169,7 +187,19 @@ class Solution:
 
 
 _PLAIN = (
-    *("method", "problem", "answer", "confidence", "chosen", "ending", "stopped", "completed", "abstained", "unparsed"),
+    *(
+        "method",
+        "problem",
+        "form",
+        "answer",
+        "confidence",
+        "chosen",
+        "ending",
+        "stopped",
+        "completed",
+        "abstained",
+        "unparsed",
+    ),
 )
 
 
@@ -178,7 +208,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
     names += ("repaired", "computed", "truncated")
     return {
         **{name: getattr(attempt, name) for name in names},
-        "answer": attempt.value,
+        "answer": attempt.shown,
         "scores": asdict(attempt.scores) if attempt.scores else None,
         "likelihood": asdict(attempt.likelihood) if attempt.likelihood else None,
         "claims": [

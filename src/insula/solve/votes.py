@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from insula.errors import InputError
-from insula.solve.answers import as_number
+from insula.solve.answers import Answer
 from insula.solve.features import Features
-from insula.solve.solution import Attempt
+from insula.solve.solution import Attempt, grouped
 
 LOGIT_CAP = 0.02
 """No attempt is held to be right or wrong with more certainty than this far from it."""
@@ -63,9 +63,15 @@ class Policy:
     and 0.079 without (docs/benchmarks/gsm8k.md)."""
     abstain: float = 0.03
     """Confidence below which no answer is given: all that was found speaks against itself."""
-    attempts: int = 9
-    """One more than adaptive self-consistency has, as what is saved on what is easy is spent on what is hard: the most
-    with which it costs no more than that where attempts are `alike` (docs/benchmarks/gsm8k.md)."""
+    attempts: int = 7
+    """With as many it is as often right as adaptive self-consistency for a sixth fewer tokens; nine are right more
+    often, for as many tokens (docs/benchmarks/gsm8k.md)."""
+    sure_logprob: float = -0.05
+    sure_answer: float = -1e-4
+    """Mean log-probability of a first attempt, and of the answer in it, from which one is enough."""
+    easy: float = 0.22
+    """Difficulty at first sight up to which one attempt is enough, unless the model was unsure: three numbers in as
+    many sentences."""
     monitor_from: float = 0.6
     """Difficulty at first sight from which the Monitor is asked for a strategy; a fifth of GSM8K reaches it."""
 
@@ -94,13 +100,10 @@ class Standing:
 
 def standings(attempts: Iterable[Attempt], seen: Features, policy: Policy) -> tuple[Standing, ...]:
     """The answers with their shares of the votes, the greatest first; they leave room for one that nobody gave."""
-    groups: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        if attempt.value is not None:
-            groups.setdefault(attempt.value, []).append(attempt)
-    odds = {answer: math.exp(_support(group, seen, policy)) for answer, group in groups.items()}
-    total = sum(odds.values()) + policy.alternatives
-    made = (Standing(answer, odds[answer] / total, tuple(group)) for answer, group in groups.items())
+    groups = grouped(attempts)
+    odds = [math.exp(_support(group, seen, policy)) for group in groups]
+    total = sum(odds) + policy.alternatives
+    made = (Standing(group[0].shown or "", of / total, tuple(group)) for group, of in zip(groups, odds, strict=True))
     return tuple(sorted(made, key=lambda one: -one.share))
 
 
@@ -119,7 +122,7 @@ def confidence(standing: Sequence[Standing], attempts: Sequence[Attempt], seen: 
     `alternatives` wrong ones and the right one, at least one was given by nobody.
     """
     strength = 1 / policy.alike - 1
-    doubt = [math.log(policy.implausible) if is_implausible(one.answer, seen) else 0.0 for one in standing]
+    doubt = [math.log(policy.implausible) if is_implausible(one.attempts[0].answer, seen) else 0.0 for one in standing]
     right, wrong = policy.chain * strength, (1 - policy.chain) * strength
     made = sum(max(_worth(attempt, policy), 0.0) for attempt in attempts)
     known = [sum(_worth(attempt, policy) for attempt in one.attempts) for one in standing]
@@ -145,7 +148,7 @@ def chance(attempt: Attempt, policy: Policy) -> float:
         return policy.repaired
     if attempt.wrong:
         return policy.wrong_arithmetic
-    base = {"chain": policy.chain, "program": policy.program, "strategy": policy.strategy}[attempt.kind]
+    base = {"program": policy.program, "strategy": policy.strategy}.get(attempt.kind, policy.chain)
     shift = 0.0
     if attempt.likelihood is not None and attempt.kind != "program":
         shift = policy.slope * (attempt.likelihood.mean - policy.typical_logprob)
@@ -153,19 +156,32 @@ def chance(attempt: Attempt, policy: Policy) -> float:
     return 1 / (1 + math.exp(-(math.log(base / (1 - base)) + shift)))
 
 
-def is_implausible(answer: str | None, seen: Features) -> bool:
-    """Whether an answer cannot be: words for a quantity, less than nothing, or half a thing where they are counted."""
-    if answer is None or not seen.is_quantity:
+def is_sure(attempt: Attempt, seen: Features, policy: Policy) -> bool:
+    """Whether a first attempt is enough: nothing speaks against it, and the model was sure or the problem is easy."""
+    computes = attempt.kind == "chain" and not attempt.computed
+    if attempt.answer is None or attempt.wrong or attempt.truncated or (computes and not attempt.claims):
         return False
-    number = as_number(answer)
+    if is_implausible(attempt.answer, seen):
+        return False
+    if (told := attempt.likelihood) is None:
+        return seen.difficulty <= policy.easy
+    sure = told.mean >= policy.sure_logprob and (told.answer is None or told.answer >= policy.sure_answer)
+    return sure or (seen.difficulty <= policy.easy and told.mean >= policy.typical_logprob)
+
+
+def is_implausible(answer: Answer | None, seen: Features) -> bool:
+    """Whether an answer cannot be: words for a quantity, less than nothing, or half a thing where they are counted."""
+    if answer is None or answer.form != "number" or not seen.is_quantity:
+        return False
+    number = answer.number
     if number is None:
-        return not any(character.isdigit() for character in answer)
+        return not any(character.isdigit() for character in answer.value)
     return number < 0 or (seen.is_count and number.denominator != 1)
 
 
 def _support(group: Sequence[Attempt], seen: Features, policy: Policy) -> float:
     """The logarithm of what the attempts of one answer multiply its odds by, and what it is itself."""
-    total = math.log(policy.implausible) if is_implausible(group[0].value, seen) else 0.0
+    total = math.log(policy.implausible) if is_implausible(group[0].answer, seen) else 0.0
     counted: dict[str, int] = {}
     for attempt in group:
         repeats = counted.get(attempt.kind, 0)
