@@ -86,7 +86,7 @@ async def test_no_backup_brings_back_what_was_erased(tmp_path: Path) -> None:
 
 async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
     async with await told(tmp_path, TALK) as metacognition:
-        assert await forgetting.erase_session(metacognition.store, "ana", "tuesday", None)
+        assert await forgetting.erase_session(metacognition.store, "ana", "tuesday", None) == ""
         kept = [memory for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
         assert {memory.session for memory in kept} == {"monday"}
     assert "passport" not in disk(tmp_path)

@@ -152,9 +152,11 @@ def erase_session(user: str, session: str, yes: bool) -> int:
     if not yes and not _agreed(f"all of session {session}"):
         print("Nothing was erased.")
         return 1
-    erased = _with(lambda store: forgetting.erase_session(store, user, session, soul_of(user)))
-    if not erased:
+    left = _with(lambda store: forgetting.erase_session(store, user, session, soul_of(user)))
+    if left is None:
         raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
+    if left:
+        print(f"insula: {left}", file=sys.stderr)
     print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
     return 0
 

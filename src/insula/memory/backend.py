@@ -29,6 +29,9 @@ class Backend(Protocol):
     shared: bool
     """Whether others on other machines may use it, so that what is remembered of it here grows old."""
 
+    residue: str
+    """What of an erasure stays in its files all the same, and what takes that away; empty where nothing does."""
+
     def make(self) -> None:
         """Make what can be made of it beforehand."""
         ...

@@ -184,4 +184,4 @@ async def resume(store: Store, user: str, house: House) -> str:
     if not await store.scrub():
         return LEFT
     (house.home / ERASING).unlink(missing_ok=True)
-    return ""
+    return store.residue

@@ -147,6 +147,11 @@ class Database:
         self.forget()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._backend.scrub)
 
+    @property
+    def residue(self) -> str:
+        """What of an erasure stays in the database's files, and what takes that away; empty where nothing does."""
+        return self._backend.residue
+
     def forget(self) -> None:
         """Let go of what is held in memory of the database."""
         self.neighbourhoods.forget()

@@ -57,6 +57,12 @@ ORDER BY sum(CAST(trunc(CAST(weight.value AS double precision) * count
 LIMIT :limit""")
 """The memories that hold some weighted terms, best first."""
 
+RESIDUE = (
+    "PostgreSQL keeps the words of erased rows in its files a while. A superuser takes them away with: DELETE FROM "
+    "pg_statistic; VACUUM FULL; ANALYZE; SELECT pg_switch_wal(); CHECKPOINT; and archives of the write-ahead log, "
+    "replicas and backups of the server have to be made anew."
+)
+"""`VACUUM FULL` makes tables and indexes anew; `ANALYZE` leaves the statistics of a table that was emptied."""
 _own = sa.MetaData()
 commits = sa.Table(
     "commits",
@@ -97,6 +103,7 @@ class Server:
     threads = CONNECTIONS
     shared = True
     readers = 0
+    residue = RESIDUE
 
     def __init__(self, url: str, forget: Callable[[], None]) -> None:
         parsed = parse(url)

@@ -54,6 +54,7 @@ class File:
 
     threads = 1
     shared = False
+    residue = ""
 
     def __init__(self, path: str, forget: Callable[[], None]) -> None:
         self.name = path

@@ -22,7 +22,8 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
         path: the user's SOUL.md; None where it is kept in the store alone.
 
     Returns:
-        Why SOUL.md was left alone, if it was; None where there is no such memory.
+        What is left to do: why SOUL.md was left alone, if it was, and what the database's files keep; None where there
+        is no such memory.
     """
     if (user_id := await store.nights.sleeper(user)) is None:
         return None
@@ -34,14 +35,14 @@ async def erase(store: Store, user: str, number: int, path: Path | None) -> str 
     return await _from_files(store, user, user_id, path)
 
 
-async def erase_session(store: Store, user: str, session: str, path: Path | None) -> int:
-    """Erase all that was said in a session, as `erase` does; returns how many memories that were."""
+async def erase_session(store: Store, user: str, session: str, path: Path | None) -> str | None:
+    """Erase all that was said in a session, as `erase` does; None where nothing is remembered of it."""
     if (user_id := await store.nights.sleeper(user)) is None:
-        return 0
-    numbers = await store.memories.of_session(user_id, session)
-    for number in numbers:
-        await erase(store, user, number, path)
-    return len(numbers)
+        return None
+    left: str | None = None
+    for number in await store.memories.of_session(user_id, session):
+        left = await erase(store, user, number, path) or left or ""
+    return left
 
 
 async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:
@@ -67,9 +68,10 @@ async def _from_files(store: Store, user: str, user_id: int, path: Path | None) 
         await _renew_backups(store, user, path)
     past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
     try:
-        return guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
+        left = guidelines.put_down(path, past)[1] if path and past and not guidelines.holds(path, past[0]) else ""
     except InputError as error:
-        return str(error)
+        left = str(error)
+    return f"{left} {store.residue}".strip()
 
 
 async def _renew_backups(store: Store, user: str, path: Path) -> None:

@@ -1,0 +1,54 @@
+"""What PostgreSQL keeps of erased rows in its files, and that the command that is told takes it away."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from insula import Metacognition
+from insula.memory import custody
+from insula.memory.postgres import RESIDUE
+from insula.sleep import forgetting
+
+pytestmark = pytest.mark.anyio
+WORD = "Zwetschgenquark"
+FILES = """SELECT c.relname FROM pg_class c WHERE pg_relation_filepath(c.oid) IS NOT NULL
+    AND position(%s::bytea in pg_read_binary_file(pg_relation_filepath(c.oid))) > 0"""
+
+
+def holding(connection: psycopg.Connection) -> list[str]:
+    """The tables and indexes whose files hold the word."""
+    connection.execute("CHECKPOINT")
+    return [row[0] for row in connection.execute(FILES, [WORD.lower().encode()]).fetchall()] + [
+        row[0] for row in connection.execute(FILES, [WORD.encode()]).fetchall()
+    ]
+
+
+async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_of_postgresql(
+    server: str, database: str, tmp_path: Path
+) -> None:
+    house = custody.House(tmp_path, tmp_path / "ana" / "SOUL.md", tmp_path / "insula.log")
+    with psycopg.connect(f"{server.rpartition('/')[0]}/{database.rpartition('/')[2]}", autocommit=True) as superuser:
+        async with await Metacognition.open(database) as metacognition:
+            for number in range(20):
+                async with metacognition.turn("ana", f"day {number}", f"My {number}th cake was {WORD}.") as turn:
+                    turn.finish("Noted.")
+            superuser.execute("ANALYZE")
+            assert await custody.erase(metacognition.store, "ana", house) == RESIDUE
+        assert holding(superuser), "PostgreSQL keeps nothing by itself: then nothing needs to be said"
+        command = re.search(r"with: (.*?CHECKPOINT;)", RESIDUE)
+        assert command
+        for statement in command[1].split(";"):
+            superuser.execute(statement.strip().encode() or b"SELECT 1")
+        assert holding(superuser) == []
+
+
+async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str) -> None:
+    async with await Metacognition.open(database) as metacognition:
+        for session in ("monday", "tuesday"):
+            async with metacognition.turn("ana", session, f"My {session} cake was {WORD}.") as turn:
+                turn.finish("Noted.")
+        (memory, _), *_ = await metacognition.store.memories.remembered("ana", 1)
+        assert await forgetting.erase(metacognition.store, "ana", memory.id, None) == RESIDUE
+        assert await forgetting.erase_session(metacognition.store, "ana", "monday", None) == RESIDUE
