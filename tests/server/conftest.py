@@ -32,7 +32,9 @@ def served() -> Serve:
 @pytest.fixture
 async def metacognition(anyio_backend: str, tmp_path: Path) -> AsyncGenerator[Metacognition]:
     """In a file of its own, which can be taken away."""
-    async with await Metacognition.open(tmp_path / "insula.db") as opened:
+    async with await Metacognition.open(
+        tmp_path / "insula.db", soul=lambda user: tmp_path / user / "SOUL.md"
+    ) as opened:
         yield opened
 
 
