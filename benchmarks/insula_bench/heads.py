@@ -49,34 +49,39 @@ DECIDES: Mapping[HeadName, str] = {
     "fact": "whether the user states a lasting fact about themselves, their people or their things",
     "preference": "whether the user states how they want all answers, or all of a kind, from now on",
     "forget": "whether the user asks that something of theirs be forgotten, or not be stored",
+    "handed": "whether words announce a text that is handed over to be worked on, or that somebody else said",
 }
 POSITIVE: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset({"personal"}),
     "fact": frozenset({"statement"}),
     "preference": frozenset({"preference"}),
     "forget": frozenset[str](),
+    "handed": frozenset[str](),
 }
 NEITHER: Mapping[HeadName, frozenset[str]] = {
     "personal": frozenset[str](),
     "fact": frozenset({"preference", "personal", "correction", "shaped"}),
     "preference": frozenset[str](),
     "forget": frozenset[str](),
+    "handed": frozenset[str](),
 }
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005},
     "fact": {"store": 0.08, "answer": 0.65},
-    "preference": {"hear": 0.0007},
+    "preference": {"hear": 0.0007, "formed": 0.004, "general": 0.02, "doubt": 0.12},
     "forget": {"offer": 0.0002},
+    "handed": {"cut": 0.03, "announce": 0.006},
 }
-"""For each action, the share of ordinary real messages that it may take by mistake."""
+"""For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message
+is labelled for, the share of what leads to words of the user's own."""
 
 
 CHAT = "xpersona"
 """Conversations of two people."""
 NEEDLESS = 100
 """Real messages of each language that need nothing, and are lived to fit what lets lines in."""
-READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference", "forget"})
+READS_SPELLING: frozenset[HeadName] = frozenset({"personal", "preference", "forget", "handed"})
 """Heads that weigh how a sentence is spelled beside its vector; `fact` gains nothing by it."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
@@ -243,7 +248,8 @@ def card(head: HeadName, messages: Sequence[Message], chances: Array) -> dict[st
     """What is known of a head; see the module."""
     labels = np.array([one.label for one in messages])
     real = np.array([one.is_real for one in messages])
-    points = {name: _point(chances[real & ~labels], share) for name, share in POINTS[head].items()}
+    ordinary = chances[real & ~labels] if real.any() else chances[~labels]
+    points = {name: _point(ordinary, share) for name, share in POINTS[head].items()}
     return {
         "decides": DECIDES[head],
         "fitted_on": {"messages": len(messages), "meant": int(labels.sum()), "real": int(real.sum())},
@@ -278,6 +284,9 @@ def _share(chances: Array, point: float) -> list[float]:
 
 def learned_from(head: HeadName) -> Iterator[Message]:
     """The messages that a head learns from."""
+    if head == "handed":
+        yield from _handed()
+        return
     for one in compose(count=COMPOSED):
         if one.kind in NEITHER[head]:
             continue
@@ -326,6 +335,7 @@ _LABELLED: Mapping[HeadName, frozenset[str]] = {
     "fact": frozenset({"statement"}),
     "preference": frozenset[str](),
     "forget": frozenset[str](),
+    "handed": frozenset[str](),
 }
 """Kinds of ordinary messages that mean what a head decides."""
 
@@ -375,12 +385,28 @@ def _preferred() -> Iterator[Message]:
                 for text in row[kind]:
                     label = kind == "standing"
                     yield Message(text, pieces_of(text, language), language, label, f"prefs {row['topic']}")
+    yield from _standing()
     for author, row in _authored():
         yield Message(row["text"], pieces_of(row["text"], author[:2]), author[:2], False, f"told {row['matter']}")
     for table in WISHES:
         for row in _lines(f"wishes_{table}.jsonl"):
             pieces = pieces_of(row["text"], row["lang"])
             yield Message(row["text"], pieces, row["lang"], bool(row["standing"]), f"wishes {table}")
+
+
+def _standing() -> Iterator[Message]:
+    """The same biddings for good, for once, and said by or to somebody else; and sentences of either kind."""
+    for file in sorted((files("insula_bench") / "standing").iterdir(), key=lambda one: one.name):
+        language, table = file.name[:2], jsonlib.loads(file.read_text("utf-8"))
+        bids = table["bids"]
+        for kind, label in (("standing", True), ("others", False)):
+            for number, frame in enumerate(table[kind]):
+                some = [bids[(3 * number + each) % len(bids)] for each in range(MATTERS)]
+                for bid in some:
+                    text = frame.format(x=bid, X=bid[:1].upper() + bid[1:])
+                    yield Message(text, pieces_of(text, language), language, label, f"{language}-{kind} {number}")
+            for number, text in enumerate(table["said"][kind]):
+                yield Message(text, pieces_of(text, language), language, label, f"{language}-said {number}")
 
 
 def _forgetting() -> Iterator[Message]:
@@ -394,6 +420,25 @@ def _forgetting() -> Iterator[Message]:
                 filled = dict.fromkeys(template.format(m=matter) for matter in some)
                 for text in (*filled, *(one.lower().rstrip(".!?") for one in filled)):
                     yield Message(text, (text,), language, label, f"{language}-{kind} {number}")
+
+
+def _handed() -> Iterator[Message]:
+    """What leads to a text to be worked on or to others' words, and what leads to words of the user's own."""
+    for file in sorted((files("insula_bench") / "handed").iterdir(), key=lambda one: one.name):
+        language, table = file.name[:2], jsonlib.loads(file.read_text("utf-8"))
+        texts = table["texts"]
+        for number, frame in enumerate(table["hands"]):
+            some = (texts[(5 * number + each) % len(texts)] for each in range(MATTERS))
+            for text in dict.fromkeys(frame.format(t=each) for each in some):
+                yield Message(text, (text,), language, True, f"{language}-hands {number}")
+        for kind, label in (("said", True), ("own", False)):
+            for number, text in enumerate(table[kind]):
+                yield Message(text, (text,), language, label, f"{language}-{kind} {number}")
+    others = [one for one in _preferred() if one.label and len(one.pieces) == 1]
+    for one in (*others, *_near()):
+        yield Message(one.text, one.pieces, one.language, False, one.group)
+    for author, row in _authored():
+        yield Message(row["text"], (row["text"],), author[:2], False, f"told {row['matter']}")
 
 
 def _authored() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from insula.memory.embedding import hands_of, use
 from insula.memory.rows import Line
-from insula.sleep.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, refused_in
+from insula.sleep.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, own_lines, refused_in
 from insula.text.pasted import own_words
 from insula.types import Provenance
 
@@ -55,7 +56,8 @@ def test_a_correction_is_about_no_more_than_a_few_terms() -> None:
 def test_nothing_is_taken_from_what_a_user_pastes_or_quotes(message: str) -> None:
     lines = session("Hello there.", "Hello.", message, "Fine.")
     assert corrected(lines) == ()
-    assert not any("AcmePills" in asked for asked in asked_in(lines))
+    own = own_lines(lines, hands_of(use))
+    assert not any("AcmePills" in asked for asked in asked_in(own))
 
 
 def test_a_tool_says_nothing_for_the_user_even_where_the_user_repeats_it() -> None:

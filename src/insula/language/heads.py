@@ -20,10 +20,11 @@ from insula.language.spelling import spelled
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
 
-HeadName = Literal["personal", "fact", "preference", "forget"]
+HeadName = Literal["personal", "fact", "preference", "forget", "handed"]
 """What a head decides: `personal`, whether only this user can have told what is asked; `fact`, whether the user states
 a lasting fact of themselves, their people or their things; `preference`, whether they state how they want all answers,
-or all of a kind, from now on; `forget`, whether they ask that something of theirs be forgotten, or not be stored."""
+or all of a kind, from now on; `forget`, whether they ask that something of theirs be forgotten, or not be stored;
+`handed`, whether words announce a text that is handed over to be worked on, or that somebody else said."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
@@ -67,6 +68,7 @@ class Cards(TypedDict):
     fact: Card
     preference: Card
     forget: Card
+    handed: Card
     answer: AnswerCard
 
 

@@ -15,6 +15,8 @@ from threading import Lock
 from typing import Any
 
 from insula.errors import InputError
+from insula.language.handed import Hands
+from insula.language.heads import chance
 from insula.memory.minilm import minilm
 from insula.memory.vectors import Array, Embed, Vector, embedded, unit
 
@@ -49,6 +51,11 @@ def embedded_all(embed: Embed, texts: Sequence[str]) -> list[Vector]:
     with _LOCK:
         rows = _encoder()(list(texts)) if texts else ()
     return [unit(row) for row in rows]
+
+
+def hands_of(embed: Embed | None) -> Hands:
+    """What tells how likely words announce a text that is handed over; see `insula.language.handed`."""
+    return lambda words: chance("handed", words, embedded(embed, words)) if embed else None
 
 
 @cache

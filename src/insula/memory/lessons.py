@@ -8,7 +8,6 @@ from insula.memory import index, journal, wishes
 from insula.memory.nights import kept
 from insula.memory.rows import Cited, Kept
 from insula.memory.schema import lessons, memories, messages, nights, revisions, sessions, signals
-from insula.text.wishing import Wish
 
 Version = tuple[tuple[int, str], ...]
 """What changes whenever a night, or a person, changes what is told."""
@@ -53,8 +52,8 @@ def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[C
 
 
 def heard(
-    connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[Wish], at: float
-) -> tuple[Wish, ...]:
+    connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[wishes.OwnWish], at: float
+) -> tuple[wishes.OwnWish, ...]:
     """Let what a message wishes count at once, and end what it ends; returns what stands from now on."""
     index.begin(connection, user_id)
     mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")

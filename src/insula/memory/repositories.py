@@ -38,8 +38,8 @@ from insula.memory.rows import (
     Understood,
 )
 from insula.memory.vectors import Near, Vector, cosines
+from insula.memory.wishes import OwnWish
 from insula.text.analysis import analyse
-from insula.text.wishing import Wish
 from insula.types import Controls, Memory, Signal
 
 T = TypeVar("T")
@@ -94,7 +94,7 @@ class Sessions(_Repository):
 
         return await self._database.run(work)
 
-    async def hear(self, place: Place, turn: int, said: Sequence[Wish]) -> tuple[Wish, ...]:
+    async def hear(self, place: Place, turn: int, said: Sequence[OwnWish]) -> tuple[OwnWish, ...]:
         """Let what a message wishes count at once; returns what of it stands from now on for every answer."""
         return await self._database.run(heard, place.user_id, place.session_id, turn, said, self._database.now())
 

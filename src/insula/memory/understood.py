@@ -20,9 +20,8 @@ from insula.memory.rows import Kept
 from insula.memory.schema import lessons as ledger
 from insula.memory.schema import memories, relations
 from insula.memory.schema import statements as table
-from insula.memory.wishes import WHY, entry
+from insula.memory.wishes import WHY, OwnWish, entry
 from insula.screening import screen
-from insula.text.wishing import Wish
 
 CHANGED = "What was said changed while the model was asked; nothing of its answer is kept, and it is asked again."
 
@@ -41,7 +40,7 @@ class Wished(NamedTuple):
     session: int
     turn: int
     message: int
-    wish: Wish
+    wish: OwnWish
 
 
 class Found(NamedTuple):

@@ -15,6 +15,7 @@ from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.journal import DONE
 from insula.memory.nights import REST
 from insula.memory.schema import memories, messages, nights, users
+from insula.types import Provenance
 
 PHASE = "statements"
 """The phase of a night, and of a rest, that reads them."""
@@ -36,12 +37,17 @@ class Unread(NamedTuple):
     message: int
     session: int
     turn: int
-    by: str
+    by: Provenance
     content: str
     language: str
     memory: int
     said_at: float
     is_new: bool = True
+
+    @property
+    def provenance(self) -> Provenance:
+        """Whose line it is."""
+        return self.by
 
 
 class Remembered(NamedTuple):

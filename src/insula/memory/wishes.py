@@ -8,8 +8,9 @@ down, too, and is told once it was made again in another session; until then it 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
+from insula.language.handed import UsersWords
 from insula.memory.changes import Change, Lesson, Retired, Revision
 from insula.memory.rows import Kept
 from insula.redaction import without_markers
@@ -42,46 +43,50 @@ WHY: dict[Relation, str] = {
 }
 
 
+OwnWish = NewType("OwnWish", Wish)
+"""A wish in words that the user said themselves, of which guidance may be made; only `plain` makes it."""
+
+
 class Heard(NamedTuple):
     """What the wishes of a message change, and the ledger then."""
 
     changes: tuple[Change, ...]
     kept: tuple[Kept, ...]
-    stood: tuple[Wish, ...]
+    stood: tuple[OwnWish, ...]
     """Those of the message that stand from now on, and did not before."""
 
 
 def wished(
-    message: str,
+    said: UsersWords,
     language: str,
     previous: str = "",
     response: str = "",
     tools: Iterable[str] = (),
-) -> tuple[Wish, ...]:
+) -> tuple[OwnWish, ...]:
     """The wishes in a message that may be learned from: none where any part of it reads like an attack, and none that
     holds a secret or repeats what a tool said.
 
     Args:
-        message: the user's, redacted.
+        said: what of the message the user said themselves, redacted.
         language: of the message, as far as it can tell; of the talk where it is too short.
         previous: the user's message before it.
         response: what came back.
         tools: what tools said in the session.
     """
-    return plain(wishes(message, language, previous[:SCREENED], response[:SCREENED]), message, tools)
+    return plain(wishes(said.text, language, previous[:SCREENED], response[:SCREENED]), said, tools)
 
 
-def unsure(message: str, language: str, tools: Iterable[str] = ()) -> tuple[Wish, ...]:
+def unsure(said: UsersWords, language: str, tools: Iterable[str] = ()) -> tuple[OwnWish, ...]:
     """What a message may wish, or take back, and its words leave open, under the same conditions."""
-    return plain(unsettled(message, language), message, tools)
+    return plain(unsettled(said.text, language), said, tools)
 
 
-def plain(found: Sequence[Wish], message: str, tools: Iterable[str]) -> tuple[Wish, ...]:
-    """Of some wishes those that may be learned from."""
-    if not found or screen(message[:SCREENED], SCREENED).reasons:
+def plain(found: Sequence[Wish], said: UsersWords, tools: Iterable[str]) -> tuple[OwnWish, ...]:
+    """Of some wishes that what a user said may hold those that may be learned from."""
+    if not found or screen(said.text[:SCREENED], SCREENED).reasons:
         return ()
     echoes = [_flat(text) for text in tools]
-    return tuple(one for one in found if _is_plain(one.words, echoes))
+    return tuple(OwnWish(one) for one in found if _is_plain(one.words, echoes))
 
 
 def is_all(heard: Sequence[Wish], message: str) -> bool:
@@ -118,7 +123,7 @@ def words(kept: Kept) -> str:
 
 def hear(
     kept: Iterable[Kept],
-    heard: Sequence[Wish],
+    heard: Sequence[OwnWish],
     message: int,
     now: float,
     pointed: Sequence[int] = (),
@@ -136,7 +141,7 @@ def hear(
     """
     everything = list(kept)
     standing = [one for one in everything if is_wish(one)]
-    changes, stood = list[Change](), list[Wish]()
+    changes, stood = list[Change](), list[OwnWish]()
     for wish in heard:
         if wish.force == "pointing":
             meant = [one for one in everything if one.id in pointed]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Self, Unpack
 from insula.calibration import shipped
 from insula.content import plain
 from insula.errors import InputError, InsulaError
+from insula.language.handed import users_words
 from insula.memory import assertion, statements, telling
 from insula.memory.cue import cue
-from insula.memory.embedding import usable, use
+from insula.memory.embedding import hands_of, usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
@@ -355,9 +356,14 @@ class Metacognition(Mind):
         teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
         lines = [assertion.Said(one.content, one.speaker == teller) for one in found.said]
         own = provenance == "user" and speaker == USER
-        units = await asyncio.to_thread(stating.told, analysis, lines, self.embed) if own else ()
+        read = analysis
+        if own:
+            said = await asyncio.to_thread(users_words, content, provenance, found.said, hands_of(self.embed))
+            if said.text != content:
+                read = memorable(said.text, analysed(said.text, analysis.language))
+        units = await asyncio.to_thread(stating.told, read, lines, self.embed) if own else ()
         only = [one.text for one in units] if own else None
-        making = (analysis, teller, listener, lines, only, self.embed)
+        making = (read, teller, listener, lines, only, self.embed)
         stated = await asyncio.to_thread(stating.stated, *making) if told else ()
         line = telling.line(units, analysis.language)
         item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated, line)

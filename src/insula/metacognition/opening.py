@@ -13,6 +13,7 @@ from insula.claims import quote, say
 from insula.content import plain
 from insula.errors import InsulaError
 from insula.guidance import SHOWN
+from insula.language.handed import UsersWords, announcing, users_words
 from insula.language.heads import chance
 from insula.language.units import units
 from insula.memory import assertion, telling
@@ -26,9 +27,9 @@ from insula.memory.lessons import Version
 from insula.memory.rows import Place, Said, Unembedded
 from insula.memory.store import Recollection
 from insula.memory.vectors import Embed, Vector
-from insula.memory.wishes import is_all
+from insula.memory.wishes import OwnWish, is_all
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.hearing import requests_before, wishes_of, with_meant
+from insula.metacognition.hearing import meant_wishes, requests_before
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
@@ -67,6 +68,9 @@ HISTORY_LINES = 24
 
 class Opening:
     """What a turn does before its model is asked; see `Turn`, which goes on from here."""
+
+    _own: UsersWords | None = None
+    """What of the message the user said themselves, and did not hand over."""
 
     def __init__(self, owner: Mind, user: str, session: str, message: object, model: str = "") -> None:
         self._owner = owner
@@ -110,7 +114,7 @@ class Opening:
         self.is_read = False
         self._content, self._secrets = "", dict[str, str]()
         self._stuck = ""
-        self._wished: tuple[Wish, ...] = ()
+        self._wished: tuple[OwnWish, ...] = ()
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._speakers: frozenset[str] = frozenset()
@@ -206,7 +210,8 @@ class Opening:
             self._regulate()
         self._speakers = await owner.speakers(place)
         whole = question(self._analysis, self._speakers)
-        pieces = units(self._analysis)
+        await self._read(announcing(self._content, ()))
+        pieces = units(self._read_own(()))
         await self._read([whole, *pieces])
         named = named_talkers(self._analysis, self._speakers)
         personal = [chance("personal", one, self._vectors.get(one)) for one in pieces]
@@ -244,11 +249,11 @@ class Opening:
         self.mend = mending.mend(left, self._analysis.language, place.session_id, owner.holdout, owner.claims)
         known = await self._known(place, stands.version)
         with self.kept_from_host("wishes"):
-            language = self._analysis.language
-            said = wishes_of(self._content, language, self.history)
-            meant = {one: chance("preference", one, self._vectors.get(one)) for one in pieces}
-            likely = {one: odds for one, odds in meant.items() if odds is not None}
-            self._wished = with_meant(said, likely, self._content, language, self.history)
+            await self._read(announcing(self._content, self.history))
+            own = units(self._read_own(self.history))
+            read = {one: self._vectors[one] for one in own if one in self._vectors}
+            if self._own:
+                self._wished = meant_wishes(self._own, read, self._analysis.language, self.history)
         learned = self._learned(known, place, self._analysis) if known else ()
         self._prepare(self._analysis, asked, found, learned, self._with_limits(more) if limit < usual else ())
         self.note_saved("max_context_items", Saved(candidates=found.unscored or None))
@@ -259,6 +264,16 @@ class Opening:
         lines = await self._owner.store.sessions.transcript(place, ASKED_BEFORE) if answers else ()
         before = [(line.provenance == "user", line.content) for line in lines if line.turn < number]
         self._content, self._secrets = take_answer(self.message, before)
+
+    def _read_own(self, before: Sequence[Said]) -> Analysis:
+        """The analysis of what of the message the user said themselves, and did not hand over."""
+        assert self._analysis is not None  # noqa: S101 it was read above
+        self._own = users_words(self._content, USER, before, self._hands_over)
+        same = self._own.text == self._content
+        return self._analysis if same else analysed(self._own.text, self._analysis.language)
+
+    def _hands_over(self, words: str) -> float | None:
+        return chance("handed", words, self._vectors.get(words))
 
     async def _take_offer(self) -> None:
         """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
@@ -358,7 +373,8 @@ class Opening:
         """The lessons that the message brings up."""
         with self.kept_from_host("lessons"):
             self._guidelines, self._calibration = known.guidelines, known.calibration
-            said = (*requests_before(self.history, asked.language), *self._wished) if known.wishes else ()
+            before = requests_before(self.history, asked.language, self._hands_over) if known.wishes else ()
+            said = (*before, *self._wished) if known.wishes else ()
             self.wishes = wishes.told(known.wishes, asked.terms, said, payload=is_payload(self._content))
             held = self._owner.holdout
             self.insights = insights.recalled(known.insights, asked.terms, place.session_id, held)
@@ -369,15 +385,16 @@ class Opening:
         """Write the message down before the model is asked, so that nothing that follows can lose it."""
         if self._analysis is None or self._place is None:
             return
-        kept = memorable(self._content, self._analysis)
+        whole, own = memorable(self._content, self._analysis), self._own.text if self._own else ""
+        kept = whole if own == self._content else memorable(own, analysed(own, whole.language))
         before = [assertion.Said(said.content, said.provenance == "user") for said in self.history]
         units = telling.units(kept, before)
         await self._read(one.meant for one in units)
         facts = telling.facts_of(units, self._vectors)
         stated = assertion.statements(kept, USER, ASSISTANT, before, [one.text for one in facts])
-        encoding, asked = encode(kept, USER, ASSISTANT), self._questions_before()
+        encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
         told = telling.line(facts, kept.language)
-        item = new_item(kept, encoding, "user", USER, self.recalled, asked, stated, told)
+        item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
         item = item._replace(content=self._content)
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
         if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):

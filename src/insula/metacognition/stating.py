@@ -4,9 +4,10 @@ import asyncio
 import time
 from collections.abc import Collection, Sequence
 
+from insula.language.handed import users_words
 from insula.memory import facts
 from insula.memory.assertion import Said, Statement, statements
-from insula.memory.embedding import embedded_all
+from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS
 from insula.memory.rows import Unstated
@@ -70,8 +71,15 @@ def stated(
     return meant(statements(analysis, speaker, listener, before, only), embed)
 
 
+def _own(row: Unstated, embed: Embed | None) -> str:
+    """What of a user's line they did not hand over; another's line as it is."""
+    if row.provenance != "user":
+        return row.content
+    return users_words(row.content, row.provenance, (), hands_of(embed)).text
+
+
 def _stated(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
-    analysis = analyse(row.content[:REMEMBERED_CHARS])
+    analysis = analyse(_own(row, embed)[:REMEMBERED_CHARS])
     whole = [one.text for one in analysis.sentences if not is_redacted(one.text)]
     if not whole:
         return ()

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
+from insula.language.handed import Hands, users_lines
 from insula.memory.changes import Lesson
 from insula.memory.rows import Kept, Line, Noticed
-from insula.memory.wishes import wished
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers
@@ -21,7 +21,7 @@ from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words
 from insula.text.questions import AskKind, asks_in
 from insula.text.slots import slots
-from insula.text.wishing import Wish
+from insula.text.wishing import wishes
 
 AGAIN = 0.6
 """From this likeness of their words on, two corrections say the same."""
@@ -69,6 +69,12 @@ def is_users(line: Line) -> bool:
 # What the user said.
 
 
+def own_lines(lines: Sequence[Line], hands: Hands) -> list[Line]:
+    """The lines of a session, those of the user's without what they handed over."""
+    said = zip(lines, users_lines(lines, hands), strict=True)
+    return [line._replace(content=own.text) if line.provenance == "user" else line for line, own in said]
+
+
 class Heard(NamedTuple):
     """A message that corrects or wishes, with what came before it."""
 
@@ -84,10 +90,9 @@ class Heard(NamedTuple):
     """All that tools had said by then, in small letters."""
 
     @property
-    def wishes(self) -> tuple[Wish, ...]:
-        """What it wishes of the manner of answers: that has a ledger of its own."""
-        language = detect(self.line.content, detect(self.previous, "en"))
-        return wished(self.line.content, language, self.previous, "", [self.tools])
+    def is_wish(self) -> bool:
+        """Whether it wishes something of the manner of answers: that has a ledger of its own."""
+        return bool(wishes(self.line.content, detect(self.line.content, detect(self.previous, "en")), self.previous))
 
     def refused(self, wanted: str) -> str:
         """Why nothing may be learned from it, however harmless the clause that says what is wanted; empty: it may."""
@@ -157,7 +162,7 @@ def refused_in(lines: Sequence[Line]) -> tuple[tuple[int, str], ...]:
 
 def _corrected(session_id: int, one: Heard) -> Corrected | None:
     wanted = one.judged.wanted[:WORDS_CHARS]
-    if one.judged.kind == "instruction" or not wanted or one.wishes or slots(wanted):
+    if one.judged.kind == "instruction" or not wanted or one.is_wish or slots(wanted):
         return None
     own = analyse(one.own, default=detect(one.previous, "en"))
     if _tells_of_user(wanted, own.language) or not _says_what(analyse(wanted, default=own.language)):

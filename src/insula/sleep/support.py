@@ -14,12 +14,12 @@ from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
 from insula.language.heads import Vector, chance
 from insula.language.units import units
 from insula.memory.assertion import statements
-from insula.memory.embedding import embedded_all
+from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line
 from insula.memory.vectors import Embed
 from insula.sleep.agreement import claim, keeps, opposite
-from insula.sleep.corrections import heard, is_users
+from insula.sleep.corrections import heard, is_users, own_lines
 from insula.text.analysis import analyse
 from insula.text.pasted import own_words
 from insula.text.relations import relation
@@ -106,6 +106,7 @@ def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
 
 def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
     """What the user said in a session."""
+    lines = own_lines(lines, hands_of(embed))
     asking = {one.line.id for one in heard(lines) if one.judged.kind}
     own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
     found: list[Saying] = []

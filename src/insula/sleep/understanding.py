@@ -16,12 +16,13 @@ from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
 from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, Fact, Preference, check
 from insula.language.extract.request import Known, Line, Request, request
+from insula.language.handed import Hands, UsersWords, users_lines
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate
 from insula.memory import extraction, unread
 from insula.memory.assertion import Said, Statement
 from insula.memory.cue import cue
-from insula.memory.embedding import embedded_all
+from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.extraction import Read
 from insula.memory.nights import REST
@@ -30,7 +31,7 @@ from insula.memory.store import Store
 from insula.memory.understood import Found, LineRead, Wished, keep
 from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.vectors import Embed
-from insula.memory.wishes import is_all, is_wish, stands, words
+from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.sleep.asking import used
 from insula.text.analysis import analyse
 from insula.text.slots import slots
@@ -91,6 +92,8 @@ class Batch(NamedTuple):
     """What is remembered, by the names under which it is shown."""
     wishes: Mapping[str, Kept]
     """Preferences that stand, likewise."""
+    own: Mapping[int, UsersWords]
+    """What of each line the user said themselves, by its message."""
     said: Sequence[Line]
     known: Sequence[Known]
     asked: Request
@@ -146,8 +149,22 @@ async def _batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
         *(Known(name, one.line, _day(one.said_at)) for name, one in facts.items()),
         *(Known(name, words(one)) for name, one in wishes.items()),
     ]
-    said = [Line(one.message, one.session, one.by, one.content, _day(one.said_at), one.is_new) for one in lines]
-    return Batch(after, lines, facts, wishes, said, known, request(said, known))
+    own = await asyncio.to_thread(_own, lines, hands_of(reader.embed))
+    said = [_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
+    return Batch(after, lines, facts, wishes, own, said, known, request(said, known))
+
+
+def _own(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
+    """What of some lines the user said themselves."""
+    found: dict[int, UsersWords] = {}
+    for session in dict.fromkeys(one.session for one in lines):
+        here = [one for one in lines if one.session == session]
+        found |= {one.message: said for one, said in zip(here, users_lines(here, hands), strict=True)}
+    return found
+
+
+def _line(one: Unread, content: str) -> Line:
+    return Line(one.message, one.session, one.by, content, _day(one.said_at), one.is_new)
 
 
 async def _near(reader: Reader, line: Unread) -> list[int]:
@@ -203,7 +220,7 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
         near = await _nearness(reader, one.words, says)
         if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    wishes = [_wished(one, lines[one.line]) for one in checked.preferences]
+    wishes = [each for one in checked.preferences for each in _wished(one, lines[one.line], batch.own[one.line])]
     made = [one for one in made if one.statements]
     told = {one.memory for one in made}
     alone = [one for one in checked.preferences if is_all([_wish(one)], lines[one.line].content)]
@@ -237,8 +254,9 @@ async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> fl
     return max(float(first @ other) for other in others)
 
 
-def _wished(one: Preference, line: Unread) -> Wished:
-    return Wished(line.session, line.turn, line.message, _wish(one, line.language))
+def _wished(one: Preference, line: Unread, said: UsersWords) -> list[Wished]:
+    kept = plain([_wish(one, line.language)], said, ())
+    return [Wished(line.session, line.turn, line.message, each) for each in kept]
 
 
 def _wish(one: Preference, language: str = "") -> Wish:

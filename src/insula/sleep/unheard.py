@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from insula.memory.changes import Change
 from insula.memory.rows import Kept, Noticed
-from insula.memory.wishes import hear, wished
+from insula.memory.wishes import OwnWish, hear, wished
 from insula.sleep.corrections import is_users
 from insula.sleep.sessions import Heard
 from insula.text.analysis import detect
-from insula.text.wishing import Wish
 from insula.types import TURN
 
 
@@ -30,7 +29,7 @@ def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[N
     return changes
 
 
-def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[Wish, ...], frozenset[int]]]:
+def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
     """The wishes of a session, each with the id of its message and those of the session."""
     talk = frozenset(line.id for line in one.lines)
     previous, response, tools = "", "", list[str]()
@@ -42,6 +41,6 @@ def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[
         elif is_users(line):
             if (one.session.id, line.turn) not in turns:
                 language = detect(line.content, detect(previous, "en"))
-                if found := wished(line.content, language, previous, response, tools):
+                if found := wished(one.said[line.id], language, previous, response, tools):
                     yield line.id, found, talk
             previous, response = line.content, ""

@@ -18,6 +18,7 @@ from insula.text.force import (
     bids,
     creates,
     force_of,
+    is_general,
     is_none,
     is_once,
     is_short,
@@ -108,6 +109,34 @@ def standing_wish(text: str, language: str) -> Wish:
     """
     one = read(text, language if language in LANGUAGES else "en")
     return Wish(_bounded(one), one.slots, "standing", False, _about(one), one.says("stop"), speaks_plainly(one))
+
+
+def form_of(text: str, language: str) -> Literal["general", "wanted", "bidden", ""]:
+    """How a sentence that may mean a preference is put: as a bidding that holds always, as what holds always or its
+    writer wants or likes, as a bidding, or as none, as is what supposes, asks, is somebody else's or of one answer."""
+    one = read(text, language if language in LANGUAGES else "en")
+    if is_none(one) or is_once(one):
+        return ""
+    if is_general(one) or one.any("want", "prefer", "hate"):
+        return "general" if is_general(one) and bids(one) else "wanted"
+    return "bidden" if bids(one) else ""
+
+
+def is_bare(wish: Wish) -> bool:
+    """Whether a request is nothing but what it wants ("No emojis, please"), and so may be of this answer alone."""
+    return wish.force == "asked" and any(
+        is_short(read(says("please", language).sub(" ", wish.words), language)) for language in LANGUAGES
+    )
+
+
+def is_of_address(wish: Wish) -> bool:
+    """Whether a wish is of how its writer is to be called or spoken to, or bids to speak a language."""
+    names = {slot.name for slot in wish.slots}
+    speaks = (
+        says("speak", one).search(wish.words) if one in UNSPACED else says("speak", one).match(wish.words)
+        for one in LANGUAGES
+    )
+    return not names.isdisjoint({"name", "formality"}) or ("language" in names and any(speaks))
 
 
 def unsettled(message: str, default: str = "en") -> tuple[Wish, ...]:

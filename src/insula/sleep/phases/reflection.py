@@ -13,12 +13,15 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
+from insula.language.handed import Hands
 from insula.memory.changes import Forget, Insight, Noted
+from insula.memory.embedding import hands_of
 from insula.memory.rows import Line, Understood
 from insula.screening import screen
 from insula.sleep import prompts
 from insula.sleep.agreement import same
 from insula.sleep.asking import ask, total
+from insula.sleep.corrections import own_lines
 from insula.sleep.cycle import Night, Result
 from insula.sleep.grounding import ITEM_CHARS, Dropped, Ground, Item, harm, passages, sift
 from insula.sleep.operations import MOST, Operation, forms, judged, room
@@ -245,17 +248,19 @@ async def _ground(night: Night, found: Records, cited: Collection[int]) -> dict[
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
     known = [session for session in found.all if session in cited]
     lines = await night.lines_of(known, READ)
-    held = {session: Ground(()) for session in found.all}
-    return held | {session: Ground(sayings(said, night.embed), _foreign(said)) for session, said in lines.items()}
+    hands, found_in = hands_of(night.embed), {session: Ground(()) for session in found.all}
+    for session, said in lines.items():
+        found_in[session] = Ground(sayings(said, night.embed), _foreign(said, hands))
+    return found_in
 
 
-def _foreign(lines: Sequence[Line]) -> frozenset[tuple[str, ...]]:
+def _foreign(lines: Sequence[Line], hands: Hands) -> frozenset[tuple[str, ...]]:
     """Passages of what tools returned or the user pasted; the latest, up to `EVIDENCE_CHARS`."""
     room, found = EVIDENCE_CHARS, set[tuple[str, ...]]()
-    for line in reversed(lines):
+    for line, own in reversed([*zip(lines, own_lines(lines, hands), strict=True)]):
         if line.provenance not in ("user", "tool") or room <= 0:
             continue
-        if line.provenance == "tool" or own_words(line.content) != line.content:
+        if line.provenance == "tool" or own_words(own.content) != line.content:
             found |= passages(line.content[:room])
         room -= len(line.content)
     return frozenset(found)

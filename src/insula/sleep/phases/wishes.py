@@ -116,7 +116,7 @@ def _later(heard: Sequence[Heard], kept: Sequence[Kept], seen: int) -> Iterator[
             yield from (Later(line.id, _as_wish(each), each) for each in mine)
             said = {words(each) for each in mine}
             language = detect(line.content, detect(previous, "en"))
-            open_ = (wish for wish in unsure(line.content, language, tools) if wish.words not in said)
+            open_ = (wish for wish in unsure(one.said[line.id], language, tools) if wish.words not in said)
             yield from (Later(line.id, wish, None) for wish in open_)
             previous = line.content
 

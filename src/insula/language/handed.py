@@ -1,0 +1,137 @@
+"""What a user hands over to be worked on, or as somebody else's words, is data for the whole exchange, and not theirs.
+
+What announces it stands before a colon or a line's end ("Fix the grammar: …"), or it is the whole message, and the
+text comes in the next ones ("I'll send the contract in three parts"). A head tells it from what leads to words of the
+user's own ("One more thing: …"); without vectors, only a lead of a word or two does.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from insula.language.heads import point
+from insula.text.analysis import analyse
+from insula.text.pasted import has_body, lead_of
+from insula.types import Provenance
+
+Hands = Callable[[str], float | None]
+"""The chance that some words announce what is handed over; None where no vector tells."""
+SHORT, SHORT_UNSPACED = 2, 6
+"""Words, or characters where words are not spaced, of a lead that announces nothing where no vector tells."""
+LOOKED_BACK = 6
+"""Messages of the user's before one that may announce it."""
+ANNOUNCING = 200
+"""Characters of a message that announces a text and does not hold it, and of a response that only waits for one."""
+_PARTS = re.compile(
+    r"\b(?:part|parte|partie|teil)\s(\d{1,2})\s?(?:/|of|von|de|sur|su|di)\s?(\d{1,2})\b|\A\W*(\d{1,2})/(\d{1,2})\b"
+    r"|[(\[](\d{1,2})/(\d{1,2})[)\]]|(?:第|その)(\d{1,2})\D{0,8}[共全](\d{1,2})",
+    re.IGNORECASE,
+)
+
+
+class Spoken(Protocol):
+    """A line of a conversation."""
+
+    @property
+    def provenance(self) -> Provenance: ...
+    @property
+    def content(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class UsersWords:
+    """What a user said themselves, the only text that becomes guidance; only `users_words` makes it."""
+
+    text: str
+
+
+def users_words(content: str, provenance: Provenance, before: Sequence[Spoken], hands: Hands) -> UsersWords:
+    """What of a line the user said themselves: nothing of anybody else's line, nor of what they hand over.
+
+    Args:
+        content: the line.
+        provenance: whose it is.
+        before: the lines of the session before it, oldest first.
+        hands: the chance that words announce something, of those that `announcing` names.
+    """
+    awaited = _is_awaited(before, hands) and not _asks(content)
+    return UsersWords("" if awaited or provenance != "user" else _without_body(content, hands))
+
+
+def _without_body(content: str, hands: Hands) -> str:
+    lead = lead_of(content)
+    if lead and _hands_over(_last(lead), hands):
+        return lead
+    return "" if _counted(content) is not None else content
+
+
+def announcing(content: str, before: Sequence[Spoken]) -> tuple[str, ...]:
+    """The words that decide what of a message is the user's own, to be read by the head."""
+    lead = lead_of(content)
+    return tuple(dict.fromkeys((*([_last(lead)] if lead else []), *(one.content for one in _may_announce(before)))))
+
+
+def users_lines(lines: Sequence[Spoken], hands: Hands) -> tuple[UsersWords, ...]:
+    """What of each line of a session the user said themselves."""
+    return tuple(users_words(one.content, one.provenance, lines[:place], hands) for place, one in enumerate(lines))
+
+
+def _hands_over(lead: str, hands: Hands) -> bool:
+    """Whether a lead hands over what follows it; unsure is yes."""
+    if (likely := hands(lead)) is not None:
+        return likely >= point("handed", "cut")
+    wide = any(char >= "\u3040" for char in lead)
+    return len(lead) > SHORT_UNSPACED if wide else len(lead.split()) > SHORT
+
+
+def _announces(message: str, hands: Hands) -> bool:
+    """Whether a message surely announces a text that comes in the next ones."""
+    return not _asks(message) and (hands(message) or 0.0) >= point("handed", "announce")
+
+
+def _is_awaited(before: Sequence[Spoken], hands: Hands) -> bool:
+    """Whether a text was announced that has not come whole."""
+    announced = {id(one) for one in _may_announce(before)}
+    due, waits = 0, False
+    for line in before:
+        if line.provenance != "user":
+            waits = waits and len(line.content) <= ANNOUNCING
+        elif (parts := _counted(line.content)) is not None:
+            due = parts
+        else:
+            due = max(0, due - 1)
+            waits = (waits and not _asks(line.content)) or (id(line) in announced and _announces(line.content, hands))
+    return due > 0 or waits
+
+
+def _may_announce(before: Sequence[Spoken]) -> list[Spoken]:
+    """The user's last messages that hold no text, before anything was there that they could be about."""
+    found: list[Spoken] = []
+    for line in before:
+        if line.provenance == "user":
+            if has_body(line.content) or len(line.content) > ANNOUNCING:
+                break
+            found.append(line)
+        elif len(line.content) > ANNOUNCING:
+            break
+    return found[-LOOKED_BACK:]
+
+
+def _counted(message: str) -> int | None:
+    """How many parts are still to come after one that says which it is ("part 1 of 3"); None where it says nothing."""
+    found = _PARTS.search(message[:ANNOUNCING].partition("\n")[0])
+    if found is None:
+        return None
+    number, of = (int(each) for each in found.groups() if each)
+    return of - number if 1 <= number <= of and of > 1 else None
+
+
+def _last(lead: str) -> str:
+    """The sentence of a lead that stands before the text."""
+    sentences = analyse(lead).sentences
+    return sentences[-1].text.strip() if sentences else lead
+
+
+def _asks(message: str) -> bool:
+    return message.rstrip().endswith(("?", "？"))
