@@ -225,19 +225,23 @@ async def test_an_english_diary_with_a_strong_model() -> None:
             5: [
                 "Fahrenheit means nothing to me. I only understand Celsius.",
                 "Call me Marta when you answer me.",
+                "I want normal paragraphs.",
             ],
             7: [
                 "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
             ],
             8: [
                 "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
                 "Keep your answers under four sentences, always.",
             ],
             10: [
                 "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
                 "Please address me as Dr. Hill from now on.",
                 "Never use emojis.",
             ],

@@ -20,6 +20,7 @@ from insula.memory import assertion, telling
 from insula.memory.cue import Cue, cue
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.hearing import meant_wishes, requests_before
 from insula.memory.index import CANDIDATES
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
@@ -29,7 +30,6 @@ from insula.memory.store import Recollection
 from insula.memory.vectors import Embed, Vector
 from insula.memory.wishes import OwnWish, is_all
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.hearing import meant_wishes, requests_before
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of

@@ -17,7 +17,7 @@ from insula.sleep.agreement import opposite
 from insula.sleep.grounding import Ground, Item
 from insula.sleep.grounding import unfit as unfit_item
 from insula.sleep.sieve import unfit
-from insula.sleep.support import keeps_sense, read_text, speaks_against
+from insula.sleep.support import ABOUT_PEOPLE, keeps_sense, read_text, speaks_against
 
 MOST = 12
 """Operations that are read of one reflection."""
@@ -134,6 +134,8 @@ def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], 
     if unfit(one.text) or unfit_item(Item(one.text, tuple(one.sessions)), ground):
         return "unfit"
     wording = read_text(one.text, embed)
+    if wording.is_about_people:
+        return ABOUT_PEOPLE
     lost = next((each for each in pieces if not keeps_sense(wording, read_text(each.advice, embed), embed)), None)
     return f"loses “{lost.advice}”" if lost else ""
 

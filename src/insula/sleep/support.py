@@ -5,6 +5,7 @@ content rests on a fact that they told, and may only ward off: from "I'm allergi
 walnuts", and never a dish. Whatever else a model makes of a day is its own invention.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,10 +18,12 @@ from insula.memory.assertion import statements
 from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.rows import Line
+from insula.memory.subject import whose
+from insula.memory.telling import is_own
 from insula.memory.vectors import Embed
 from insula.sleep.agreement import claim, keeps, opposite
-from insula.sleep.corrections import heard, is_users, own_lines
-from insula.text.analysis import analyse
+from insula.sleep.corrections import Corrected, heard, is_users, own_lines
+from insula.text.analysis import analyse, detect
 from insula.text.pasted import own_words
 from insula.text.relations import relation
 from insula.text.slots import slots
@@ -33,8 +36,19 @@ CLOSE = 0.2
 """Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
 TOLD = 0.08
 """Chance from which the user may have told a fact: what rests on it wards something off, and must be near it."""
-ABOUT_PEOPLE, TELLS_OF_PEOPLE = 0.3, 0.6
-"""Chances from which guidance, and what tells of past sessions, tells of somebody unless it wards something off."""
+BIDS, TELLS = 0.3, 0.6
+"""Chances from which guidance, and what tells of past sessions, tells of somebody unless it wards something off; from
+the second one it does whatever it wards off ("My medicine is called …")."""
+TOLD_OF = 0.5
+"""The same of a text that speaks of the user, put as they would say it."""
+_USER = re.compile(
+    r"\b(?:the user|el usuario|la usuaria|l['’]utilisat(?:eur|rice)|der (?:be)?nutzer|die (?:be)?nutzerin|o usuário"
+    r"|a usuária|o utilizador|a utilizadora|l['’]utente)(?:['’]s)?\b|\b(?:her|his|their) (?=\w)|用户|ユーザー",
+    re.IGNORECASE,
+)
+"""How a model speaks of the user."""
+ABOUT_PEOPLE = "about people"
+"""Why such a text is no guidance."""
 SURE = 0.6
 """Nearness from which words that seem to ask for another manner of answers are taken to mean something else."""
 SAID = 0.65
@@ -45,6 +59,8 @@ AGREED = 0.4
 """The same where both want the same of the manner of answers."""
 AGAINST = 0.25
 """Nearness from which feedback is about a guideline, and may be the reason to retire it."""
+FIRST_PERSON = "I"
+"""In any language: the encoder puts all into one space."""
 SAYINGS = 200
 """Messages of a session that are weighed, the latest."""
 CHARS = 300
@@ -73,6 +89,8 @@ class Text(NamedTuple):
     vector: Vector | None
     bids: bool = True
     """Whether it says what to do; else it may tell what went badly."""
+    put: tuple[str, Vector] | None = None
+    """It as the user would say it of themselves, where it speaks of them."""
 
     @property
     def wards(self) -> bool:
@@ -81,9 +99,15 @@ class Text(NamedTuple):
 
     @property
     def is_about_people(self) -> bool:
-        """Whether it tells of somebody, and says nothing of how to work."""
-        least = ABOUT_PEOPLE if self.bids else TELLS_OF_PEOPLE
-        return not self.wards and (chance("fact", self.text, self.vector) or 0.0) >= least
+        """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
+        language = detect(self.text, "en")
+        named = whose(self.text, language, USER, ASSISTANT).mentions
+        likely = chance("fact", self.text, self.vector)
+        if likely is None:
+            return any("/" in path for path in named) or is_own(self.text, language)
+        is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
+        is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
+        return is_fact or any("/" in path for path in named)
 
     def nearness(self, saying: Saying) -> float:
         """How near it is in meaning to something said; without an embedding, the share of its words there."""
@@ -100,8 +124,17 @@ class Text(NamedTuple):
 
 def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
     """A text as it is weighed."""
-    vector = embedded_all(embed, [text])[0] if embed else None
-    return Text(text, frozenset(analyse(text).terms), vector, bids)
+    own = _USER.sub(f"{FIRST_PERSON} ", text)
+    vectors = embedded_all(embed, [text] if own == text else [text, own]) if embed else []
+    put = (own, vectors[1]) if len(vectors) > 1 else None
+    return Text(text, frozenset(analyse(text).terms), vectors[0] if vectors else None, bids, put)
+
+
+def without_people(one: Corrected, embed: Embed | None) -> Corrected:
+    """A correction, refused where its words tell of somebody."""
+    if one.refused or not read_text(one.wanted, embed).is_about_people:
+        return one
+    return one._replace(refused=ABOUT_PEOPLE)
 
 
 def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
@@ -146,7 +179,7 @@ def unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[S
         said: what the user said in each session that it cites.
     """
     if text.is_about_people:
-        return "about people"
+        return ABOUT_PEOPLE
     every = [one for each in said.values() for one in each]
     if quotes and not any(one.quotes(quote) for quote in quotes for one in every):
         return "quotes what was not said"

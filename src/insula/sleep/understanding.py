@@ -17,6 +17,7 @@ from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, Fact, Preference, check
 from insula.language.extract.request import Known, Line, Request, request
 from insula.language.handed import Hands, UsersWords, users_lines
+from insula.language.heads import chance
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate
 from insula.memory import extraction, unread
@@ -33,6 +34,7 @@ from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.vectors import Embed
 from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.sleep.asking import used
+from insula.sleep.support import TELLS
 from insula.text.analysis import analyse
 from insula.text.slots import slots
 from insula.text.wishing import WORDS_CHARS, Wish
@@ -220,10 +222,11 @@ async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
         near = await _nearness(reader, one.words, says)
         if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    wishes = [each for one in checked.preferences for each in _wished(one, lines[one.line], batch.own[one.line])]
+    wanted = [one for one in checked.preferences if not await _is_fact(reader, one.span)]
+    wishes = [each for one in wanted for each in _wished(one, lines[one.line], batch.own[one.line])]
     made = [one for one in made if one.statements]
     told = {one.memory for one in made}
-    alone = [one for one in checked.preferences if is_all([_wish(one)], lines[one.line].content)]
+    alone = [one for one in wanted if is_all([_wish(one)], lines[one.line].content)]
     wished_only = {lines[one.line].memory for one in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
     return Found(made, ends, wishes, lifted)
@@ -252,6 +255,15 @@ async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> fl
         return 0.0
     first, *others = await asyncio.to_thread(embedded_all, reader.embed, [words, *(one.text for one in says)])
     return max(float(first @ other) for other in others)
+
+
+async def _is_fact(reader: Reader, words: str) -> bool:
+    """Whether some words rather tell a fact of somebody than ask something of answers."""
+    if reader.embed is None:
+        return False
+    (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
+    told, meant = (chance(head, words, vector) or 0.0 for head in ("fact", "preference"))
+    return told >= TELLS and told > meant
 
 
 def _wished(one: Preference, line: Unread, said: UsersWords) -> list[Wished]:

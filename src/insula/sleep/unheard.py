@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from insula.language.units import units
 from insula.memory.changes import Change
+from insula.memory.embedding import embedded_all
+from insula.memory.hearing import meant_wishes
 from insula.memory.rows import Kept, Noticed
-from insula.memory.wishes import OwnWish, hear, wished
+from insula.memory.vectors import Embed
+from insula.memory.wishes import OwnWish, hear
 from insula.sleep.corrections import is_users
 from insula.sleep.sessions import Heard
-from insula.text.analysis import detect
+from insula.text.analysis import analyse, detect
 from insula.types import TURN
 
 
-def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float) -> list[Change]:
+def unheard(
+    kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[Noticed], now: float, embed: Embed | None = None
+) -> list[Change]:
     """What the wishes change that were said where no turn listened.
 
     Args:
@@ -19,9 +25,10 @@ def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[N
         sessions: those since the last night.
         signals: of those sessions; a turn that was over has heard its message.
         now: seconds since the epoch.
+        embed: makes vectors; without one words alone are heard.
     """
     turns = {(one.session_id, one.turn) for one in signals if one.kind == TURN}
-    said = sorted((each for one in sessions for each in _said(one, turns)), key=lambda each: each[0])
+    said = sorted((each for one in sessions for each in _said(one, turns, embed)), key=lambda each: each[0])
     standing, changes = tuple(kept), list[Change]()
     for message, wishes, talk in said:
         made = hear(standing, wishes, message, now, session=talk)
@@ -29,18 +36,17 @@ def unheard(kept: Sequence[Kept], sessions: Iterable[Heard], signals: Iterable[N
     return changes
 
 
-def _said(one: Heard, turns: set[tuple[int, int]]) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
+def _said(
+    one: Heard, turns: set[tuple[int, int]], embed: Embed | None
+) -> Iterator[tuple[int, tuple[OwnWish, ...], frozenset[int]]]:
     """The wishes of a session, each with the id of its message and those of the session."""
     talk = frozenset(line.id for line in one.lines)
-    previous, response, tools = "", "", list[str]()
-    for line in one.lines:
-        if line.provenance == "tool":
-            tools.append(line.content)
-        elif line.provenance == "assistant":
-            response = line.content
-        elif is_users(line):
-            if (one.session.id, line.turn) not in turns:
-                language = detect(line.content, detect(previous, "en"))
-                if found := wished(one.said[line.id], language, previous, response, tools):
-                    yield line.id, found, talk
-            previous, response = line.content, ""
+    for place, line in enumerate(one.lines):
+        if is_users(line) and (one.session.id, line.turn) not in turns:
+            said, before = one.said[line.id], one.lines[:place]
+            previous = next((each.content for each in reversed(before) if each.provenance == "user"), "")
+            read = analyse(said.text, default=detect(previous, "en"))
+            pieces = units(read) if embed else ()
+            vectors = dict(zip(pieces, embedded_all(embed, pieces), strict=True)) if embed else {}
+            if found := meant_wishes(said, vectors, read.language, before):
+                yield line.id, found, talk

@@ -113,9 +113,10 @@ def standing_wish(text: str, language: str) -> Wish:
 
 def form_of(text: str, language: str) -> Literal["general", "wanted", "bidden", ""]:
     """How a sentence that may mean a preference is put: as a bidding that holds always, as what holds always or its
-    writer wants or likes, as a bidding, or as none, as is what supposes, asks, is somebody else's or of one answer."""
+    writer wants or likes, as a bidding, or as none, as is what supposes, asks, is somebody else's or of one answer, and
+    what takes back."""
     one = read(text, language if language in LANGUAGES else "en")
-    if is_none(one) or is_once(one):
+    if is_none(one) or is_once(one) or one.says("lift"):
         return ""
     if is_general(one) or one.any("want", "prefer", "hate"):
         return "general" if is_general(one) and bids(one) else "wanted"

@@ -9,9 +9,10 @@ from typing import NotRequired, TypedDict
 from insula.memory.changes import Lesson, Retired
 from insula.memory.rows import Kept
 from insula.memory.wishes import is_wish, stands
-from insula.sleep.corrections import is_again_lesson, lessons_of
+from insula.sleep.corrections import Corrected, is_again_lesson, lessons_of
 from insula.sleep.cycle import Night, Result
 from insula.sleep.sessions import Heard, corrected_before, since_last_night
+from insula.sleep.support import ABOUT_PEOPLE, without_people
 from insula.sleep.unheard import unheard
 
 MOST = 20
@@ -77,11 +78,11 @@ async def learn(night: Night) -> Result:
     gone = [Retired(one.key, NIGHT, NOT_LEARNED) for one in kept if _is_of_earlier_versions(one)]
     if not heard:
         return Result(Nothing(up_to=night.seen), gone, skipped="No session since the last night.")
-    said = unheard(kept, heard, signals, night.now)
-    corrected = [each for one in heard for each in one.corrections]
-    before = await corrected_before(night, heard) if corrected else []
+    said = unheard(kept, heard, signals, night.now, night.embed)
+    corrected = [without_people(each, night.embed) for one in heard for each in one.corrections]
+    before = [without_people(each, night.embed) for each in await corrected_before(night, heard)] if corrected else []
     lessons = list(lessons_of(corrected, before, kept))[:MOST]
-    refused = list(_refused(heard))
+    refused = [*_refused(heard), *_private(corrected, heard)]
     wishes = _wished(kept, night.since)
     report: Report = {
         "sessions": len(heard),
@@ -96,6 +97,14 @@ async def learn(night: Night) -> Result:
     quiet = not (wishes or lessons or said or refused)
     skipped = "Nothing was corrected a second time, and nobody wished for anything." if quiet else ""
     return Result(report, [*gone, *said, *lessons], skipped)
+
+
+def _private(corrected: Iterable[Corrected], heard: Iterable[Heard]) -> Iterator[Refused]:
+    """Where corrections stand that tell of somebody."""
+    names = {one.session.id: one.session.name for one in heard}
+    for one in corrected:
+        if one.refused == ABOUT_PEOPLE:
+            yield {"why": ABOUT_PEOPLE, "session": names[one.session_id], "message": one.citations[-1]}
 
 
 def _is_of_earlier_versions(one: Kept) -> bool:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
 from insula.language.handed import Hands
+from insula.language.heads import chance
 from insula.memory.changes import Forget, Insight, Noted
 from insula.memory.embedding import hands_of
 from insula.memory.rows import Line, Understood
@@ -43,7 +44,7 @@ from insula.sleep.records import (
     stated,
     unanswered,
 )
-from insula.sleep.support import sayings
+from insula.sleep.support import TELLS, read_text, sayings
 from insula.sleep.transcript import READ
 from insula.sleep.unsettled import outdated, still_open
 from insula.text.analysis import analyse
@@ -205,7 +206,7 @@ async def reflect(night: Night) -> Result:
     cited = {session for one in (*proposed.items, *proposed.operations) for session in one.sessions}
     ground = await _ground(night, found, cited)
     wanted = await preferences(night)
-    own = [item for item in proposed.items if item.about and not harm(item.text)]
+    own = [item for item in proposed.items if item.about and not harm(item.text) and not _tells(night, item)]
     items, dropped = sift([item for item in proposed.items if not item.about], ground, wanted, night.embed)
     items = [*own, *items]
     known = await night.store.nights.insights(night.user_id, KNOWN)
@@ -239,6 +240,12 @@ async def reflect(night: Night) -> Result:
     learned = items or revised.fit
     skipped = "" if learned else "There was nothing to learn that its sessions bear out."
     return Result(report, [*gone, *kept.changes, *([done] if learned else [])], skipped)
+
+
+def _tells(night: Night, item: Item) -> bool:
+    """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
+    text = read_text(item.about, night.embed, bids=False)
+    return (chance("fact", text.text, text.vector) or 0.0) >= TELLS
 
 
 # What bears it out

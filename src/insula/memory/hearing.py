@@ -7,9 +7,8 @@ it need be less sure of what is put as a bidding or as holding always.
 
 from collections.abc import Mapping, Sequence
 
-from insula.language.handed import Hands, UsersWords, users_words
+from insula.language.handed import Hands, Spoken, UsersWords, users_words
 from insula.language.heads import Vector, chance, point
-from insula.memory.rows import Said
 from insula.memory.wishes import OwnWish, plain, wished
 from insula.redaction import without_markers
 from insula.text.analysis import detect
@@ -17,7 +16,7 @@ from insula.text.payload import is_payload
 from insula.text.wishing import Wish, form_of, is_bare, is_of_address, speaks_a_part, standing_wish
 
 
-def wishes_of(said: UsersWords, language: str, history: Sequence[Said]) -> tuple[OwnWish, ...]:
+def wishes_of(said: UsersWords, language: str, history: Sequence[Spoken]) -> tuple[OwnWish, ...]:
     """The wishes of a message by its words alone; a payload's are its own, and none of the user's.
 
     Args:
@@ -33,12 +32,12 @@ def wishes_of(said: UsersWords, language: str, history: Sequence[Said]) -> tuple
     return wished(said, detect(previous, detect(said.text, language)), previous, response, _of_tools(history))
 
 
-def _of_tools(history: Sequence[Said]) -> list[str]:
+def _of_tools(history: Sequence[Spoken]) -> list[str]:
     return [line.content for line in history if line.provenance == "tool"]
 
 
 def meant_wishes(
-    said: UsersWords, pieces: Mapping[str, Vector], language: str, history: Sequence[Said]
+    said: UsersWords, pieces: Mapping[str, Vector], language: str, history: Sequence[Spoken]
 ) -> tuple[OwnWish, ...]:
     """The wishes of a message that its words tell, and those that its sentences surely mean in any words.
 
@@ -99,7 +98,7 @@ def _overlap(one: str, other: str) -> bool:
     return one in other or other in one
 
 
-def requests_before(history: Sequence[Said], language: str, hands: Hands) -> tuple[OwnWish, ...]:
+def requests_before(history: Sequence[Spoken], language: str, hands: Hands) -> tuple[OwnWish, ...]:
     """What the user asked of the manner of answers earlier in the session, where no later word of theirs ended it."""
     found: list[OwnWish] = []
     for place, line in enumerate(history):
