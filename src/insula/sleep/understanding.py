@@ -34,7 +34,6 @@ from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
 from insula.memory.vectors import Embed
 from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.sleep.asking import used
-from insula.sleep.support import TELLS
 from insula.text.analysis import analyse
 from insula.text.slots import slots
 from insula.text.wishing import WORDS_CHARS, Wish
@@ -263,7 +262,7 @@ async def _is_fact(reader: Reader, words: str) -> bool:
         return False
     (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
     told, meant = (chance(head, words, vector) or 0.0 for head in ("fact", "preference"))
-    return told >= TELLS and told > meant
+    return told > meant
 
 
 def _wished(one: Preference, line: Unread, said: UsersWords) -> list[Wished]:
