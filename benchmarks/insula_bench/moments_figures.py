@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from insula.replay.events import Call, Prompt
 from insula.stats import wilson
-from insula.step.asked import PROMPT, ruling
+from insula.step.asked import ruling
+from insula.step.person import PROMPT
 from insula.step.senses.register import DEFAULT
 from insula_bench.moments import KINDS, Lived, Moment, Told, lives, read
 from insula_bench.peers import gemini, hermes, openhands

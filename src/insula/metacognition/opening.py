@@ -112,8 +112,7 @@ class Opening:
         self._usage = Usage()
         self._place: Place | None = None
         self.is_read = False
-        self._content, self._secrets = "", dict[str, str]()
-        self._stuck = ""
+        self._content, self._stuck, self._secrets = "", "", dict[str, str]()
         self._wished: tuple[OwnWish, ...] = ()
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
