@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 _LIKE, _ESCAPED = "insula.like", "insula.escaped"
 _ALIKE = dict(zip("✓✗○·•→›×–—−“”’", '+xo-*>>x---""\'', strict=True)) | {"…": "...", "\N{NO-BREAK SPACE}": " "}
@@ -81,7 +81,7 @@ def prepare(json: bool) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=_LIKE)
             if not json:  # where all of them are escaped anyway
-                setattr(sys, name, Harmless(cast(TextIO, stream)))
+                setattr(sys, name, Harmless(cast("TextIOWrapper", stream)))
     out = sys.stdout
     if json and isinstance(out, TextIOWrapper):
         whole = codecs.lookup(out.encoding).name.startswith("utf")
