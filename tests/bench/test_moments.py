@@ -70,7 +70,7 @@ def test_places_count_the_tool_uses_whatever_lies_between() -> None:
 
 
 def test_a_text_in_a_true_moment_is_right_and_one_in_a_healthy_stretch_is_not(tmp_path: Path) -> None:
-    session = rows(("ask", "build it"), *fails(8), ("ask", "still broken"), *fine(6), *fails(8))
+    session = rows(("ask", "build it"), *fails(8), ("ask", "no, don't touch the parser"), *fine(6), *fails(8))
     labelled = [
         {"kind": "repeated_failure", "stuck": True, "first": 0, "last": 7, "knowable_at": 2, "ended_at": 8},
         {"kind": "healthy", "stuck": False, "first": 8, "last": 21},

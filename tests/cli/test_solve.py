@@ -54,15 +54,10 @@ def test_the_trace_says_what_was_done_why_it_ended_and_what_it_cost(insula: Insu
     assert without_seconds(out) == snapshot("""\
 attempt     Attempt 1 (chain): 10.
 arithmetic  Recomputed 1 of its equations: all hold.
-vote        Votes so far: 10 with 0.65.
-attempt     Attempt 2 (program): 10.
-vote        Votes so far: 10 with 0.88.
-stop        Stopped: 2 attempts agree (chain, program), with 0.88 of the votes.
+stop        Stopped: the first attempt is enough for this problem.
 
-Answer: 10  (confidence 0.91; combined 0.91, agreement 1.00, likelihood 0.90)
-chain       1 call, 79 + 6 tokens
-program     1 call, 199 + 9 tokens
-together    2 calls, 278 + 15 tokens\
+Answer: 10  (confidence 0.64; combined 0.64, agreement 1.00, likelihood 0.90)
+chain       1 call, 79 + 6 tokens\
 """)
 
 

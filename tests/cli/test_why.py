@@ -38,3 +38,13 @@ def test_why_shows_the_lessons_and_what_they_were_learned_from(
     out = capsys.readouterr().out
     assert f", told: {WISH}" in out
     assert f"learned from monday, memory 1: {WISH}" in out
+
+
+def test_why_with_a_number_explains_that_answer_back(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    said(monkeypatch, "monday", "I live in Porto.", "Where do I live?", "/why 2", "/why 3")
+    shown = capsys.readouterr()
+    explained = shown.out.split("› ")[-1]
+    assert "Porto" not in explained.split("recalled")[-1]
+    assert "There is no answer '3' places back; give a number from 1, the last, to 2." in shown.err + shown.out

@@ -5,9 +5,10 @@ import json as jsonlib
 import secrets
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -43,7 +44,10 @@ OFFER = "A night is due: run `insula sleep`, or type y to do it now [y/N] "
 SHOWING = ("/why", "/memory", "/status", "/lessons", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
-    ("/why", "what was recalled and learned for the last message, and what the monitor saw in the response"),
+    (
+        "/why",
+        "what was recalled and learned for the last message, and what the monitor saw; /why 3: for the third last",
+    ),
     ("/memory", "what is remembered of you, latest first"),
     ("/status", "the session, the model, and what was spent"),
     ("/lessons", "what was learned from your corrections and wishes"),
@@ -59,6 +63,8 @@ SMALL = (
 )
 """Said at the first start, once."""
 LEAVING = "(/quit or Ctrl-D leaves)"
+REPLIES = 100
+"""Answers of this conversation that `/why` can explain."""
 STOPPED, STOPPED_KEPT = "(stopped)", "(stopped; what you wrote is kept)"
 STOPPED_BEFORE = "(stopped before what you wrote was kept; write it again if it counts)"
 
@@ -75,7 +81,7 @@ class Conversation:
     console: Console
     json: bool
     settings: Settings
-    last: Reply | None = None
+    replies: deque[Reply] = field(default_factory=lambda: deque[Reply](maxlen=REPLIES))
     failed: bool = False
     kept: bool = False
     """Whether what was typed last is on the disk."""
@@ -222,7 +228,8 @@ def _command(talk: Conversation, line: str) -> bool:
             if not talk.json:
                 talk.console.print(f"session {talk.session}", style="dim")
         case "/why":
-            talk.console.print(talk.runner.run(_why(talk, talk.last)) if talk.last else "Nothing was said yet.")
+            reply = _reply_back(talk, argument.strip() or "1")
+            talk.console.print(talk.runner.run(_why(talk, reply)) if reply else "Nothing was said yet.")
         case "/memory":
             kept = talk.runner.run(talk.chat.metacognition.store.memories.remembered(talk.user, 20))
             talk.console.print(render.memories(kept))
@@ -239,6 +246,16 @@ def _command(talk: Conversation, line: str) -> bool:
         case _:
             raise InputError(f"There is no command {name!r}; /help lists them.")
     return True
+
+
+def _reply_back(talk: Conversation, places: str) -> Reply | None:
+    """The answer so many places back, 1 for the last; None before the first."""
+    count = len(talk.replies)
+    if not count:
+        return None
+    if not (places.isascii() and places.isdigit() and 1 <= int(places) <= count):
+        raise InputError(f"There is no answer {places!r} places back; give a number from 1, the last, to {count}.")
+    return talk.replies[-int(places)]
 
 
 async def _why(talk: Conversation, reply: Reply) -> RenderableType:
@@ -323,7 +340,8 @@ def _offer(talk: Conversation) -> None:
 
 def _exchange(talk: Conversation, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
-    reply = talk.last = _streamed(talk, line) if stream else talk.runner.run(_reply(talk, line))
+    reply = _streamed(talk, line) if stream else talk.runner.run(_reply(talk, line))
+    talk.replies.append(reply)
     talk.failed |= reply.error is not None
     if talk.json:
         print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)

@@ -12,15 +12,15 @@ from typing import Protocol
 
 from insula.language.heads import point
 from insula.text.analysis import analyse
-from insula.text.pasted import has_body, lead_of
+from insula.text.pasted import behind_quotation, has_body, lead_of
 from insula.types import Provenance
 
 Hands = Callable[[str], float | None]
 """The chance that some words announce what is handed over; None where no vector tells."""
 SHORT, SHORT_UNSPACED = 2, 6
 """Words, or characters where words are not spaced, of a lead that announces nothing where no vector tells."""
-LOOKED_BACK = 6
-"""Messages of the user's before one that may announce it."""
+LOOKED_BACK = 2
+"""Messages of the user's before one that may announce it; each costs a vector in each turn."""
 ANNOUNCING = 200
 """Characters of a message that announces a text and does not hold it, and of a response that only waits for one."""
 _PARTS = re.compile(
@@ -62,7 +62,7 @@ def users_words(content: str, provenance: Provenance, before: Sequence[Spoken], 
 def _without_body(content: str, hands: Hands) -> str:
     lead = lead_of(content)
     if lead and _hands_over(_last(lead), hands):
-        return lead
+        return f"{lead}. {rest}" if (rest := behind_quotation(content[len(lead) :])) else lead
     return "" if _counted(content) is not None else content
 
 
@@ -81,8 +81,12 @@ def _hands_over(lead: str, hands: Hands) -> bool:
     """Whether a lead hands over what follows it; unsure is yes."""
     if (likely := hands(lead)) is not None:
         return likely >= point("handed", "cut")
-    wide = any(char >= "\u3040" for char in lead)
-    return len(lead) > SHORT_UNSPACED if wide else len(lead.split()) > SHORT
+    return not _is_short(lead)
+
+
+def _is_short(words: str) -> bool:
+    wide = any(char >= "\u3040" for char in words)
+    return len(words) <= SHORT_UNSPACED if wide else len(words.split()) <= SHORT
 
 
 def _announces(message: str, hands: Hands) -> bool:
@@ -112,7 +116,8 @@ def _may_announce(before: Sequence[Spoken]) -> list[Spoken]:
         if line.provenance == "user":
             if has_body(line.content) or len(line.content) > ANNOUNCING:
                 break
-            found.append(line)
+            if not _asks(line.content) and not _is_short(line.content):
+                found.append(line)
         elif len(line.content) > ANNOUNCING:
             break
     return found[-LOOKED_BACK:]

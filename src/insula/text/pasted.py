@@ -55,6 +55,14 @@ def lead_of(message: str) -> str:
     return message[: opened.start()].strip()
 
 
+def behind_quotation(body: str) -> str:
+    """What stands behind a body that is a long quotation and no more: that is the user's own again."""
+    found = _QUOTED.match(body.lstrip(" \t:："))
+    if found is None or not _is_long(found[0]) or found[0][-1] not in "\"”“»«」』`'’":
+        return ""
+    return body.lstrip(" \t:：")[found.end() :].strip()
+
+
 def has_body(message: str) -> bool:
     """Whether a message holds more than may be said of a text: code, a quotation, or something behind a lead."""
     return bool(lead_of(message)) or _unquoted(message, ELLIPSIS, QUOTED) != message
