@@ -88,7 +88,7 @@ class Site:
             "PIP_INDEX_URL": "http://127.0.0.1:9",
             "PIP_RETRIES": "0",
             # pip asks `rustc` for its version, and where that is rustup's, it makes a folder of its own
-            "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup")),
+            "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path("~/.rustup").expanduser())),
             "UV_OFFLINE": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
