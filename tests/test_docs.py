@@ -67,9 +67,17 @@ async def test_the_first_example_of_the_library_answers() -> None:
     assert Path("insula.db").exists()
 
 
+async def test_the_example_of_a_memory_does_what_it_says() -> None:
+    done = await run(blocks("library.md")[1], {"Metacognition": Metacognition})
+    assert done["best"] == "My sister Mia lives in Lisbon."
+    assert (done["nothing"].answered, done["memory"].content) == (False, "My sister Mia lives in Porto.")
+    assert [change.why for change in done["changes"]] == ["corrected"]
+    assert (done["size"] > 0, done["gone"].memories) == (True, (done["memory"].id,))
+
+
 async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
     calls = [SimpleNamespace(name="query", arguments={"sql": f"{n}"}, result="Error: no such table") for n in range(6)]
-    await run(blocks("library.md")[1], {"my_agent": calls})
+    await run(blocks("library.md")[2], {"my_agent": calls})
     assert any("[insula]" in call.result for call in calls)
 
 

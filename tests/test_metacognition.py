@@ -186,11 +186,11 @@ async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_comm
         return [float("moved" in text or "live" in text), float("cello" in text), 0.1]
 
     async with chatting(store, "Fine.") as (chat, model):
-        chat.metacognition.embed = embed
+        chat.metacognition.engine.embed = embed
         await chat.reply("me", "monday", "I moved to Lisbon in May.")
         await chat.reply("me", "monday", "My son plays the cello in Porto.")
         await chat.reply("me", "tuesday", "Where do I live?")
-        chat.metacognition.embed = None
+        chat.metacognition.engine.embed = None
         await chat.reply("me", "wednesday", "Where do I live?")
     facts = "From earlier conversations with the user, newest first:\n- I moved to Lisbon in May. (DATE)"
     assert facts in undated(model.requests[2].instructions)
@@ -203,7 +203,7 @@ async def test_what_a_secret_was_taken_out_of_is_not_found_by_its_meaning_either
 
     secret = "ghp_" + "a1B2c3D4" * 5
     async with chatting(store, "Fine.") as (chat, model):
-        chat.metacognition.embed = embed
+        chat.metacognition.engine.embed = embed
         await chat.reply("me", "monday", f"I live in Rome. My key is {secret}.")
         await chat.reply("me", "monday", secret)
         asked = await chat.reply("me", "tuesday", "What is my credential?")
@@ -216,7 +216,7 @@ async def test_an_embedding_that_fails_costs_nothing_else(store: Store) -> None:
         return [math.nan]
 
     async with chatting(store, "In Lisbon.") as (chat, model):
-        chat.metacognition.embed = embed
+        chat.metacognition.engine.embed = embed
         await chat.reply("me", "monday", "I live in Lisbon.")
         reply = await chat.reply("me", "tuesday", "Where do I live?")
     assert "- I live in Lisbon." in model.requests[1].instructions
@@ -481,7 +481,9 @@ async def test_a_failure_of_ours_leaves_the_response_as_it_was(store: Store) -> 
         reply = await chat.reply("me", "s", "Where does Ana live?")
     assert (reply.response, reply.assessment) == ("Lisbon.", None)
     assert "ZeroDivisionError" in reply.troubles[0]
-    failures = chat.metacognition.telemetry.registry.get_sample_value("insula_failures_total", {"where": "finish"})
+    failures = chat.metacognition.engine.telemetry.registry.get_sample_value(
+        "insula_failures_total", {"where": "finish"}
+    )
     assert failures == 1
 
 

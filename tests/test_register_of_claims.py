@@ -275,7 +275,7 @@ async def test_what_was_said_and_called_wrong_is_counted_without_a_word_of_the_u
             clock.advance(86_400)
             async with mind.turn("u", session, message) as turn:
                 turn.finish(ANSWERS[0])
-        await judging.judge(store, "u", "two", 1, False, mind.calibration)
+        await judging.judge(store, "u", "two", 1, False, mind.engine.calibration)
         place = await store.place("u", "two")
         noticed = await store.nights.noticed(place.user_id, KINDS, 0.0)
     made = count_claims(noticed)

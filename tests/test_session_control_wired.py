@@ -65,7 +65,7 @@ def ended(at: float, seconds: float, *, answered: bool = True, stored: bool = Tr
 def answers(chat: Chat, clock: Clock, seconds: float, number: int = MINIMUM) -> None:
     """Turns of another session on the same model."""
     for _ in range(number):
-        chat.metacognition.regulator.end(("somebody", "else"), chat.model.model_name, ended(clock(), seconds))
+        chat.metacognition.engine.regulator.end(("somebody", "else"), chat.model.model_name, ended(clock(), seconds))
 
 
 def slow(chat: Chat, clock: Clock, times: float = 3.0) -> None:
@@ -83,8 +83,8 @@ def calm(chat: Chat, clock: Clock) -> None:
 async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
     """A working memory in which much waits just below the threshold."""
     place = await chat.metacognition.store.place("ana", session)
-    await chat.metacognition.resume(place)
-    chat.metacognition.regulator.resume(("ana", session), [0.5] * saliences)
+    await chat.metacognition.engine.resume(place)
+    chat.metacognition.engine.regulator.resume(("ana", session), [0.5] * saliences)
 
 
 def facts_in(text: str) -> int:
@@ -166,7 +166,7 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
         await chat.reply("ana", "now", "How are you doing?")
         calm(chat, clock)
         last = await chat.reply("ana", "now", "Are you any better?")
-        ring = chat.metacognition.regulator.ring
+        ring = chat.metacognition.engine.regulator.ring
         place = await chat.metacognition.store.place("ana", "now")
         ledger = await chat.metacognition.store.sessions.ledger(place, kinds=["session:adaptation"])
     changes = [
@@ -201,7 +201,7 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
 
 async def test_that_the_model_had_become_slow_is_no_effect_of_what_was_done_about_it() -> None:
     async with talking() as (chat, _, clock):
-        regulator = chat.metacognition.regulator
+        regulator = chat.metacognition.engine.regulator
         slow(chat, clock)
         for _ in range(10):
             await chat.reply("ana", "now", "How are you doing?")
@@ -271,15 +271,15 @@ async def test_where_the_model_is_far_too_slow_nobody_waits_for_a_second_model_o
 
     async with talking() as (chat, _, clock):
         chat.assessor, mind = assess, chat.metacognition
-        mind.embed = usable(embed)
+        mind.engine.embed = usable(embed)
         await chat.reply("ana", "now", "Hello there, my friend.")
         at_first = list(calls)
-        await asyncio.gather(*mind.backlog.tasks)
+        await asyncio.gather(*mind.engine.backlog.tasks)
         slow(chat, clock, 5.0)
         calls.clear()
         reply = await chat.reply("ana", "now", "And how are you?")
         in_turn = list(calls)
-        await asyncio.gather(*mind.backlog.tasks)
+        await asyncio.gather(*mind.engine.backlog.tasks)
         afterwards = calls[len(in_turn) :]
     assert {"assessor", "Hello there, my friend. Noted."} <= set(at_first)
     assert reply.skipped == ("embedding", "assessor_model")
@@ -304,7 +304,7 @@ async def test_stable_sessions_have_snapshots_at_turns_5_11_and_18() -> None:
 
 async def test_a_snapshot_is_judged_by_its_own_figures_and_not_by_those_at_which_its_turn_began() -> None:
     async with talking() as (chat, _, clock):
-        regulator, session, model = chat.metacognition.regulator, ("ana", "now"), chat.model.model_name
+        regulator, session, model = chat.metacognition.engine.regulator, ("ana", "now"), chat.model.model_name
         answers(chat, clock, USUAL, LEAST_USUAL + 2)
         clock.at += WINDOW_SECONDS
         regulator.begin(session, model, clock())
@@ -344,7 +344,7 @@ async def test_capacity_is_not_always_full() -> None:
     async with talking() as (chat, _, _clock):
         replies = [await chat.reply("ana", "now", f"Well, hm, {turn}.") for turn in range(40)]
     assert replies[-1].controls == Controls()
-    last = chat.metacognition.regulator.ring.last
+    last = chat.metacognition.engine.regulator.ring.last
     assert last is not None
     assert last.stm_utilization is not None
     assert last.stm_utilization < 0.1
@@ -361,15 +361,15 @@ async def test_the_ring_the_interval_and_what_is_usual_survive_a_restart(tmp_pat
         async with Metacognition(await Store.open(path, clock)) as metacognition:
             chat = Chat(metacognition, ScriptedModel(slowly), account=Account(clock=clock))
             replies = await stable(chat, part)
-            ring, usual = metacognition.regulator.ring, metacognition.regulator.state()["usual"]
+            ring, usual = metacognition.engine.regulator.ring, metacognition.engine.regulator.state()["usual"]
     assert [one.turn_counter for one in ring.snapshots] == [5, 11, 18]
     assert [reply.turn for reply in replies if reply.metacog] == [18]  # the turn of the session, as it happens
     assert ring.schedule.interval == 8
     assert len(usual["scripted"]["answer"]) == LEAST_USUAL  # twelve of which were before the restart
     async with Metacognition(await Store.open(path)) as metacognition:
-        await metacognition.restore()
-        assert metacognition.regulator.ring == ring
-        assert metacognition.regulator.turns == 20
+        await metacognition.engine.restore()
+        assert metacognition.engine.regulator.ring == ring
+        assert metacognition.engine.regulator.turns == 20
         rows = await metacognition.store.run(lambda connection: connection.execute(sa.select(snapshots.c.data)).all())
     assert [row.data["type"] for row in rows] == ["meta_reflection"] * 3
 
@@ -431,7 +431,7 @@ async def test_a_restart_ends_what_was_adapted_and_says_so() -> None:
         slow(chat, clock)
         lowered = await chat.reply("ana", "now", "How are you doing?")
         restarted = Regulator()
-        restarted.restore(chat.metacognition.regulator.state())
+        restarted.restore(chat.metacognition.engine.regulator.state())
         begun = restarted.begin(("ana", "now"), chat.model.model_name, clock())
         last = [one for one in restarted.ring.adaptations if one.lever == "max_context_items"][-1]
     assert lowered.controls.max_context_items == 12
@@ -456,7 +456,7 @@ async def test_the_counters_have_the_names_that_seed_003_promises() -> None:
         await filled(chat, "now")
         slow(chat, clock, 5.0)
         await chat.reply("ana", "now", "Hello there, my friend.")
-        value = chat.metacognition.telemetry.registry.get_sample_value
+        value = chat.metacognition.engine.telemetry.registry.get_sample_value
     names = (
         "metacog_snapshots_total",
         "metacog_advisory_items_total",
@@ -482,7 +482,7 @@ def failing(*_: object) -> object:
 async def test_a_regulator_that_fails_leaves_the_turn_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talking() as (chat, _, _clock):
         for name in ("begin", "end"):
-            monkeypatch.setattr(chat.metacognition.regulator, name, failing)
+            monkeypatch.setattr(chat.metacognition.engine.regulator, name, failing)
         reply = await chat.reply("ana", "now", "Hello there, my friend.")
     assert (reply.response, reply.controls, reply.turn) == ("Noted.", Controls(), 1)
     assert len(reply.troubles) == 2

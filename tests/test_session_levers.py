@@ -121,7 +121,7 @@ async def test_insula_s_own_time_is_none_of_the_model_s(monkeypatch: pytest.Monk
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store)
         used = await spent(mind, clock, "tiny", [2.0] * 60)
-        found = mind.regulator.performance("tiny", clock().timestamp())
+        found = mind.engine.regulator.performance("tiny", clock().timestamp())
     assert used == Controls()
     assert found.slowdown == 1.0
     assert found.latency_p95_ms is not None
@@ -133,7 +133,7 @@ async def test_a_host_that_does_not_know_how_long_its_model_took_is_never_slow()
     async with memory_store(lambda: clock().timestamp()) as store:
         mind = Metacognition(store)
         used = await spent(mind, clock, "tiny", [0.0] * 60)
-        assert mind.regulator.performance("tiny", clock().timestamp()).slowdown is None
+        assert mind.engine.regulator.performance("tiny", clock().timestamp()).slowdown is None
     assert used == Controls()
 
 

@@ -86,7 +86,7 @@ async def _turns(folder: Path, turns: int, series: Series) -> int:
             await mind.observe(USER, f"{talk} {line.session}", line.text, speaker=line.speaker)
         async with mind.turn(USER, "warm", "Where does Ana live?"):
             await asyncio.gather(
-                *mind.backlog.tasks
+                *mind.engine.backlog.tasks
             )  # the vectors of what was read in; elsewhere made beside the turns
         guest = Guest(mind, user=USER)
         for session, exchanges in steps(list(_sessions(turns)), "sessions"):

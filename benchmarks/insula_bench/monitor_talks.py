@@ -39,7 +39,7 @@ async def replayed(talks: list[Conversation], turns: int) -> Figures:
     flags: Counter[str] = Counter()
     every = [name for name in REGISTER if name.startswith("mend.")]
     async with await Metacognition.open(":memory:", embed=None, claims=every) as metacognition:
-        metacognition.holdout = 0.0
+        metacognition.engine.holdout = 0.0
         for talk in talks:
             for _, (session, message, reply) in zip(range(turns), exchanges(talk), strict=False):
                 async with metacognition.turn(talk.name, session, message) as turn:

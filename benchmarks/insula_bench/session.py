@@ -74,7 +74,7 @@ async def filled(talk: Conversation, most: int = 1_000) -> Filled:
             at += MINUTE
             controls.append((await chat.reply(USER, SESSION, message)).controls)
         texts = [f"{one.instructions} {one.prompt}" for one in model.requests]
-        snapshots = list(owner.regulator.ring.snapshots)
+        snapshots = list(owner.engine.regulator.ring.snapshots)
     high = [number for number, used in enumerate(controls) if used != controls[0]]
     first = high[0] if high else len(texts)
     lines = [text.count(FACT) for text in texts]

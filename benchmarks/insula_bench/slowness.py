@@ -197,7 +197,7 @@ async def live_through(
                     skipped=reply.skipped,
                 )
             )
-        ring = owner.regulator.ring
+        ring = owner.engine.regulator.ring
     told = sum("metacog" in request.text or "slow lately" in request.text for request in model.requests)
     return Lived(
         name=name,

@@ -30,13 +30,24 @@ _PUBLIC = {
     "Recalled": "insula.types",
     "Signal": "insula.types",
     "Usage": "insula.types",
+    "Deleted": "insula.operations.memories",
+    "Filters": "insula.memory.filters",
+    "InputError": "insula.errors",
     "InsulaError": "insula.errors",
+    "MemoryPage": "insula.operations.memories",
+    "NotFound": "insula.errors",
+    "SearchHit": "insula.metacognition.searching",
+    "SearchResult": "insula.metacognition.searching",
+    "Verdict": "insula.turn.verdict",
 }
 
 if TYPE_CHECKING:
     from insula.agent.chat import Chat as Chat
+    from insula.errors import InputError as InputError
     from insula.errors import InsulaError as InsulaError
+    from insula.errors import NotFound as NotFound
     from insula.hosts.dialect import Dialect as Dialect
+    from insula.memory.filters import Filters as Filters
     from insula.memory.store import Store as Store
     from insula.memory.vectors import Embed as Embed
     from insula.metacognition import Assess as Assess
@@ -45,9 +56,14 @@ if TYPE_CHECKING:
     from insula.metacognition import Metacognition as Metacognition
     from insula.metacognition import Turn as Turn
     from insula.metacognition import TurnResult as TurnResult
+    from insula.metacognition.searching import SearchHit as SearchHit
+    from insula.metacognition.searching import SearchResult as SearchResult
+    from insula.operations.memories import Deleted as Deleted
+    from insula.operations.memories import MemoryPage as MemoryPage
     from insula.sleep.cycle import Phase as Phase
     from insula.step.senses.protocol import Sense as Sense
     from insula.turn.monitor import assess as assess
+    from insula.turn.verdict import Verdict as Verdict
     from insula.types import Assessment as Assessment
     from insula.types import Confidence as Confidence
     from insula.types import Controls as Controls

@@ -2,6 +2,7 @@
 
     InsulaError
     ├── InputError              what the caller gave cannot be used
+    │   └── NotFound            what is named is not there
     ├── SettingsError           a settings or identity file cannot be used
     ├── StoreError              the database cannot be read or written
     │   ├── StoreFull           no room, or no permission to write
@@ -25,6 +26,10 @@ class InsulaError(Exception):
 
 class InputError(InsulaError):
     """A message, name or file that cannot be used."""
+
+
+class NotFound(InputError):
+    """What is named is not there."""
 
 
 class SettingsError(InsulaError):

@@ -11,6 +11,11 @@ Provenance = Literal["user", "assistant", "tool", "derived"]
 MemoryKind = Literal["episodic", "semantic", "procedural", "insight", "meta_reflection"]
 """Tulving's kinds, and two of our own. Semantic memories assert something; episodic ones only happened."""
 
+MemoryState = Literal["long-term", "working", "retired"]
+"""Where a memory stands; what is retired was merged, forgotten or erased."""
+MemoryMode = Literal["", "pinned", "muted"]
+"""A person's word on a memory, if any."""
+
 Level = Literal["high", "medium", "low"]
 Bearing = Literal["answers", "history", "bears", "other"]
 """What a memory has to do with what is asked: it answers, did once, bears on it, or is another matter."""
@@ -83,6 +88,10 @@ class Memory:
     withheld: tuple[str, ...] = ()
     """Why it may not: what it was screened for when it was written."""
     uses: int = 0
+    state: MemoryState = "long-term"
+    mode: MemoryMode = ""
+    metadata: Mapping[str, str | int | float | bool] = field(default_factory=dict[str, str | int | float | bool])
+    """What the host said of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

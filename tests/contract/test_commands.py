@@ -204,7 +204,7 @@ def test_a_token_is_shown_once_and_revoked() -> None:
     ("words", "status", "kind"),
     [
         (["nosuch"], 2, "UsageError"),
-        (["memory", "show", "99"], 1, "InputError"),
+        (["memory", "show", "99"], 1, "NotFound"),
         (["lessons", "show", "99"], 1, "InputError"),
         (["rules", "show", "99"], 1, "InputError"),
         (["chat", "--model", "nosuch"], 1, "ModelUnavailable"),

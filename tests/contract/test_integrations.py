@@ -191,7 +191,7 @@ def test_openais_client_has_memory_behind_the_question_and_the_messages_stay_as_
     assert "meta:turn" in heard
 
 
-async def _awaited(server: FakeServer, mind: Any) -> str:
+async def _awaited(server: FakeServer, mind: Any) -> str | None:
     async with AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0) as plain:
         wrapped = wrap(plain, mind, user="ana")
         answer = await wrapped.chat.completions.create(model="m", messages=messages(QUESTION))

@@ -50,7 +50,7 @@ def mind(tmp_path: Path) -> Generator[Any]:
 
 
 def slowdown(mind: Any) -> float | None:
-    return mind.mind.regulator.performance("m", mind.mind.store.now()).slowdown
+    return mind.mind.engine.regulator.performance("m", mind.mind.store.now()).slowdown
 
 
 class Client:
@@ -92,7 +92,7 @@ def test_a_client_s_model_is_timed_without_anything_of_ours(asked: dict[str, Any
 
 
 def test_whoever_reads_a_stream_slowly_makes_no_model_slow(mind: Any, clock: Clock) -> None:
-    client = wrap(Client(clock, SPENT), mind, user="ana")
+    client: Any = wrap(Client(clock, SPENT), mind, user="ana")
     for number in range(LEAST_USUAL + LEAST_NOW):
         client._reading = 0.0 if number < LEAST_USUAL else 60.0
         messages = [{"role": "user", "content": f"Where is place number {number}?"}]

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import statements, upgrade
+from insula.memory import statements, upgrade, views
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import WHOSE, on_behalf_of
@@ -80,7 +80,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
         "ledger": lambda store, place: store.sessions.ledger(place),
         "languages": lambda store, place: store.sessions.languages(place),
         "remembered": lambda store, place: store.memories.remembered(place.user, 9),
-        "shown": lambda store, place: store.memories.shown(place.user_id, first),
+        "shown": lambda store, place: store.read(views.named, place.user, [first]),
         "searched": lambda store, place: store.memories.searched(place, sought, 9),
         "journal": lambda store, place: store.nights.journal(place.user_id, "d"),
         "to sleep on": lambda store, place: store.nights.sessions_to_sleep_on(place.user_id),
@@ -99,7 +99,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
         assert there or name == "journal", name
     with on_behalf_of(WHO):
         assert not await shared.memories.erase(theirs.user_id, first)
-    assert await shared.memories.shown(theirs.user_id, first)
+    assert await shared.read(views.named, theirs.user, [first])
 
 
 async def test_nothing_is_written_under_a_forged_user_id(shared: Store) -> None:

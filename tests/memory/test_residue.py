@@ -50,5 +50,6 @@ async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str
             async with metacognition.turn("ana", session, f"My {session} cake was {WORD}.") as turn:
                 turn.finish("Noted.")
         (memory, _), *_ = await metacognition.store.memories.remembered("ana", 1)
-        assert await forgetting.erase(metacognition.store, "ana", memory.id, None) == RESIDUE
-        assert await forgetting.erase_session(metacognition.store, "ana", "monday", None) == RESIDUE
+        assert await forgetting.erase(metacognition.store, "ana", None, memory.id) == RESIDUE
+        assert (await metacognition.forget("ana", session="monday")).left == RESIDUE
+        assert (await metacognition.forget("ana")).left == RESIDUE

@@ -82,7 +82,7 @@ class Site:
 
     def end_elsewhere(self, seconds: float) -> None:
         """End a turn in another session, whose model took so long for a hundred tokens."""
-        at, regulator = self.clock(), self.service.chat.metacognition.regulator
+        at, regulator = self.clock(), self.service.chat.metacognition.engine.regulator
         seen = Observation(at, ANSWER, seconds, 100)
         turn = Ended(at=at, ms=1_000 * seconds, answered=True, stored=True, observation=seen)
         self.loop.call_soon_threadsafe(regulator.end, "elsewhere", "scripted", turn)

@@ -178,7 +178,7 @@ async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_
 ) -> None:
     model, encoder = HeldModel(answer), Gate()
     gate = model.gate if held == "the model" else encoder
-    metacognition.embed = encoder.before(encoded) if held == "the encoder" else None
+    metacognition.engine.embed = encoder.before(encoded) if held == "the encoder" else None
     app = create_app(make_service(model=model))
     turns: Turns = app.state.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
@@ -227,7 +227,7 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
         case "memory is searched":
             monkeypatch.setattr(store.memories, "recall", gate.before_awaiting(store.memories.recall))
         case "it is encoded":
-            metacognition.embed = gate.before(encoded)
+            metacognition.engine.embed = gate.before(encoded)
         case "it is written":
             monkeypatch.setattr(statements, "write", gate.before(statements.write))
         case "its wish is heard":

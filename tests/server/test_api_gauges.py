@@ -111,7 +111,7 @@ async def test_the_snapshots_survive_a_restart(
     for number in range(5):
         await say(here, f"I like the number {number}.")
     before = (await here.get("/agent/chat/metacog/status?history=9")).json()
-    await metacognition.write_down()
+    await metacognition.engine.write_down()
     anew = Metacognition(metacognition.store)
     app = create_app(replace(service, chat=Chat(anew, service.chat.model)))
     async with app.router.lifespan_context(app):

@@ -69,19 +69,19 @@ async def test_where_a_pooler_swallows_what_is_told_it_is_seen_at_the_next_look(
 async def test_neither_server_writes_over_what_the_other_knows_of_itself(stores: tuple[Store, Store]) -> None:
     minds = [Metacognition(store, embed=None) for store in stores]
     for number, mind in enumerate(minds):
-        mind.service = f"insula@here:{number}"
-        await mind.restore()
+        mind.engine.service = f"insula@here:{number}"
+        await mind.engine.restore()
     for turn in range(3):
         for number, mind in enumerate(minds):
             async with mind.turn("ana", f"s{number}", f"I like number {turn}.") as exchange:
                 exchange.finish("Noted.")
     for number, mind in enumerate(minds):
-        await mind.write_down()
-        assert (await mind.store.run(vitals.read, f"insula@here:{number}"))["turns"] == mind.regulator.turns == 3
+        await mind.engine.write_down()
+        assert (await mind.store.run(vitals.read, f"insula@here:{number}"))["turns"] == mind.engine.regulator.turns == 3
     new = Metacognition(stores[0], embed=None)
-    new.service = "insula@there:1"
-    await new.restore()  # one that never ran goes on from the last that did
-    assert new.regulator.turns == 3
+    new.engine.service = "insula@there:1"
+    await new.engine.restore()  # one that never ran goes on from the last that did
+    assert new.engine.regulator.turns == 3
 
 
 async def test_a_session_goes_on_at_another_server_as_if_it_had_been_there(stores: tuple[Store, Store]) -> None:

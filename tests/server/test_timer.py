@@ -71,7 +71,7 @@ def go_to(clock: FrozenClock, zone: ZoneInfo, *when: int) -> None:
 
 
 def failures(service: Service, where: str) -> float:
-    registry = service.chat.metacognition.telemetry.registry
+    registry = service.chat.metacognition.engine.telemetry.registry
     return registry.get_sample_value("insula_failures_total", {"where": where}) or 0.0
 
 

@@ -290,7 +290,7 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     await store.nights.record(user, "d", "trends", {}, [*lessons, Revision("soul", "night", soul.render(full), {})])
     owner = Metacognition(store)
     place = await store.place("ana", "friday")
-    known = await owner.learned(place)
+    known = await owner.engine.learned(place)
     asked: list[object] = []
     run = store.run
 
@@ -299,7 +299,7 @@ async def test_one_hundred_lessons_and_a_full_document_are_read_once(
         return run(work, *args)
 
     monkeypatch.setattr(store, "run", counted)
-    assert await owner.learned(place) is known
+    assert await owner.engine.learned(place) is known
     assert len(asked) == 1  # whether there is anything new
 
 

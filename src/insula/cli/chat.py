@@ -312,7 +312,7 @@ async def _night(talk: Conversation) -> SleepReport:
         model=talk.chat.model if understands(talk.model) else None,
         account=talk.chat.account,
         soul=soul_of(talk.user),
-        embed=metacognition.embed,
+        embed=metacognition.engine.embed,
         force=True,
     )
 
@@ -323,7 +323,7 @@ def _read(talk: Conversation) -> None:
     if settings.understanding != "idle" or not understands(talk.model):
         return
     with suppress(InsulaError, KeyboardInterrupt), Console(stderr=True).status("reading what you said; Ctrl-C leaves"):
-        store, embed = chat.metacognition.store, chat.metacognition.embed
+        store, embed = chat.metacognition.store, chat.metacognition.engine.embed
         tokens = settings.understanding_tokens
         talk.runner.run(rest(store, talk.user, chat.model, account=chat.account, embed=embed, tokens=tokens))
 

@@ -57,7 +57,7 @@ def _may_be_shown(one: Recalled) -> bool:
 
 
 async def _lessons(mind: Metacognition, user: str, _: Json) -> str:
-    learned = await mind.learned(await mind.store.place(user, SESSION))
+    learned = await mind.engine.learned(await mind.store.place(user, SESSION))
     told = [*(wish.text for wish in learned.wishes), *(one.text for one in learned.advice)]
     return "\n".join(f"- {text}" for text in told) or "Nothing is learned yet."
 

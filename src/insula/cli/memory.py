@@ -13,17 +13,15 @@ from insula.errors import InputError
 
 if TYPE_CHECKING:
     from insula.memory.amendment import Do
+    from insula.memory.rows import Change
     from insula.memory.store import Store
+    from insula.operations.memories import Deleted
     from insula.types import Memory
 
 T = TypeVar("T")
 ME = "me"
 """The user whom no option names."""
 SHOWN = 50
-COUNTED = 10_000
-"""Older ones that are counted: that takes a moment, and no more is needed to know that there are many."""
-ALL = 1 << 62
-"""More than a database holds."""
 NARROW = 72
 """Columns from which on a memory has room beside its number, its date and whom it is from."""
 NUMBER = 8
@@ -35,31 +33,47 @@ LINE = 160
 
 def listing(user: str, everything: bool, json: bool) -> int:
     """The latest memories, newest first, and how many older ones there are; or all of them."""
-    found = _with(lambda store: store.memories.remembered(user, ALL if everything else SHOWN + COUNTED))
-    rows = found if everything else found[:SHOWN]
-    older = len(found) - len(rows)
+    rows, older = _with(lambda store: _listed(store, user, everything))
     whose = "" if user == ME else f" --user {shlex.quote(user)}"
-    more = f"… and {older:,}{' or more' if older == COUNTED else ''} older; insula memory --all{whose} shows them"
+    more = f"… and {older:,} older; insula memory --all{whose} shows them"
     if json:
-        from insula.memory.views import record
-
-        print(jsonlib.dumps([record(memory, "long-term" if held else "working") for memory, held in rows], indent=2))
+        print(jsonlib.dumps([_record(memory) for memory in rows], indent=2))
         if older:  # what a program reads is a list of memories and nothing else
             print(more, file=sys.stderr)
         return 0
     if not rows:
         print(f"Nothing is remembered of {user!r} yet.")
-    for memory, held in rows:
-        _print(memory, held)
+    for memory in rows:
+        _print(memory)
     if older:
         print("\n".join(lines.fold(more, lines.width(), "", "  ")))
     return 0
 
 
-def _print(memory: "Memory", held: bool) -> None:
+async def _listed(store: "Store", user: str, everything: bool) -> "tuple[list[Memory], int]":
+    """The first page, and how many are older; or all pages, and 0."""
+    from insula.operations import memories
+
+    page = await memories.list_memories(store, user)
+    found = list(page.memories)
+    if not everything:
+        return found, await memories.count_memories(store, user) - len(found) if page.next else 0
+    while page.next is not None:
+        page = await memories.list_memories(store, user, before=page.next, limit=memories.MOST)
+        found += page.memories
+    return found, 0
+
+
+def _record(memory: "Memory") -> dict[str, object]:
+    from insula.memory.views import record
+
+    return record(memory)
+
+
+def _print(memory: "Memory") -> None:
     """A memory on a line; where there is no room for that, it stands below its number."""
     said = memory.line or memory.content[:LINE]
-    said = said if held else f"(working) {said}"
+    said = f"(working) {said}" if memory.state == "working" else said
     head, columns = f"{memory.id:>6}  {memory.said_at:%Y-%m-%d}  {memory.provenance:<9}  ", lines.width()
     if columns < NARROW:
         print(head.rstrip())
@@ -73,21 +87,24 @@ def show(user: str, number: int, json: bool) -> int:
     Raises:
         InputError: there is none such.
     """
-    memory, stands, history = _found(user, number, _with(lambda store: _shown(store, user, number)))
-    if json:
-        from insula.memory.views import record
+    from insula.operations import memories
 
-        print(jsonlib.dumps({**record(memory, stands), "history": [list(each) for each in history]}, indent=2))
+    async def work(store: "Store") -> "tuple[Memory, tuple[Change, ...]]":
+        return await memories.get_memory(store, user, number), await memories.read_history(store, user, number)
+
+    memory, history = _with(work)
+    if json:
+        past = [[one.author, one.why] for one in history]
+        print(jsonlib.dumps({**_record(memory), "history": past}, indent=2))
         return 0
     print(memory.content or "(erased)")
     print(f"  said by {memory.speaker} on {memory.said_at:%Y-%m-%d %H:%M} in session {memory.session!r}")
-    print(
-        f"  {memory.kind}, {memory.provenance}, {stands}; used {memory.uses} times; importance {memory.importance:.2f}"
-    )
+    how = f"{memory.kind}, {memory.provenance}, {memory.state}"
+    print(f"  {how}; used {memory.uses} times; importance {memory.importance:.2f}")
     if memory.withheld:
         print(f"  never shown to a model: {', '.join(memory.withheld)}")
-    for author, why in history:
-        print(f"  {author}: {why}")
+    for one in history:
+        print(f"  {one.author}: {one.why}")
     return 0
 
 
@@ -112,34 +129,36 @@ def amend(user: str, number: int, do: "Do", text: str = "") -> int:
         InputError: there is none such, or that cannot be done with it.
     """
     from insula.memory.amendment import DONE
-    from insula.redaction import redact
+    from insula.operations.memories import change_memory
 
-    async def work(store: "Store") -> bool | None:
-        return await store.memories.amend(await _known(store, user), number, do, redact(text)) or None
-
-    _found(user, number, _with(work))
+    _with(lambda store: change_memory(store, user, number, do, text))
     print(f"Memory {number} is {'as it was before' if do == 'undo' else DONE[do]}.")
     return 0
 
 
 def erase(user: str, number: int, yes: bool) -> int:
     """Erase a memory for good, after asking."""
-    memory, _, _ = _found(user, number, _with(lambda store: _shown(store, user, number)))
+    from insula.cli.common import counted, soul_of
+    from insula.operations import memories
+
+    memory = _with(lambda store: memories.get_memory(store, user, number))
     if not yes and not _agreed(memory.line or memory.content[:80]):
         print("Nothing was erased.")
         return 1
 
-    from insula.cli.common import counted
+    async def work(store: "Store") -> "tuple[Deleted, list[Memory]]":
+        gone = await memories.delete_memory(store, user, number, soul_of(user))
+        return gone, [await memories.get_memory(store, user, other) for other in gone.others]
 
-    others = _with(lambda store: _others(store, user, number))
-    if left := _with(lambda store: _erased(store, user, number)):
-        print(f"insula: {left}", file=sys.stderr)
+    gone, others = _with(work)
+    if gone.left:
+        print(f"insula: {gone.left}", file=sys.stderr)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
     print(GONE_TOO)
     if others:
         print(f"What you said elsewhere with its words stands: {counted(len(others), 'memory')}.")
         for other in others:
-            _print(other, True)
+            _print(other)
         print("To erase one of them, too: insula memory erase NUMBER")
     return 0
 
@@ -147,32 +166,35 @@ def erase(user: str, number: int, yes: bool) -> int:
 def erase_session(user: str, session: str, yes: bool) -> int:
     """Erase all that was said in a session for good, after asking."""
     from insula.cli.common import soul_of
-    from insula.sleep import forgetting
+    from insula.memory.filters import Filter
+    from insula.operations.memories import forget_memories
 
     if not yes and not _agreed(f"all of session {session}"):
         print("Nothing was erased.")
         return 1
-    left = _with(lambda store: forgetting.erase_session(store, user, session, soul_of(user)))
-    if left is None:
+    gone = _with(lambda store: forget_memories(store, user, Filter(session=session), soul_of(user)))
+    if not gone.memories:
         raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
-    if left:
-        print(f"insula: {left}", file=sys.stderr)
+    if gone.left:
+        print(f"insula: {gone.left}", file=sys.stderr)
     print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
     return 0
 
 
 def search(user: str, text: str, json: bool) -> int:
-    """What is remembered that holds some words, best first."""
-    from insula.memory.views import record
+    """What is remembered that answers a question or shares words with it, best first; else what comes nearest."""
+    from insula.memory import embedding
+    from insula.metacognition import Metacognition
 
-    found = _with(lambda store: store.memories.search(user, text, SHOWN))
+    embed = embedding.named(settings.load().embed)
+    found = _with(lambda store: Metacognition(store, embed=embed).search(user, text, limit=SHOWN))
     if json:
-        print(jsonlib.dumps([record(memory, stands) for memory, stands in found], indent=2))
+        print(jsonlib.dumps([_record(hit.memory) for hit in found.hits], indent=2))
         return 0
-    if not found:
-        print(f"Nothing that is remembered of {user!r} holds {text!r}.")
-    for memory, stands in found:
-        _print(memory, stands == "long-term")
+    if not found.hits:
+        print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if found.nearest else '.'}")
+    for hit in found.hits or found.nearest:
+        _print(hit.memory)
     return 0
 
 
@@ -203,32 +225,10 @@ def calibration(user: str, reset: bool, json: bool) -> int:
     return 0
 
 
-async def _erased(store: "Store", user: str, number: int) -> str | None:
-    """Erase it, from SOUL.md too; returns why that file was left alone, if it was."""
-    from insula.cli.common import soul_of
-    from insula.sleep import forgetting
-
-    return await forgetting.erase(store, user, number, soul_of(user))
-
-
-async def _others(store: "Store", user: str, number: int) -> "list[Memory]":
-    return await store.memories.others_holding(await _known(store, user), number)
-
-
 def _agreed(line: str) -> bool:
     if not sys.stdin.isatty():
         raise InputError("Erasing asks first, and nobody can be asked here; give --yes.")
     return input(f"Erase for good: {line!r}? [y/N] ").strip().lower() in {"y", "yes"}
-
-
-async def _shown(store: "Store", user: str, number: int) -> "tuple[Memory, str, list[tuple[str, str]]] | None":
-    return await store.memories.shown(await _known(store, user), number)
-
-
-def _found(user: str, number: int, found: T | None) -> T:
-    if found is None:
-        raise InputError(f"There is no memory {number} of {user!r}; `insula memory` lists them.")
-    return found
 
 
 async def _known(store: "Store", user: str) -> int:

@@ -95,8 +95,8 @@ async def _serve(settings: Settings, keys: Keys, name: str, listening: socket.so
     try:
         async with opened(settings, name) as chat:
             if chat.metacognition.store.is_shared:
-                chat.metacognition.service += f":{listening.getsockname()[1]}"
-            await chat.metacognition.restore()
+                chat.metacognition.engine.service += f":{listening.getsockname()[1]}"
+            await chat.metacognition.engine.restore()
             service = Service(
                 chat=chat,
                 model=name,

@@ -114,7 +114,7 @@ async def of_store(store: Store, settings: Settings) -> Standing:
         interval=settings.metacog_turn_interval,
         size=settings.metacog_snapshot_history_size,
     )
-    await Metacognition(store, regulator=regulator).restore()
+    await Metacognition(store, regulator=regulator).engine.restore()
     last = regulator.ring.last
     return Standing(
         url=None,

@@ -40,7 +40,7 @@ def export(user: str, file: Path | None) -> int:
     target = file or Path(f"{soul_of(user).parent.name}.insula.jsonl")
     if target.exists():
         raise InputError(f"{str(target)!r} is there already; name another file, or move it away.")
-    size = _with(lambda store: custody.export(store, user, house_of(user), target))
+    size = _with(lambda store: custody.export(store, user, soul_of(user), target))
     _noted("export", user)
     print(f"All that is known of {user!r} is in {str(target)!r} ({size:,} bytes); whoever has the file can read it.")
     return 0

@@ -10,7 +10,7 @@ What is streamed is passed through as it comes, and assessed when it has ended.
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, TypeVar
 
 from insula.content import field
 from insula.errors import InputError
@@ -20,10 +20,12 @@ from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["talking", "wrap"]
 
+Client = TypeVar("Client")
+
 SYSTEM = frozenset(("system", "developer"))
 
 
-def wrap(client: Any, mind: Metacognition | Blocking, **options: Any) -> Any:
+def wrap(client: Client, mind: Metacognition | Blocking, **options: Any) -> Client:
     """The client, with memory, confidence and the senses in each call.
 
     Args:
@@ -35,10 +37,11 @@ def wrap(client: Any, mind: Metacognition | Blocking, **options: Any) -> Any:
         InputError: it is none of these.
     """
     guest = Guest(mind, **options)
-    if (chat := getattr(client, "chat", None)) is not None and hasattr(chat, "completions"):
-        _around(chat.completions, guest, to_openai)
-    elif hasattr(getattr(client, "messages", None), "create"):
-        _around(client.messages, guest, _to_anthropic)
+    chat, messages = getattr(client, "chat", None), getattr(client, "messages", None)
+    if hasattr(chat, "completions"):
+        _around(field(chat, "completions"), guest, to_openai)
+    elif hasattr(messages, "create"):
+        _around(messages, guest, _to_anthropic)
     else:
         kind = type(client).__name__
         raise InputError(f"{kind} is no client of OpenAI's or Anthropic's; give OpenAI(), Anthropic() or an async one.")

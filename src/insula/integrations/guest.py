@@ -220,7 +220,7 @@ class Guest:
 
     def _place(self, user: str | None, session: str | None) -> tuple[str, str]:
         known = _talking.get() or self._who
-        return user or known[0], session or known[1]
+        return str(user or known[0]), str(session or known[1])  # an id of a thread may be a UUID
 
     async def _ask(self, messages: Sequence[object], who: tuple[str, str], model: str) -> Told:
         talk = self._talk(who)
@@ -267,7 +267,7 @@ class Guest:
         return talk.turns[key]
 
     def _failed(self, where: str) -> None:
-        self.mind.telemetry.failures.labels(where).inc()
+        self.mind.engine.telemetry.failures.labels(where).inc()
         log.exception("Insula failed on %s; the agent goes on without it.", where)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import sqlalchemy as sa
 from sqlalchemy.exc import CompileError, OperationalError, StatementError
 
-from insula.errors import InputError
+from insula.errors import InputError, NotFound
 from insula.memory import index
 from insula.memory.encoding import load, terms_of
 from insula.memory.schema import VERSION, memories, metadata, terms, users
@@ -48,7 +48,7 @@ def lines(connection: sa.Connection, user: str, files: Mapping[str, str]) -> Ite
     """The lines of a user's archive, as the store stands at one moment.
 
     Raises:
-        InputError: nothing is stored of the user.
+        NotFound: nothing is stored of the user.
     """
     index.snapshot(connection)
     user_id = found(connection, user)
@@ -68,7 +68,7 @@ def found(connection: sa.Connection, user: str) -> int:
     """
     user_id = connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar()
     if user_id is None:
-        raise InputError(f"Nothing is stored of {user!r}; `insula user list` says of whom something is.")
+        raise NotFound(f"Nothing is stored of {user!r}; `insula user list` says of whom something is.")
     return user_id
 
 

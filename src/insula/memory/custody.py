@@ -48,24 +48,26 @@ class House(NamedTuple):
         return self.soul.parent / BACKUPS
 
 
-async def export(store: Store, user: str, house: House, target: Path) -> int:
-    """Write a user's archive to a file, whole or not at all; returns its size.
+async def export(store: Store, user: str, soul: Path | None, target: Path) -> int:
+    """Write a user's archive to a file, whole or not at all, with their SOUL.md if any; returns its size.
 
     Raises:
-        InputError: nothing is stored of the user.
+        NotFound: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await store.read(_export, user, _files(house), target)
+    return await store.read(_export, user, _files(soul), target)
 
 
 def _export(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
     return _write(target, archive.lines(connection, user, files))
 
 
-def _files(house: House) -> dict[str, str]:
+def _files(soul: Path | None) -> dict[str, str]:
     try:
-        data = foreign.read(house.soul, SOUL_BYTES)
+        data = foreign.read(soul, SOUL_BYTES) if soul else b""
     except OSError:
+        return {}
+    if not data:
         return {}
     return {SOUL: data.decode("utf-8", "surrogateescape")}
 
@@ -126,7 +128,7 @@ async def backup(store: Store, user: str, house: House) -> Path:
     """Put a copy of all that is known of a user aside, and let the oldest of many go."""
     name = datetime.fromtimestamp(store.now(), UTC).strftime("%Y%m%dT%H%M%S.%f")
     target = house.backups / f"{name}.jsonl"
-    await export(store, user, house, target)
+    await export(store, user, house.soul, target)
     for old in backups(house)[KEPT:]:
         old.unlink(missing_ok=True)
     return target

@@ -28,20 +28,6 @@ and written anew."""
 _TELLING = re.compile(r"[^\W_]{4,}")
 
 
-def shown(connection: sa.Connection, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
-    """A memory, how it stands (`long-term`, `working`, `retired`), and its history as (author, why); None without."""
-    query = sa.select(memories, sessions.c.name.label("session")).join(sessions, sessions.c.id == memories.c.session_id)
-    row = connection.execute(query.where(memories.c.user_id == user_id, memories.c.id == memory_id)).one_or_none()
-    if row is None:
-        return None
-    stands = "retired" if row.retired_at else "long-term" if row.promoted_at else "working"
-    past = sa.select(revisions.c.author, revisions.c.evidence).where(
-        revisions.c.user_id == user_id, revisions.c.subject == f"memory:{memory_id}"
-    )
-    history = [(author, str(evidence.get("why", ""))) for author, evidence in connection.execute(past)]
-    return as_memory(row), stands, history
-
-
 def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
     """Erase a memory, the line of the transcript that it came from, and what quotes either; False where there is none.
 
@@ -104,13 +90,6 @@ def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> l
     return [as_memory(row) for row in connection.execute(query.where(here).order_by(memories.c.id)).all()]
 
 
-def of_session(connection: sa.Connection, user_id: int, session: str) -> list[int]:
-    """The memories of a session that are not erased, oldest first."""
-    query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
-    here = sa.and_(memories.c.user_id == user_id, sessions.c.name == session, memories.c.content != ERASED)
-    return list(connection.execute(query.where(here).order_by(memories.c.id)).scalars())
-
-
 def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:
     """The summary of a session and the insights that cite it; the summary is taken off its list, to be made anew."""
     summary = sa.and_(summaries.c.user_id == user_id, summaries.c.session_id == session_id)
@@ -124,7 +103,8 @@ def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[i
 
 def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -> None:
     these = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids))
-    empty: dict[str, Any] = {"content": ERASED, "line": ERASED, "claims": ERASED, "vector": None, "retired_at": at}
+    empty: dict[str, Any] = {"content": ERASED, "line": ERASED, "claims": ERASED, "metadata": ERASED}
+    empty |= {"vector": None, "retired_at": at}
     connection.execute(sa.update(memories).where(these).values(**empty))
     facts.unsay(connection, user_id, ids)
     subjects = [f"memory:{number}" for number in ids]

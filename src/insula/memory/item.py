@@ -41,6 +41,10 @@ class NewItem(NamedTuple):
     """What it asserts, of a user or a tool."""
     score: float | None = None
     """The assessment, where it is a response."""
+    metadata: str = ""
+    """What the host says of it, as JSON."""
+    source_id: str | None = None
+    """By what it is known where it is taken in twice."""
 
 
 def new_item(

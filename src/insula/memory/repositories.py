@@ -10,14 +10,12 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements, views
+from insula.memory import amendment, erasure, facts, index, journal, meanings, nights, pgvector, statements
 from insula.memory.amendment import Do
 from insula.memory.assertion import Question
 from insula.memory.changes import Changes, Retired, Revision
 from insula.memory.cue import Cue
-from insula.memory.cue import cue as make_cue
 from insula.memory.database import Database
-from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import NewItem
 from insula.memory.lessons import Version, cited, heard, version
 from insula.memory.recollection import Found, Recollection, recollected
@@ -39,7 +37,6 @@ from insula.memory.rows import (
 )
 from insula.memory.vectors import Near, Vector, cosines
 from insula.memory.wishes import OwnWish
-from insula.text.analysis import analyse
 from insula.types import Controls, Memory, Signal
 
 T = TypeVar("T")
@@ -140,14 +137,23 @@ class Sessions(_Repository):
         """Promote what is salient enough and let the rest of a full working memory go."""
         return await self._database.run(statements.promote, place, controls, self._database.now())
 
-    async def add(self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls) -> int:
-        """Write many lines at once, each with its time in seconds since the epoch; returns how many were promoted."""
+    async def add(
+        self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls
+    ) -> tuple[list[int], Consolidated]:
+        """Write many lines at once, each with its time in seconds since the epoch; what was taken in before is not.
 
-        def work(connection: sa.Connection) -> int:
-            for item, at in items:
-                statements.write(connection, place, None, item, at)
-            return len(statements.promote(connection, place, controls, self._database.now()).ages)
+        Returns:
+            The ids of the new memories, and what was promoted.
+        """
 
+        def work(connection: sa.Connection) -> tuple[list[int], Consolidated]:
+            index.begin(connection, place.user_id)
+            known = statements.taken_in(connection, place.user_id, [item.source_id for item, _ in items])
+            new = [(item, at) for item, at in items if item.source_id not in known]
+            written = [statements.write(connection, place, None, item, at)[1] for item, at in new]
+            return written, statements.promote(connection, place, controls, self._database.now())
+
+        items = list(items)
         return await self._database.run(work)
 
     async def ledger(
@@ -239,15 +245,6 @@ class Memories(_Repository):
 
         return await self._database.read(work)
 
-    async def search(self, user: str, text: str, limit: int) -> list[tuple[Memory, str]]:
-        """What is remembered that shares words with a text, best first, then what holds it as it stands."""
-        user_id = await self._database.read(nights.user_id, user)
-        if user_id is None:
-            return []
-        place = Place(user_id=user_id, session_id=0, user=user, session="")
-        best = await self.searched(place, make_cue(analyse(text), USER, ASSISTANT), limit)
-        return await self._database.read(views.holding, user, text.strip(), best, limit)
-
     async def embed(self, user_id: int, made: Sequence[Embedded]) -> int:
         """Write the vectors of memories that had none, but of what has changed since; returns how many."""
 
@@ -261,10 +258,6 @@ class Memories(_Repository):
         """A user's latest memories, newest first, each with whether it is in long-term memory."""
         return await self._database.read(statements.remembered, user, limit)
 
-    async def shown(self, user_id: int, memory_id: int) -> tuple[Memory, str, list[tuple[str, str]]] | None:
-        """A memory, how it stands, and its history as (author, why); None where there is none such."""
-        return await self._database.read(erasure.shown, user_id, memory_id)
-
     async def restore(self, user_id: int, memory_id: int) -> bool:
         """Bring a retired memory back; False where there is none such."""
         return await self._database.run(journal.restore, user_id, memory_id, self._database.now())
@@ -275,20 +268,14 @@ class Memories(_Repository):
         self._database.neighbourhoods.forget(user_id)  # the vectors of new words are made anew
         return amended
 
-    async def others_holding(self, user_id: int, memory_id: int) -> list[Memory]:
-        """The user's other memories that hold the words of one: what its erasure leaves."""
-        return await self._database.read(erasure.others_holding, user_id, memory_id)
-
-    async def of_session(self, user_id: int, session: str) -> list[int]:
-        """The ids of what is remembered of a session, oldest first."""
-        return await self._database.read(erasure.of_session, user_id, session)
-
-    async def erase(self, user_id: int, memory_id: int) -> bool:
-        """Erase a memory and what quotes it; False where there is none such."""
+    async def erase(self, user_id: int, *memory_ids: int) -> bool:
+        """Erase memories and what quotes them, all or none of them; False where there are none such."""
 
         def work(connection: sa.Connection) -> bool:
             self._database.neighbourhoods.forget(user_id)
-            return erasure.erase(connection, user_id, memory_id, self._database.now())
+            at = self._database.now()
+            gone = [erasure.erase(connection, user_id, number, at) for number in memory_ids]
+            return any(gone)
 
         erased = await self._database.run(work)
         if erased:

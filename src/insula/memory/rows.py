@@ -113,6 +113,15 @@ class Kept(NamedTuple):
         return name_of(self.key, self.section)
 
 
+class Change(NamedTuple):
+    """What became of a memory."""
+
+    author: str
+    """`person`, `night`, or the name of what did it."""
+    why: str
+    at: datetime
+
+
 class Revised(NamedTuple):
     """A state of something derived."""
 
@@ -225,6 +234,7 @@ class Proposed(NamedTuple):
     said_at: float
     promoted_at: float | None
     retired_at: float | None
+    metadata: str
     session: str
     """The name of its session."""
 

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0010"
+VERSION = "0011"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -104,15 +104,19 @@ memories = sa.Table(
     sa.Column("promoted_at", sa.Double),
     sa.Column("retired_at", sa.Double),
     sa.Column("stated", sa.Boolean),
+    sa.Column("metadata", sa.Text, nullable=False, server_default=""),
+    sa.Column("source_id", sa.Text),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
     _partial("ix_memories_embedded", "vector IS NOT NULL"),
     _partial("ix_memories_unembedded", UNEMBEDDED),
     _partial("ix_memories_working", WORKING),
     _partial("ix_memories_unstated", UNSTATED),
+    sa.Index("ix_memories_source", "user_id", "source_id"),
 )
 """`after_id` is the item said just before in the session; `promoted_at` is empty while an item is in working memory;
 `line` is what a prompt may show of it, unless `withheld` says why not; `used_at` holds the last moments of use as a
-JSON list; `vector` is float16, empty where nothing of the text is remembered, and NULL until it is made."""
+JSON list; `vector` is float16, empty where nothing of the text is remembered, and NULL until it is made; `metadata`
+is the host's own, as JSON; `source_id` tells a line that was taken in before, and outlives its erasure."""
 
 
 def in_working_memory() -> sa.ColumnElement[bool]:

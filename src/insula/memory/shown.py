@@ -5,10 +5,8 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from insula.memory.rows import Entry
-from insula.memory.schema import memories, messages, sessions, signals, users
-from insula.memory.statements import memory as as_memory
+from insula.memory.schema import messages, sessions, signals, users
 from insula.memory.views import MOST
-from insula.types import Memory
 
 
 def latest(connection: sa.Connection, user: str, kinds: Sequence[str], limit: int) -> list[Entry]:
@@ -32,16 +30,6 @@ def openings(connection: sa.Connection, user: str, within: Sequence[int]) -> Map
     first = sa.select(sa.func.min(messages.c.id)).where(mine).group_by(messages.c.session_id)
     query = sa.select(messages.c.session_id, messages.c.content).where(messages.c.id.in_(first.scalar_subquery()))
     return {row.session_id: row.content for row in connection.execute(query)}
-
-
-def named(connection: sa.Connection, user: str, ids: Sequence[int]) -> Mapping[int, Memory]:
-    """Some of a user's memories, by id, retired ones too; what is no memory of theirs is left out."""
-    query = (
-        sa.select(memories, sessions.c.name.label("session"))
-        .join(sessions, sessions.c.id == memories.c.session_id)
-        .where(memories.c.user_id == _id_of(user), memories.c.id.in_(ids))
-    )
-    return {row.id: as_memory(row) for row in connection.execute(query)}
 
 
 def _id_of(user: str) -> sa.ScalarSelect[int]:

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory import facts, index
 from insula.memory.encoding import load, terms_of
+from insula.memory.filters import load_metadata
 from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.rows import Consolidated, Place, Proposed, Said
 from insula.memory.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
@@ -185,6 +186,8 @@ def write(connection: sa.Connection, here: Place, turn: int | None, item: NewIte
         "used_at": f"[{at!r}]",
         "uses": 1,
         "vector": None if item.vector is None else packed(item.vector),
+        "metadata": item.metadata,
+        "source_id": item.source_id,
     }
     asserts = item.provenance in {"user", "tool"}
     memory_id = connection.execute(_MEMORY, memory | {"stated": True if asserts else None}).scalar_one()
@@ -246,6 +249,13 @@ def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[fl
 def _turns(capacity: int) -> int:
     """Turns that fill a working memory."""
     return max(1, capacity // EXCHANGE)
+
+
+def taken_in(connection: sa.Connection, user_id: int, sources: Sequence[str | None]) -> frozenset[str | None]:
+    """Which of some lines, by the hash of where each is from, were taken in before; erased ones were, too."""
+    ids = sorted({one for one in sources if one is not None})
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.source_id.in_(ids))
+    return frozenset(connection.execute(sa.select(memories.c.source_id).where(mine)).scalars() if ids else ())
 
 
 def progress(connection: sa.Connection, here: Place, turn: int) -> tuple[bool, bool]:
@@ -364,6 +374,8 @@ def memory(row: sa.Row[Any] | Proposed) -> Memory:
         line=row.line,
         withheld=tuple(row.withheld.split()),
         uses=row.uses,
+        state="retired" if row.retired_at is not None else "working" if row.promoted_at is None else "long-term",
+        metadata=load_metadata(row.metadata),
     )
 
 

@@ -53,12 +53,25 @@ class Store(Database):
         self._places.clear()
 
 
+def check_types(**names: object) -> None:
+    """Whether the names of things are texts at all.
+
+    Raises:
+        InputError: one of them is none.
+    """
+    for what, name in names.items():
+        if not isinstance(name, str):
+            raise InputError(f"The {what} {name!r} is no text; give its name as one, such as {str(name)[:40]!r}.")
+
+
 def check_names(user: str, session: str) -> None:
     """Whether a user and a session may be called so.
 
     Raises:
-        InputError: a name is empty, too long, or holds what is not kept: a secret, a control character, a line end.
+        InputError: a name is no text, empty, too long, or holds what is not kept: a secret, a control character, a line
+            end.
     """
+    check_types(user=user, session=session)
     for what, name in (("user", user), ("session", session)):
         plain = clean(redact(name)).replace("\n", " ")
         if not name.strip() or len(name) > NAME_CHARS or plain != name:

@@ -1,16 +1,18 @@
 """What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from insula.memory import index
-from insula.memory.encoding import ASSISTANT
-from insula.memory.nights import REST, user_id
-from insula.memory.rows import Done, Entry, Revised, Sitting, Spoken, Talk
-from insula.memory.schema import in_working_memory, memories, messages, nights, revisions, sessions, signals, users
+from insula.memory.filters import Filter
+from insula.memory.nights import REST, user_id, words_on
+from insula.memory.rows import Change, Done, Entry, Revised, Sitting, Spoken, Talk
+from insula.memory.schema import memories, messages, nights, revisions, sessions, signals, users
 from insula.memory.statements import memory as as_memory
+from insula.memory.statements import moment
 from insula.types import Memory
 
 MOST = 500
@@ -99,59 +101,77 @@ def talk(connection: sa.Connection, user: str, session: str, before: int | None,
 
 
 def remembered(
-    connection: sa.Connection,
-    user: str,
-    before: int | None,
-    limit: int,
-    *,
-    gone: bool = False,
-    answers: bool = True,
-) -> list[tuple[Memory, str]]:
-    """A user's memories, newest first, each with how it stands: those that are not retired, or what nights let go.
+    connection: sa.Connection, user: str, wanted: Filter, before: int | None = None, limit: int = MOST
+) -> list[Memory]:
+    """A user's memories, newest first.
 
     Args:
         connection: of a transaction.
         user: whose they are.
+        wanted: which of them.
         before: the id of a memory that was seen already.
         limit: how many at most.
-        gone: what nights let go, not what is remembered.
-        answers: with what the assistant said.
     """
-    let_go = sa.and_(memories.c.retired_at.is_not(None), memories.c.content != "", memories.c.provenance != "derived")
-    query = (
-        _standing(user).where(let_go if gone else memories.c.retired_at.is_(None)).order_by(memories.c.id.desc())
-    ).limit(min(limit, MOST))
-    if before is not None:
-        query = query.where(memories.c.id < before)
-    if not answers:
-        query = query.where(memories.c.provenance != ASSISTANT)
-    return [_stands(row) for row in connection.execute(query)]
+    query = _standing(user, *wanted.conditions()).order_by(memories.c.id.desc()).limit(limit)
+    return _read(connection, user, query if before is None else query.where(memories.c.id < before))
 
 
-def holding(
-    connection: sa.Connection, user: str, text: str, best: Sequence[int], limit: int
-) -> list[tuple[Memory, str]]:
-    """A user's memories that the index found for a text, best first, then the latest others that hold it as it is."""
-    mine = sa.and_(memories.c.user_id == _id_of(user), memories.c.retired_at.is_(None))
-    latest = sa.select(memories.c.id).where(mine).order_by(memories.c.id.desc()).limit(LOOKED_THROUGH)
-    here = sa.and_(memories.c.id.in_(latest), memories.c.content.icontains(text, autoescape=True))
-    query = _standing(user).where(sa.or_(memories.c.id.in_(best), here), memories.c.retired_at.is_(None))
-    place = {number: at for at, number in enumerate(best)}
-    rows = connection.execute(query.order_by(memories.c.id.desc()).limit(MOST)).all()
-    return [_stands(row) for row in sorted(rows, key=lambda row: place.get(row.id, len(place)))][:limit]
+def count(connection: sa.Connection, user: str, wanted: Filter) -> int:
+    """How many of a user's memories are wanted."""
+    query = sa.select(sa.func.count()).select_from(memories).join(sessions, sessions.c.id == memories.c.session_id)
+    return connection.execute(query.where(memories.c.user_id == _id_of(user), *wanted.conditions())).scalar_one()
 
 
-def _standing(user: str) -> sa.Select[Any, Any, Any, Any, Any, Any, Any, Any]:
-    return (
-        sa.select(memories, sessions.c.name.label("session"), in_working_memory().label("working"))
-        .join(sessions, sessions.c.id == memories.c.session_id)
-        .where(memories.c.user_id == _id_of(user))
+def matching(connection: sa.Connection, user: str, wanted: Filter) -> list[int]:
+    """The ids of a user's memories that are wanted and hold something, newest first, also of what nights let go."""
+    query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
+    mine = query.where(memories.c.user_id == _id_of(user), memories.c.content != "", *_either(wanted))
+    return list(connection.execute(mine.order_by(memories.c.id.desc())).scalars())
+
+
+def named(
+    connection: sa.Connection, user: str, ids: Sequence[int], wanted: Filter | None = None
+) -> Mapping[int, Memory]:
+    """Some of a user's memories by id, retired ones too unless others are wanted; whose is another's is left out."""
+    these = _standing(user, memories.c.id.in_(ids), *(wanted.conditions() if wanted else ()))
+    return {one.id: one for one in _read(connection, user, these)}
+
+
+def holding(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
+    """The ids of the latest of a user's memories that hold a text as it stands."""
+    query = sa.select(memories.c.id, memories.c.content).join(sessions, sessions.c.id == memories.c.session_id)
+    mine = query.where(memories.c.user_id == _id_of(user), *wanted.conditions())
+    latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
+    found = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
+    return list(connection.execute(found.order_by(latest.c.id.desc()).limit(limit)).scalars())
+
+
+def history(connection: sa.Connection, user: str, number: int) -> list[Change]:
+    """What became of a memory, oldest first."""
+    one = revisions.c
+    past = sa.select(one.author, one.evidence, one.at).where(
+        one.user_id == _id_of(user), one.subject == f"memory:{number}"
     )
+    rows = connection.execute(past.order_by(one.id))
+    return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=moment(row.at)) for row in rows]
 
 
-def _stands(row: Any) -> tuple[Memory, str]:
-    stands = "retired" if row.retired_at is not None else "working" if row.working else "long-term"
-    return as_memory(row), stands
+def _either(wanted: Filter) -> list[sa.ColumnElement[bool]]:
+    """The conditions of a filter, whether a night let it go or not."""
+    return wanted._replace(retired=None).conditions()
+
+
+def _standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    columns: Any = [*memories.c, sessions.c.name.label("session")]
+    joined: Any = sa.select(*columns).join(sessions, sessions.c.id == memories.c.session_id)
+    return joined.where(memories.c.user_id == _id_of(user), *where)
+
+
+def _read(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
+    found = [as_memory(row) for row in connection.execute(query).all()]
+    mine = user_id(connection, user) if found else None
+    modes = words_on(connection, mine, [one.id for one in found]) if mine is not None else {}
+    return [replace(one, mode=modes[one.id]) if modes.get(one.id) else one for one in found]
 
 
 def reported(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
@@ -184,8 +204,8 @@ def revision(connection: sa.Connection, user: str, subject: str, number: int) ->
     return Revised(*found) if found else None
 
 
-def record(memory: Memory, stands: str, mode: str = "") -> dict[str, object]:
-    """A memory as JSON shows it; `mode` is a person's word on it."""
+def record(memory: Memory) -> dict[str, object]:
+    """A memory as JSON shows it."""
     return {
         "id": memory.id,
         "content": memory.content,
@@ -194,11 +214,12 @@ def record(memory: Memory, stands: str, mode: str = "") -> dict[str, object]:
         "kind": memory.kind,
         "session": memory.session,
         "said_at": memory.said_at.isoformat(),
-        "stands": stands,
-        "mode": mode,
+        "stands": memory.state,
+        "mode": memory.mode,
         "uses": memory.uses,
         "importance": round(memory.importance, 4),
         "withheld": list(memory.withheld),
+        "metadata": dict(memory.metadata),
     }
 
 

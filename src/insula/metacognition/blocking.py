@@ -4,19 +4,28 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from insula.types import Assessment, Provenance, Signal, Usage
+from insula.memory.filters import Metadata
+from insula.metacognition.facade import Metacognition
+from insula.metacognition.turn import Turn
+from insula.types import Signal
 
-if TYPE_CHECKING:
-    from insula.metacognition.facade import Metacognition
-    from insula.metacognition.finishing import TurnResult
-    from insula.metacognition.turn import Turn
-    from insula.sleep.cycle import SleepReport
-    from insula.turn.likelihood import Logprobs
-
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _blocking(
+    method: Callable[Concatenate[Metacognition, P], Coroutine[Any, Any, T]],
+) -> "Callable[Concatenate[Blocking, P], T]":
+    """A method of `Metacognition` that waits for what it returns."""
+
+    @wraps(method)
+    def blocking(self: "Blocking", /, *args: P.args, **options: P.kwargs) -> T:
+        return self.run(method(self.mind, *args, **options))
+
+    return blocking
 
 
 class Blocking:
@@ -36,7 +45,7 @@ class Blocking:
         mind: the `Metacognition` behind it.
     """
 
-    def __init__(self, opened: "Callable[[], Coroutine[Any, Any, Metacognition]]") -> None:
+    def __init__(self, opened: Callable[[], Coroutine[Any, Any, Metacognition]]) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="insula", daemon=True)
         self._thread.start()
@@ -47,10 +56,10 @@ class Blocking:
             raise
 
     @classmethod
-    def around(cls, mind: "Metacognition") -> Self:
+    def around(cls, mind: Metacognition) -> Self:
         """The same for one that is open already."""
 
-        async def opened() -> "Metacognition":
+        async def opened() -> Metacognition:
             return mind
 
         return cls(opened)
@@ -64,39 +73,31 @@ class Blocking:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     @contextmanager
-    def turn(self, user: str, session: str, message: object, *, model: str = "") -> "Generator[Turn]":
+    def turn(
+        self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
+    ) -> Generator[Turn]:
         """One exchange, to be entered with `with`; see `Turn`."""
-        turn = self.begin(user, session, message, model=model)
+        turn = self.begin(user, session, message, model=model, metadata=metadata)
         try:
             yield turn
         finally:
             self.run(turn.leave())
 
-    def begin(self, user: str, session: str, message: object, *, model: str = "") -> "Turn":
-        """As `Metacognition.begin`."""
-        return self.run(self.mind.begin(user, session, message, model=model))
-
-    def finish(
-        self,
-        turn: "Turn | str",
-        response: object,
-        *,
-        assessment: Assessment | None = None,
-        usage: Usage | None = None,
-        logprobs: "Logprobs | None" = None,
-    ) -> "TurnResult":
-        """As `Metacognition.finish`."""
-        return self.run(self.mind.finish(turn, response, assessment=assessment, usage=usage, logprobs=logprobs))
-
-    def observe(
-        self, user: str, session: str, text: object, *, speaker: str = "", provenance: Provenance = "user"
-    ) -> int:
-        """As `Metacognition.observe`."""
-        return self.run(self.mind.observe(user, session, text, speaker=speaker, provenance=provenance))
-
-    def sleep(self, user: str, *, soul: Path | None = None, force: bool = False) -> "SleepReport":
-        """As `Metacognition.sleep`, without a model."""
-        return self.run(self.mind.sleep(user, soul=soul, force=force))
+    begin = _blocking(Metacognition.begin)
+    finish = _blocking(Metacognition.finish)
+    sleep = _blocking(Metacognition.sleep)
+    understand = _blocking(Metacognition.understand)
+    solve = _blocking(Metacognition.solve)
+    add = _blocking(Metacognition.add)
+    observe = _blocking(Metacognition.observe)
+    search = _blocking(Metacognition.search)
+    list = _blocking(Metacognition.list)
+    get = _blocking(Metacognition.get)
+    update = _blocking(Metacognition.update)
+    delete = _blocking(Metacognition.delete)
+    history = _blocking(Metacognition.history)
+    export = _blocking(Metacognition.export)
+    forget = _blocking(Metacognition.forget)
 
     def subscribe(self, subscriber: Callable[[Signal], object]) -> Callable[[], None]:
         """As `Metacognition.subscribe`; the subscriber is called in the thread of the loop."""

@@ -1,55 +1,47 @@
 """The facade of the package: `Metacognition`."""
 
-import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
 from insula.calibration import shipped
-from insula.content import plain
 from insula.errors import InputError, InsulaError
-from insula.language.handed import users_words
-from insula.memory import assertion, statements, telling
-from insula.memory.cue import cue
-from insula.memory.embedding import hands_of, usable, use
+from insula.memory import statements
+from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.filters import Metadata, dump_metadata
 from insula.memory.isolation import on_behalf_of
-from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.item import new_item
+from insula.memory.store import Store, check_types
 from insula.memory.unread import TOKENS_A_DAY
-from insula.memory.vectors import Embed, embedded
-from insula.metacognition import stating
-from insula.metacognition.blocking import Blocking
+from insula.memory.vectors import Embed
 from insula.metacognition.finishing import TurnResult
-from insula.metacognition.meaning import made_up, meant
-from insula.metacognition.mind import Mind, Options
+from insula.metacognition.meaning import made_up
+from insula.metacognition.mind import Mind, Options, Subscriber
 from insula.metacognition.reading import analysed, memorable
+from insula.metacognition.remembering import Remembering
 from insula.metacognition.turn import Turn
 from insula.redaction import redact
 from insula.screening import screen
-from insula.text.analysis import analyse, clean
-from insula.text.questions import asks
+from insula.text.analysis import clean
 from insula.text.wishing import wishes
 from insula.turn import mending, monitor
 from insula.turn.hedging import hedge
-from insula.types import IMPASSE, Assessment, Identity, ImpasseRecord, Provenance, Signal, Usage
+from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord, Signal, Usage
 
 if TYPE_CHECKING:
     from insula.llm.budget import Account
     from insula.llm.model import Model
+    from insula.metacognition.blocking import Blocking
     from insula.sleep.cycle import SleepReport
     from insula.solve.run import Models
     from insula.solve.solution import Solution
     from insula.turn.likelihood import Logprobs
 
 log = logging.getLogger(__name__)
-
-SPEAKER_CHARS = 40
-SPEAKERS = {"user": USER, "assistant": ASSISTANT, "tool": "a tool"}
-"""Who speaks, where nobody is named."""
 
 
 def warm_up(embed: Embed | None = use) -> None:
@@ -87,7 +79,7 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
     return stuck
 
 
-class Metacognition(Mind):
+class Metacognition(Remembering):
     """Monitors and controls an agent that somebody else runs.
 
     Args:
@@ -109,6 +101,28 @@ class Metacognition(Mind):
     Raises:
         InputError: the calibration names a feature, or `claims` a claim, that there is not.
     """
+
+    def __init__(self, store: Store, **options: Unpack[Options]) -> None:
+        self.engine = Mind(store, **options)
+
+    @property
+    def store(self) -> Store:
+        """Where everything is kept."""
+        return self.engine.store
+
+    @property
+    def identity(self) -> Identity:
+        """Who the agent is."""
+        return self.engine.identity
+
+    @property
+    def controls(self) -> Controls:
+        """What a turn may use before conditions change it."""
+        return self.engine.controls
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
+        return self.engine.subscribe(subscriber)
 
     @classmethod
     async def open(
@@ -135,8 +149,8 @@ class Metacognition(Mind):
     async def close(self) -> None:
         """Write down how the service stands, and let go of the store."""
         try:
-            await self.backlog.end()
-            await self.write_down()
+            await self.engine.backlog.end()
+            await self.engine.write_down()
         except InsulaError as error:
             log.warning("What the service knew of itself was not written down: %s", error)
         finally:
@@ -149,7 +163,7 @@ class Metacognition(Mind):
         await self.close()
 
     @staticmethod
-    def sync(path: str | Path, **options: Unpack[Options]) -> Blocking:
+    def sync(path: str | Path, **options: Unpack[Options]) -> "Blocking":
         """The same for code without `await`: `with Metacognition.sync("insula.db") as metacognition: …`.
 
         Args:
@@ -159,9 +173,13 @@ class Metacognition(Mind):
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
+        from insula.metacognition.blocking import Blocking
+
         return Blocking(lambda: Metacognition.open(path, **options))
 
-    def turn(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
+    def turn(
+        self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
+    ) -> Turn:
         """One exchange, to be entered with `async with`; see `Turn`.
 
         Args:
@@ -169,15 +187,24 @@ class Metacognition(Mind):
             session: the conversation.
             message: what the user says: a text, content parts, or a message of a library; pictures are passed over.
             model: the name of the model that answers; how slow is too slow is known of each by itself.
-        """
-        return Turn(self, user, session, message, model)
+            metadata: what you say of what is said in it, to find it by: names with texts, numbers or truth values.
 
-    async def begin(self, user: str, session: str, message: object, *, model: str = "") -> Turn:
+        Raises:
+            InputError: the user or the session is no text, or the metadata cannot be kept.
+        """
+        check_types(user=user, session=session)
+        turn = Turn(self.engine, user, session, message, model)
+        turn.metadata = dump_metadata(metadata)
+        return turn
+
+    async def begin(
+        self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
+    ) -> Turn:
         """One exchange whose end comes later, perhaps in another process: `turn.to_json()` is what to keep until then.
 
         A turn that is never finished leaves the message in memory and nothing else; the next one works.
         """
-        return await self.turn(user, session, message, model=model).open()
+        return await self.turn(user, session, message, model=model, metadata=metadata).open()
 
     async def finish(
         self,
@@ -201,7 +228,7 @@ class Metacognition(Mind):
         Raises:
             InputError: the text is no turn.
         """
-        opened = turn if isinstance(turn, Turn) else await Turn.resume(self, turn)
+        opened = turn if isinstance(turn, Turn) else await Turn.resume(self.engine, turn)
         if opened.over and opened.result:
             return opened.result
         result = opened.finish(response, assessment=assessment, usage=usage, logprobs=logprobs)
@@ -250,7 +277,7 @@ class Metacognition(Mind):
         knowledge = Knowledge(repertoire=repertoire(settings.home()), records=StoredRecords(self.store))
         solution = await named(method)(problem, models, account, knowledge=knowledge)
         if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
-            self.notice([stuck])
+            self.engine.notice([stuck])
         return solution
 
     async def sleep(
@@ -267,16 +294,16 @@ class Metacognition(Mind):
         from insula.sleep.cycle import sleep_cycle
         from insula.sleep.phases import PHASES
 
-        await made_up(self.store, user, self.embed)
+        await made_up(self.store, user, self.engine.embed)
         return await sleep_cycle(
             self.store,
             user,
             PHASES,
             identity=self.identity,
-            calibration=self.calibration,
+            calibration=self.engine.calibration,
             model=model,
             soul=soul,
-            embed=self.embed,
+            embed=self.engine.embed,
             force=force,
         )
 
@@ -300,80 +327,4 @@ class Metacognition(Mind):
         """
         from insula.sleep.rest import rest
 
-        return await rest(self.store, user, model, embed=self.embed, tokens=tokens) is not None
-
-    async def observe(
-        self,
-        user: str,
-        session: str,
-        text: object,
-        *,
-        speaker: str = "",
-        listener: str = ASSISTANT,
-        provenance: Provenance = "user",
-        at: datetime | None = None,
-    ) -> int:
-        """Remember something that was said without answering it; returns the id of the memory.
-
-        Args:
-            user: whose memory it is.
-            session: the conversation it belongs to.
-            text: what was said.
-            speaker: who said it; a name where more than one person talks, or the tool's. By default the user, the
-                assistant or "a tool", by the provenance.
-            listener: who was spoken to.
-            provenance: `user`, `assistant` or `tool`.
-            at: when; now by default.
-
-        Raises:
-            InputError: the speaker is no name.
-            StoreError: the store cannot be used.
-        """
-        named = screen(speaker or SPEAKERS.get(provenance, USER), SPEAKER_CHARS)
-        heard = screen(listener, SPEAKER_CHARS)
-        if named.reasons or heard.reasons or not named.text or not heard.text:
-            raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
-        if provenance == "derived":
-            raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
-        with on_behalf_of(user):
-            place = await self.store.place(user, session)
-            return await self._observed(place, text, named.text, heard.text, provenance, at)
-
-    async def _observed(
-        self, place: Place, text: object, speaker: str, listener: str, provenance: Provenance, at: datetime | None
-    ) -> int:
-        content = redact(clean(plain(text)))
-        analysis = memorable(content, analysed(content))
-        encoding = encode(analysis, speaker, listener)
-        found = await self.store.memories.recall(
-            place, cue(analysis, speaker, listener), 1, lines=assertion.CONTEXT_LINES
-        )
-        before = found.said[-1].content[:REMEMBERED_CHARS] if found.said else ""
-        replies_to = asks(analyse(before)) if before else ()
-        meaning = meant(before, content) if self.embed else ""
-        vector = await asyncio.to_thread(embedded, self.embed, meaning) if self.embed and meaning else None
-        told = provenance in {"user", "tool"}
-        teller = speaker if provenance == "user" else ""  # a tool's "I" is nobody's
-        lines = [assertion.Said(one.content, one.speaker == teller) for one in found.said]
-        own = provenance == "user" and speaker == USER
-        read = analysis
-        if own:
-            said = await asyncio.to_thread(users_words, content, provenance, found.said, hands_of(self.embed))
-            if said.text != content:
-                read = memorable(said.text, analysed(said.text, analysis.language))
-        units = await asyncio.to_thread(stating.told, read, lines, self.embed) if own else ()
-        only = [one.text for one in units] if own else None
-        making = (read, teller, listener, lines, only, self.embed)
-        stated = await asyncio.to_thread(stating.stated, *making) if told else ()
-        line = telling.line(units, analysis.language)
-        item = new_item(analysis, encoding, provenance, speaker, found.recalled, replies_to, stated, line)
-        item = item._replace(content=content, vector=vector)
-        stamp = at.timestamp() if at else None
-        _, memory = await self.store.sessions.say(place, item, at=stamp)
-        consolidated = await self.store.sessions.consolidate(place, self.controls)
-        threshold = self.controls.consolidation_threshold
-        self.regulator.consolidated(
-            (place.user, place.session), 1, consolidated.ages, consolidated.saliences, threshold
-        )
-        self.saw(place, analysis.language, speaker)
-        return memory
+        return await rest(self.store, user, model, embed=self.engine.embed, tokens=tokens) is not None

@@ -28,6 +28,7 @@ from insula.types import (
     Confidence,
     Controls,
     Level,
+    Memory,
     PoorRecord,
     Recalled,
     Signal,
@@ -57,6 +58,10 @@ class TurnResult:
     signals: tuple[Signal, ...]
     verdict: Verdict | None = None
     """What a person is told of it: its source, what it contradicts, what was saved; mostly nothing."""
+    sources: tuple[Memory, ...] = ()
+    """The remembered lines that the response surely says; mostly none."""
+    saved: tuple[str, ...] = ()
+    """What of the message was learned, in the user's words: what it wants of answers, and tells of them."""
     again: str = ""
     """What to tell the model where it is to be asked once more at once; empty where it is not (`retry`)."""
     advisories: tuple[Advisory, ...] = ()
@@ -83,6 +88,8 @@ class Given:
     """What the person is told of their request to forget something."""
     saved: Sequence[str]
     """What the message wants of all answers to come, in the user's words."""
+    told: str = ""
+    """What it tells of the user's life, likewise."""
     history: Sequence[Said]
     is_read: bool
     """Whether memory could be read."""
@@ -116,6 +123,11 @@ class Given:
     def level(self) -> Level | None:
         """How sure memory was; None where it could not be asked."""
         return self.confidence.level if self.analysis is not None and self.is_read else None
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """What of the message was learned, each thing once."""
+        return tuple(dict.fromkeys(filter(None, [*self.saved, self.told])))
 
     @property
     def responses(self) -> list[str]:

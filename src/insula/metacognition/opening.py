@@ -77,7 +77,7 @@ class Opening:
         self.user, self.session = user, session
         self.troubles: list[str] = []
         self.added = 0.0
-        self.message = ""
+        self.message = self.metadata = self.told = ""
         with self.kept_from_host("message"):
             self.message = clean(plain(message))
         self.model = model
@@ -117,9 +117,8 @@ class Opening:
         self._analysis: Analysis | None = None
         self._vectors: dict[str, Vector] = {}
         self._speakers: frozenset[str] = frozenset()
-        self._unembeddable = False
+        self._unembeddable = self._is_resumed = False
         self._unembedded: tuple[Unembedded, ...] = ()
-        self._is_resumed = False
         self._asked_again = 0
         self._gate = Gate(None)
         self.forgetting: forgetting.Heard | None = None
@@ -280,8 +279,7 @@ class Opening:
         if offer is None or not forgetting.is_assent(self.message):
             return
         with self.kept_from_host("forget"):
-            for number in offer.memories:
-                await erasing.erase(self._owner.store, self.user, number, self._owner.soul(self.user))
+            await erasing.erase(self._owner.store, self.user, self._owner.soul(self.user), *offer.memories)
             self.forgetting = forgetting.Heard(erased=len(offer.lines))
             self._owner.backlog.again(self.user)
 
@@ -394,7 +392,8 @@ class Opening:
         encoding, asked = encode(whole, USER, ASSISTANT), self._questions_before()
         told = telling.line(facts, kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
-        item = item._replace(content=self._content)
+        item = item._replace(content=self._content, metadata=self.metadata)
+        self.told = "" if item.withheld else item.line
         own = any(one.own for one in facts)  # "I'm not vegetarian any more" is a fact, too
         if not own and is_all([one for one in self._wished if one.slots or not stated], self._content):
             item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all

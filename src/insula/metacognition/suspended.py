@@ -44,6 +44,8 @@ class Suspended:
     adaptations: tuple[Adaptation, ...]
     conditions: tuple[Reason, ...] = ()
     saved: Mapping[Lever, Saved] = field(default_factory=dict[Lever, Saved])
+    metadata: str = ""
+    told: str = ""
 
 
 @cache
@@ -73,6 +75,8 @@ def dumped(turn: Opening, adaptations: tuple[Adaptation, ...], conditions: tuple
         adaptations=adaptations,
         conditions=conditions,
         saved=turn.saved,
+        metadata=turn.metadata,
+        told=turn.told,
     )
     return _form().dump_json(held).decode()
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, overload
 
 from insula import telemetry
 from insula.claims import say
@@ -26,6 +26,7 @@ from insula.metacognition.mind import Mind
 from insula.metacognition.opening import Opening
 from insula.metacognition.reading import analysed, is_used, memorable
 from insula.metacognition.regulator import Ended
+from insula.metacognition.streaming import streamed
 from insula.redaction import redact, take_out
 from insula.session.adaptation import Adaptation
 from insula.session.conditions import DEGRADED, STM_HIGH
@@ -80,6 +81,8 @@ class Turn(Opening):
         heard: what this message made stand for every answer from now on; empty for a request of the moment.
         snapshot: how the session looks from outside, where a snapshot was due when the turn was over.
         saved: what it goes without because its model is slow or working memory full, by lever.
+        metadata: what the host says of it, as it is kept.
+        told: what this message tells of the user's life, in their words; mostly nothing.
         number: the turn's number within its session, from 1; 0 where it could not be written.
         result: what `finish` returned; None where there was no answer yet.
         over: whether the turn was left; then nothing of it is written a second time.
@@ -183,8 +186,31 @@ class Turn(Opening):
             self.note_saved("retry", Saved(calls=1))
         signals = tuple(self._signal(*note) for note in noted)
         return TurnResult(
-            response=text, assessment=judged, hedged=doubt is not None, signals=signals, verdict=told, again=again
+            response=text,
+            assessment=judged,
+            hedged=doubt is not None,
+            signals=signals,
+            verdict=told,
+            sources=(told.source,) if told.source else (),
+            saved=given.learned,
+            again=again,
         )
+
+    @overload
+    def stream(self, pieces: AsyncIterable[str]) -> AsyncIterator[str]: ...
+
+    @overload
+    def stream(self, pieces: Iterable[str]) -> Iterator[str]: ...
+
+    def stream(self, pieces: AsyncIterable[str] | Iterable[str]) -> AsyncIterator[str] | Iterator[str]:
+        """Pass on the pieces of a response as they come, and `finish` with the whole when the last one has.
+
+        What was shown stays; `result` says then whether it is hedged, and `result.response` how it should read.
+
+        Args:
+            pieces: of text, as a model makes them; to be iterated over as what is returned.
+        """
+        return streamed(self.finish, pieces)
 
     def _given(self) -> Given:
         """What stood before the model."""
@@ -193,6 +219,7 @@ class Turn(Opening):
             analysis=self._analysis,
             forgetting=[self.forgetting.under_reply(self.language)] if self.forgetting else (),
             saved=[wish.words for wish in self.heard if not wish.lifts],
+            told=self.told,
             history=self.history,
             is_read=self.is_read,
             confidence=self.confidence,
@@ -328,7 +355,7 @@ class Turn(Opening):
         kept = memorable(content, analysis)
         item = new_item(kept, encode(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
         vector = None if self._puts_off else self._vectors.get(meant(self._content, content))
-        item = item._replace(content=content, vector=vector)
+        item = item._replace(content=content, vector=vector, metadata=self.metadata)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score
             item = item._replace(score=judged.score, salience=item.salience * worth)
@@ -352,6 +379,7 @@ class Turn(Opening):
         was = suspended.loaded(kept)
         turn = cls(owner, was.user, was.session, was.message, was.model)
         turn._begun, turn._is_resumed = time.perf_counter(), True
+        turn.metadata, turn.told = was.metadata, was.told
         with turn.kept_from_host("resume"), on_behalf_of(turn.user):
             await turn._restore(was)
         return turn

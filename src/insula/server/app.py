@@ -91,7 +91,7 @@ def create_app(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         try:
-            await metacognition.restore()
+            await metacognition.engine.restore()
         except StoreError as error:
             log.warning("The snapshots of before cannot be read: %s", error)
         unsubscribe = metacognition.subscribe(live.notice)

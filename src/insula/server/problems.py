@@ -31,6 +31,7 @@ RETRY_SECONDS = 5
 SIGN_IN: Final = "/sign-in"
 
 STATUSES: Mapping[type[errors.InsulaError], int] = {
+    errors.NotFound: 404,
     errors.InputError: 422,
     errors.BudgetExceeded: 429,
     errors.ModelUnavailable: 503,

@@ -75,7 +75,7 @@ class Rests:
                 user,
                 chat.model,
                 account=chat.account,
-                embed=chat.metacognition.embed,
+                embed=chat.metacognition.engine.embed,
                 tokens=self._service.understanding_tokens,
             )
         except BudgetExceeded:
@@ -90,4 +90,4 @@ class Rests:
             log.exception("Lines could not be read; it is tried again.")
 
     def _failed(self) -> None:
-        self._service.chat.metacognition.telemetry.failures.labels("understanding").inc()
+        self._service.chat.metacognition.engine.telemetry.failures.labels("understanding").inc()

@@ -110,7 +110,7 @@ class Timer:
         return datetime.fromtimestamp(now, self._service.zone_of(user))
 
     def _failed(self, where: str) -> None:
-        self._service.chat.metacognition.telemetry.failures.labels(where).inc()
+        self._service.chat.metacognition.engine.telemetry.failures.labels(where).inc()
 
 
 def moment(user: str, day: date) -> timedelta:
@@ -136,18 +136,18 @@ async def night(service: Service, user: str, *, force: bool = False) -> SleepRep
         StoreError: the store cannot be used.
     """
     chat = service.chat
-    await made_up(chat.metacognition.store, user, chat.metacognition.embed)
+    await made_up(chat.metacognition.store, user, chat.metacognition.engine.embed)
     report = await sleep_cycle(
         chat.metacognition.store,
         user,
         understanding_phases(PHASES, service.understanding, service.understanding_tokens),
         zone=service.zone_of(user),
         identity=chat.metacognition.identity,
-        calibration=chat.metacognition.calibration,
+        calibration=chat.metacognition.engine.calibration,
         model=chat.model if service.understands else None,
         account=chat.account,
         soul=service.soul_of(user),
-        embed=chat.metacognition.embed,
+        embed=chat.metacognition.engine.embed,
         force=force,
     )
     return replace(report, phases=tuple(replace(one, why=service.told(one.why)) for one in report.phases))

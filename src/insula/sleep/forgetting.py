@@ -12,37 +12,27 @@ REQUESTS = "requests.jsonl"
 """Beside a user's SOUL.md: what the model was told, turn by turn."""
 
 
-async def erase(store: Store, user: str, number: int, path: Path | None) -> str | None:
-    """Erase a memory with the line that it came from and what was derived of its session.
+async def erase(store: Store, user: str, path: Path | None, *numbers: int) -> str | None:
+    """Erase memories with the lines that they came from and what was derived of their sessions, all or none of them.
 
     Args:
-        store: where it stands.
-        user: whose memory it is.
-        number: its id.
+        store: where they stand.
+        user: whose memories they are.
         path: the user's SOUL.md; None where it is kept in the store alone.
+        numbers: their ids.
 
     Returns:
         What is left to do: why SOUL.md was left alone, if it was, and what the database's files keep; None where there
-        is no such memory.
+        are no such memories.
     """
     if (user_id := await store.nights.sleeper(user)) is None:
         return None
     with suppress(InputError):
         if path:
             await guidelines.adopt(store, user, path)  # what a person edited is theirs; what it repeats of ours is not
-    if not await store.memories.erase(user_id, number):
+    if not await store.memories.erase(user_id, *numbers):
         return None
     return await _from_files(store, user, user_id, path)
-
-
-async def erase_session(store: Store, user: str, session: str, path: Path | None) -> str | None:
-    """Erase all that was said in a session, as `erase` does; None where nothing is remembered of it."""
-    if (user_id := await store.nights.sleeper(user)) is None:
-        return None
-    left: str | None = None
-    for number in await store.memories.of_session(user_id, session):
-        left = await erase(store, user, number, path) or left or ""
-    return left
 
 
 async def unlearn(store: Store, user: str, name: str, path: Path | None) -> str:

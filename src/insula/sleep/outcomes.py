@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from insula.calibration import OWN, Outcome, calibrated, written
 from insula.memory.changes import Revision
 from insula.memory.rows import Line, Noticed, Revised
-from insula.memory.shown import named
 from insula.memory.store import Store
+from insula.memory.views import named
 from insula.sleep.corrections import is_users
 from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction

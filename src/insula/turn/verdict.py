@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from insula.claims import DEFAULT, Claimed, say
 from insula.text.relative_times import day
 from insula.turn.source import Source
-from insula.types import Assessment, Confidence, Flag
+from insula.types import Assessment, Confidence, Flag, Memory
 
 Kind = Literal[
     "used",
@@ -42,6 +42,8 @@ class Verdict(NamedTuple):
     tone: Tone
     line: str = ""
     """The remembered line that it quotes."""
+    source: Memory | None = None
+    """The memory that the answer surely says, where the line quoted is its source."""
 
     @property
     def text(self) -> str:
@@ -79,7 +81,8 @@ def verdict(
         said += [say("saved", words=_short(words)) for words in saved]
     said += [one for one in forgetting if claims.issuperset(one.claims)]
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
-    return Verdict(kind, tuple(said), tone, told.memory.told if told else "")
+    holds = told.memory.memory if told is not None and told.holds else None
+    return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)
 
 
 def why(kind: Kind) -> Claimed:

@@ -90,7 +90,7 @@ def test_conversations_at_once_do_not_mix(mind: Blocking, talk: Begin) -> None:
         said = list(threads.map(lambda _: talk(server).say(stories.QUESTION), range(8)))
     assert len(said) == 8
     assert all("Lisbon" in each for each in said)
-    assert not mind.mind.telemetry.failures.labels("ask")._value.get()
+    assert not mind.mind.engine.telemetry.failures.labels("ask")._value.get()
 
 
 def test_over_ten_turns_four_fifths_of_what_is_sent_was_sent_before(talk: Begin) -> None:

@@ -78,6 +78,6 @@ async def kept(request: Request, user: str, session: str, turn: int) -> list[Par
 async def judge(request: Request, user: CurrentUser, word: Annotated[Word, Body()]) -> Heard:
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
     metacognition = service_of(request).chat.metacognition
-    base = metacognition.calibration or shipped()
+    base = metacognition.engine.calibration or shipped()
     said = await judging.judge(metacognition.store, user, word.session, word.turn, word.right, base)
     return Heard(said=said)

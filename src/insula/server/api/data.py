@@ -66,7 +66,7 @@ async def export(request: Request, user: CurrentUser) -> Response:
     """All that is known of a user, as one archive with a checksum."""
     service, house = await _here(request, user)
     target = house.home / f".export-{secrets.token_hex(8)}"
-    await custody.export(service.chat.metacognition.store, user, house, target)
+    await custody.export(service.chat.metacognition.store, user, house.soul, target)
     return FileResponse(
         target,
         media_type=ARCHIVE,

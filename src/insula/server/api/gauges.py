@@ -93,7 +93,7 @@ async def status(
 ) -> Response:
     """The last snapshot of the service, or that there has been none yet."""
     prepared: Prepared = request.app.state.prepared
-    ring = service_of(request).chat.metacognition.regulator.ring
+    ring = service_of(request).chat.metacognition.engine.regulator.ring
     return Response(prepared.of(ring, history), media_type="application/json")
 
 
@@ -135,7 +135,7 @@ async def performance(request: Request) -> Speed:
     """How fast the service's model answers, and how often anything was done about it."""
     chat = service_of(request).chat
     metacognition, model = chat.metacognition, chat.model.model_name
-    regulator = metacognition.regulator
+    regulator = metacognition.engine.regulator
     now = regulator.performance(model, metacognition.store.now())
     schedule = regulator.ring.schedule
     return Speed(
@@ -150,7 +150,7 @@ async def performance(request: Request) -> Speed:
 
 def _counters(metacognition: Metacognition) -> dict[str, float]:
     """The counters of S4, by the names that /metrics has for them."""
-    known = metacognition.telemetry
+    known = metacognition.engine.telemetry
     counters = (known.snapshots, known.advisories, known.stm_high, known.degraded, known.adaptive_retrieval)
     return dict(_read(counter) for counter in counters)
 
@@ -171,7 +171,7 @@ def _read(counter: Counter) -> tuple[str, float]:
 )
 async def metrics(request: Request) -> Response:
     """What was counted and timed, for Prometheus."""
-    registry = service_of(request).chat.metacognition.telemetry.registry
+    registry = service_of(request).chat.metacognition.engine.telemetry.registry
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 

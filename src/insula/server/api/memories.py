@@ -1,21 +1,20 @@
 """What is remembered of a user: looked at, searched, corrected, pinned, muted, erased, and what of that is undone."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from insula.errors import InputError
-from insula.memory import nights, views
+from insula.errors import InputError, NotFound
+from insula.memory import views
 from insula.memory.amendment import Do
-from insula.memory.store import NAME_CHARS, Store
-from insula.redaction import redact
+from insula.memory.store import NAME_CHARS
+from insula.operations.memories import change_memory, delete_memory
 from insula.server.api.numbers import PAGE, Before, Id, Limit
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import forgetting
+from insula.types import Memory
 
 router = APIRouter(prefix="/agent", tags=["memories"])
 
@@ -35,6 +34,7 @@ EXAMPLE: dict[str, Any] = {
     "uses": 3,
     "importance": 0.7,
     "withheld": [],
+    "metadata": {},
 }
 
 HISTORY: dict[str, Any] = EXAMPLE | {"history": [{"author": "night", "why": "merged into 7: the same"}]}
@@ -63,6 +63,8 @@ class Remembered(BaseModel):
     importance: float
     withheld: list[str]
     """Why it is never shown to a model, if it is not."""
+    metadata: dict[str, str | int | float | bool]
+    """What the host said of it."""
 
 
 class Memories(BaseModel):
@@ -120,38 +122,21 @@ async def memories(
     request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE, q: Searched = ""
 ) -> Memories:
     """What is remembered of a user, without what was retired; or what holds some words, on one page."""
-    store = service_of(request).chat.metacognition.store
+    mind = service_of(request).chat.metacognition
     if q.strip():
-        rows = await store.memories.search(user, q, limit)
-    else:
-        rows = await store.read(views.remembered, user, before, limit + 1)
-    modes = await modes_of(store, user, [memory.id for memory, _ in rows])
-    found = [
-        Remembered.model_validate(views.record(memory, stands, modes.get(memory.id, "")))
-        for memory, stands in rows[:limit]
-    ]
-    return Memories(memories=found, next=found[-1].id if len(rows) > limit else None)
-
-
-async def modes_of(store: Store, user: str, ids: Sequence[int]) -> Mapping[int, str]:
-    """What a person wants of some memories: `pinned` or `muted`, of those where that is so."""
-    user_id = await store.nights.sleeper(user)
-    said = await store.read(nights.words_on, user_id, ids) if user_id is not None else {}
-    return {number: mode for number, mode in said.items() if mode}
+        found = await mind.search(user, q, limit=limit)
+        return Memories(memories=[_shown(hit.memory) for hit in found.hits], next=None)
+    page = await mind.list(user, before=before, limit=limit)
+    return Memories(memories=[_shown(one) for one in page.memories], next=page.next)
 
 
 @router.get("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
 async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
     """One memory with its history."""
-    store = service_of(request).chat.metacognition.store
-    user_id = await store.nights.sleeper(user)
-    found = await store.memories.shown(user_id, number) if user_id is not None else None
-    if found is None:
-        raise _missing(number)
-    memory, stands, history = found
-    mode = (await modes_of(store, user, [number])).get(number, "")
-    changes = [{"author": author, "why": why} for author, why in history]
-    return Told.model_validate({**views.record(memory, stands, mode), "history": changes})
+    mind = service_of(request).chat.metacognition
+    found, past = await mind.get(user, number), await mind.history(user, number)
+    history = [{"author": one.author, "why": one.why} for one in past]
+    return Told.model_validate({**views.record(found), "history": history})
 
 
 @router.post("/memories/{number}", responses=documented(401, 403, 404, 409, 422, 503, 507))
@@ -159,6 +144,8 @@ async def decide(request: Request, user: CurrentUser, number: Number, word: Anno
     """Correct, pin, unpin, mute or unmute a memory, or undo the last decision on it, a night's too."""
     try:
         await amend(request, user, number, word.do, word.text)
+    except NotFound:
+        raise
     except InputError as error:
         raise HTTPException(409, str(error)) from error
     return await memory(request, user, number)
@@ -168,29 +155,23 @@ async def amend(request: Request, user: str, number: int, do: Do, text: str = ""
     """Do what a person wants with a memory.
 
     Raises:
-        HTTPException: 404, there is none such.
+        NotFound: there is none such.
         InputError: that cannot be done with it.
     """
     metacognition = service_of(request).chat.metacognition
-    user_id = await metacognition.store.nights.sleeper(user)
-    if user_id is None or not await metacognition.store.memories.amend(user_id, number, do, redact(text)):
-        raise _missing(number)
-    metacognition.backlog.again(user)
+    await change_memory(metacognition.store, user, number, do, text)
+    metacognition.engine.backlog.again(user)
 
 
 @router.delete("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
 async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
     """Erase a memory for good, with the line that it came from and what was derived of its session."""
     service = service_of(request)
-    store = service.chat.metacognition.store
-    user_id = await store.nights.sleeper(user)
-    others = await store.memories.others_holding(user_id, number) if user_id is not None else []
-    left = await forgetting.erase(store, user, number, service.soul_of(user))
-    if left is None:
-        raise _missing(number)
-    service.chat.metacognition.backlog.again(user)
-    return Erased(erased=number, left=service.told(left) or None, others=[memory.id for memory in others])
+    metacognition = service.chat.metacognition
+    gone = await delete_memory(metacognition.store, user, number, service.soul_of(user))
+    metacognition.engine.backlog.again(user)
+    return Erased(erased=number, left=service.told(gone.left) or None, others=list(gone.others))
 
 
-def _missing(number: int) -> HTTPException:
-    return HTTPException(404, f"There is no memory {number} of this user; /agent/memories lists them.")
+def _shown(one: Memory) -> Remembered:
+    return Remembered.model_validate(views.record(one))

@@ -12,8 +12,8 @@ from insula.errors import InputError
 from insula.memory import unread
 from insula.memory import views as store_views
 from insula.memory.rows import Cited
-from insula.memory.shown import named as shown_by_number
 from insula.memory.store import Store
+from insula.memory.views import named as shown_by_number
 from insula.server.api.lessons import WORDS
 from insula.server.page.rendering import address, page
 from insula.server.page.views import guidelines as shown

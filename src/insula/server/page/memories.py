@@ -5,11 +5,12 @@ from typing import Annotated, get_args
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from insula.errors import InputError
-from insula.memory import views
+from insula.errors import InputError, NotFound
 from insula.memory.amendment import Do
+from insula.memory.filters import Filter
 from insula.memory.store import NAME_CHARS
-from insula.server.api.memories import WORDS, amend, erase, modes_of
+from insula.operations.memories import list_memories
+from insula.server.api.memories import WORDS, amend, erase
 from insula.server.api.numbers import Id
 from insula.server.page.guidelines import field
 from insula.server.page.rendering import address, page
@@ -48,20 +49,20 @@ async def memories(
 
     What the agent answered is left out unless it is asked for: half of all lines are, and few are of use.
     """
-    store = service_of(request).chat.metacognition.store
-    found = await store.memories.search(who.name, q, MEMORIES) if q.strip() else None
-    listed = found
-    if listed is None:
-        with_answers = bool(answers or gone)
-        listed = await store.read(views.remembered, who.name, before, MEMORIES, gone=bool(gone), answers=with_answers)
-    more = listed[-1][0].id if found is None and len(listed) == MEMORIES else None
+    mind = service_of(request).chat.metacognition
+    if q.strip():
+        hits = (await mind.search(who.name, q, limit=MEMORIES)).hits
+        listed, more = tuple(hit.memory for hit in hits), None
+    else:
+        wanted = Filter(answers=bool(answers or gone), retired=bool(gone))
+        found = await list_memories(mind.store, who.name, wanted, before=before, limit=MEMORIES)
+        listed, more = found.memories, found.next
     return page(
         "memories.html",
         who.link,
         who=who,
         here="memories",
         memories=listed,
-        modes=await modes_of(store, who.name, [memory.id for memory, _ in listed]),
         more=more,
         first=before is None,
         q=q,
@@ -74,11 +75,13 @@ async def memories(
 @router.get("/memories/{number}")
 async def memory(request: Request, who: Visitor, number: Id, q: Words = "") -> Response:
     """Where a memory is from, what became of it, and what may be done with it."""
-    store = service_of(request).chat.metacognition.store
-    user_id = await store.nights.sleeper(who.name)
-    found = await store.memories.shown(user_id, number) if user_id is not None else None
-    mode = (await modes_of(store, who.name, [number])).get(number, "")
-    return page("memory.html", who.link, found=found, mode=mode, q=q, most=WORDS, status=200 if found else 404)
+    mind = service_of(request).chat.metacognition
+    try:
+        found, history = await mind.get(who.name, number), await mind.history(who.name, number)
+    except NotFound:
+        found, history = None, ()
+    shown = {"memory": found, "history": history, "q": q, "most": WORDS}
+    return page("memory.html", who.link, **shown, status=200 if found else 404)
 
 
 @router.post("/memories/{number}/decide")

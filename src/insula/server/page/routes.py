@@ -136,7 +136,7 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     """Turns with the texts of the memories and lessons that they name."""
     metacognition = service.chat.metacognition
     ids = sorted({one.id for facts in known for one in facts.recalled})
-    memories = await metacognition.store.read(looks.named, user, ids)
+    memories = await metacognition.store.read(store_views.named, user, ids)
     told = any(facts.lessons for facts in known)
     lessons = {one.kept.id: one.kept for one in await desk.pieces(metacognition.store, user)} if told else {}
     return [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
@@ -169,17 +169,17 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
 
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
-    ring = metacognition.regulator.ring
+    ring = metacognition.engine.regulator.ring
     recent = await metacognition.store.read(looks.latest, user, [TURN], CHARTED)
     name = service_of(request).chat.model.model_name
-    performance = metacognition.regulator.performance(name, metacognition.store.now())
+    performance = metacognition.engine.regulator.performance(name, metacognition.store.now())
     return {
         "now": times.now(performance, ring, recent, metacognition.controls),
         "charts": times.charts(recent, ring.snapshots),
         "adaptations": times.adapted(ring.adaptations),
         "snapshots": ring.snapshots[::-1],
         "schedule": ring.schedule,
-        "taken": metacognition.regulator.turns,
+        "taken": metacognition.engine.regulator.turns,
     }
 
 

@@ -19,5 +19,5 @@ async def says(request: Request, who: Visitor) -> Response:
     service = service_of(request)
     mind = service.chat.metacognition
     home = None if service.keys else str(places.home())
-    found = await register_of(mind.store, who.name, mind.claims, home)
+    found = await register_of(mind.store, who.name, mind.engine.claims, home)
     return page("says.html", who.link, who=who, here="says", groups=views.grouped(found))

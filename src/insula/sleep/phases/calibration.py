@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 from insula.calibration import OWN, Outcome, refit, settle, shipped, written
 from insula.memory.changes import Revision
 from insula.memory.rows import Line, Noticed, Revised
-from insula.memory.shown import named
+from insula.memory.views import named
 from insula.sleep.cycle import Night, Result
 from insula.sleep.outcomes import KEPT, PERSON, outcomes, shown, standing
 from insula.types import TURN

@@ -1,0 +1,164 @@
+"""What was said elsewhere on its way into memory: lines that are remembered without being answered."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import NamedTuple, cast, get_args
+
+from insula.content import plain
+from insula.errors import InputError
+from insula.language.handed import users_words
+from insula.memory import assertion, telling
+from insula.memory.cue import cue
+from insula.memory.embedding import hands_of
+from insula.memory.encoding import ASSISTANT, USER, encode
+from insula.memory.filters import read_moment
+from insula.memory.isolation import on_behalf_of
+from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
+from insula.memory.rows import Place, Said
+from insula.memory.vectors import embedded
+from insula.metacognition import stating
+from insula.metacognition.meaning import meant
+from insula.metacognition.mind import Mind
+from insula.metacognition.reading import analysed, memorable
+from insula.redaction import redact
+from insula.screening import screen
+from insula.text.analysis import analyse, clean
+from insula.text.questions import asks
+from insula.types import Provenance
+from insula.value import is_object
+
+SPEAKER_CHARS = 40
+SPEAKERS = {"user": USER, "assistant": ASSISTANT, "tool": "a tool"}
+"""Who speaks, where nobody is named."""
+ASSERTING = frozenset(get_args(Provenance)) - {"derived"}
+
+Message = str | Mapping[str, object]
+"""A text of the user's, or a message with `role` and `content`, and if wished `name`, `at` and `id`."""
+
+
+class Line(NamedTuple):
+    """A line that somebody said."""
+
+    text: object
+    speaker: str
+    listener: str
+    provenance: Provenance
+    at: float | None = None
+    source_id: str | None = None
+
+
+def read_line(
+    text: object, provenance: str, *, speaker: str = "", listener: str = "", at: object = None, source: object = None
+) -> Line:
+    """A line that somebody said, checked.
+
+    Args:
+        text: what was said.
+        provenance: whose word it is.
+        speaker: who said it; by default as the provenance says.
+        listener: who was spoken to; by default the other one of the user and the assistant.
+        at: when; None for now.
+        source: by what it is known where it comes from; None where nothing is known of that.
+
+    Raises:
+        InputError: the speaker is no name, or the provenance or the time is none.
+    """
+    if provenance == "derived":
+        raise InputError("What was derived is no observation; give the provenance user, assistant or tool.")
+    if provenance not in ASSERTING:
+        raise InputError(f"{str(provenance)[:40]!r} is none who speaks; give user, assistant or tool.")
+    named = screen(speaker or SPEAKERS[provenance], SPEAKER_CHARS)
+    heard = screen(listener or (USER if provenance == "assistant" else ASSISTANT), SPEAKER_CHARS)
+    if named.reasons or heard.reasons or not named.text or not heard.text:
+        raise InputError(f"The speaker {named.text!r} or the listener {heard.text!r} cannot be used; give a name.")
+    known = None if source is None else sha256(json.dumps(source, default=str).encode()).hexdigest()[:32]
+    moment = None if at is None else read_moment(at)
+    return Line(text, named.text, heard.text, cast(Provenance, provenance), moment, known)
+
+
+def read_messages(given: Message | Sequence[Message], session: str) -> list[Line]:
+    """The lines of some messages.
+
+    Raises:
+        InputError: one of them is no message, or cannot be used.
+    """
+    messages = [given] if isinstance(given, str | Mapping) else list(given)
+    return [_read_message(one, session) for one in messages]
+
+
+def _read_message(given: object, session: str) -> Line:
+    if isinstance(given, str):
+        return read_line(given, "user")
+    if not is_object(given) or "content" not in given:
+        raise InputError(f"{str(given)[:40]!r} is no message; give a text, or a mapping with `role` and `content`.")
+    role, number = str(given.get("role", "user")), given.get("id")
+    return read_line(
+        given["content"],
+        role,
+        speaker=str(given.get("name") or ""),
+        at=given.get("at"),
+        source=None if number is None else [session, number],
+    )
+
+
+async def remember(mind: Mind, user: str, session: str, lines: Sequence[Line], metadata: str = "") -> list[int]:
+    """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
+
+    Args:
+        mind: what memory is held by.
+        user: whose memory it is.
+        session: the conversation they belong to.
+        lines: what was said, oldest first.
+        metadata: what the host says of them, as it is kept.
+
+    Raises:
+        StoreError: the store cannot be used.
+    """
+    with on_behalf_of(user):
+        place = await mind.store.place(user, session)
+        items: list[tuple[NewItem, float]] = []
+        before: list[Said] = []
+        for line in lines:
+            item = await _item(mind, place, line, before)
+            items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or mind.store.now()))
+        numbers, kept = await mind.store.sessions.add(place, items, mind.controls)
+        threshold = mind.controls.consolidation_threshold
+        mind.regulator.consolidated((user, session), len(numbers), kept.ages, kept.saliences, threshold)
+        for item, _ in items:
+            mind.saw(place, item.language, item.speaker)
+        return numbers
+
+
+async def _item(mind: Mind, place: Place, line: Line, before: list[Said]) -> NewItem:
+    """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
+    content = redact(clean(plain(line.text)))
+    analysis = memorable(content, analysed(content))
+    encoding = encode(analysis, line.speaker, line.listener)
+    found = await mind.store.memories.recall(
+        place, cue(analysis, line.speaker, line.listener), 1, lines=0 if before else assertion.CONTEXT_LINES
+    )
+    said = before or found.said
+    last = said[-1].content[:REMEMBERED_CHARS] if said else ""
+    replies_to = asks(analyse(last)) if last else ()
+    meaning = meant(last, content) if mind.embed else ""
+    vector = await asyncio.to_thread(embedded, mind.embed, meaning) if mind.embed and meaning else None
+    told = line.provenance in {"user", "tool"}
+    teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
+    context = [assertion.Said(one.content, one.speaker == teller) for one in said]
+    own = line.provenance == "user" and line.speaker == USER
+    read = analysis
+    if own:
+        words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(mind.embed))
+        if words.text != content:
+            read = memorable(words.text, analysed(words.text, analysis.language))
+    units = await asyncio.to_thread(stating.told, read, context, mind.embed) if own else ()
+    making = (read, teller, line.listener, context, [one.text for one in units] if own else None, mind.embed)
+    stated = await asyncio.to_thread(stating.stated, *making) if told else ()
+    shown = telling.line(units, analysis.language)
+    item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
+    here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
+    before[:] = [*said, here][-assertion.CONTEXT_LINES :]
+    return item._replace(content=content, vector=vector)

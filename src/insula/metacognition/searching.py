@@ -1,0 +1,130 @@
+"""Search of a user's memories: by meaning and by words, with how likely what was asked is remembered at all."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from insula.language.heads import chance
+from insula.language.units import units
+from insula.memory import assertion, views
+from insula.memory.cue import cue
+from insula.memory.embedding import embedded_all
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.filters import Filter
+from insula.memory.rows import Place
+from insula.memory.store import Recollection
+from insula.memory.vectors import Vector
+from insula.metacognition.meaning import question
+from insula.metacognition.mind import Mind
+from insula.metacognition.reading import analysed
+from insula.redaction import redact
+from insula.text.analysis import clean
+from insula.turn.gate import most_personal
+from insula.types import Bearing, Confidence, Level, Memory
+
+LOOKED_AT = 100
+"""Memories that are ranked by meaning."""
+BY_WORDS = 1_000
+"""Memories that share words with a query and are looked through for those that a filter wants."""
+NEAREST = 5
+"""Lines that are named where nothing was found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """A memory that a search brought."""
+
+    memory: Memory
+    score: float
+    """How well it fits, in [0, 1]; 0 where it only shares a word with the query."""
+    bearing: Bearing
+    """What it has to do with the query: it `answers`, did once (`history`), `bears` on it, or is an `other` matter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What a search brought."""
+
+    level: Level
+    """How sure it is that memory holds what was asked."""
+    score: float
+    """The same as a probability."""
+    hits: tuple[SearchHit, ...]
+    """What answers the query or shares words with it, best first."""
+    nearest: tuple[SearchHit, ...] = ()
+    """Where there are no hits, the lines that come nearest; they answer nothing."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether what was asked is likely among the hits."""
+        return self.level != "low"
+
+
+NOTHING = SearchResult(level="low", score=0.0, hits=())
+
+
+async def search_memories(mind: Mind, user: str, query: str, wanted: Filter, limit: int) -> SearchResult:
+    """What of a user's memories answers a query or shares words with it, best first; nothing is written by it.
+
+    Args:
+        mind: what memory is asked with.
+        user: whose memories.
+        query: a question, or words.
+        wanted: which memories may be found.
+        limit: how many at most.
+    """
+    text = redact(clean(query)).strip()
+    user_id = await mind.store.nights.sleeper(user)
+    if user_id is None or not text:
+        return NOTHING
+    place = Place(user_id=user_id, session_id=0, user=user, session="")
+    found, sure, by_words = await _retrieve(mind, place, text)
+    ranked = {
+        one.memory.id: SearchHit(memory=one.memory, score=one.score, bearing=one.bearing) for one in found.recalled
+    }
+    held = await mind.store.read(views.holding, user, text, wanted, limit)
+    ids = list(dict.fromkeys([*ranked, *by_words, *held]))
+    kept = await mind.store.read(views.named, user, ids, wanted)
+    hits = [
+        SearchHit(memory=kept[number], score=old.score if old else 0.0, bearing=old.bearing if old else "bears")
+        for number in ids
+        if number in kept
+        for old in [ranked.get(number)]
+    ]
+    literal = {*by_words, *held}
+    good = [one for one in hits if one.bearing in {"answers", "history"} or one.memory.id in literal]
+    level: Level = sure.level if any(one.bearing == "answers" for one in good) else "low"
+    near = () if good else tuple(hits[: min(limit, NEAREST)])
+    score = sure.score if level == sure.level else 0.0
+    return SearchResult(level=level, score=score, hits=tuple(good[:limit]), nearest=near)
+
+
+async def _retrieve(mind: Mind, place: Place, text: str) -> tuple[Recollection, Confidence, Sequence[int]]:
+    """What memory brings for a text, how sure that makes, and the ids of what shares words with it, best first."""
+    languages, speakers = await mind.languages(place), await mind.speakers(place)
+    default = next(iter(languages), "en") if len(languages) == 1 else "en"
+    analysis = analysed(text, next(iter(mind.identity.languages), default))
+    asked = cue(analysis, USER, ASSISTANT, languages - {analysis.language})
+    whole, pieces = question(analysis, speakers), units(analysis)
+    vectors = await _vectors(mind, [whole, *pieces])
+    sought = most_personal(pieces, [chance("personal", one, vectors.get(one)) for one in pieces])
+    questions = [one for piece in sought for one in assertion.read_question(piece, analysis.language, USER, ASSISTANT)]
+    vectors |= await _vectors(mind, [one.text for one in questions])
+    found = await mind.store.memories.recall(
+        place,
+        asked,
+        LOOKED_AT,
+        vectors=[vectors[one] for one in (whole, *sought) if one in vectors],
+        asked=[one._replace(vector=vectors.get(one.text)) for one in questions],
+    )
+    learned = await mind.learned(place)
+    sure = mind.estimate(asked, found, context=frozenset(), identity=mind.identity, calibration=learned.calibration)
+    return found, sure, await mind.store.memories.searched(place, asked, BY_WORDS)
+
+
+async def _vectors(mind: Mind, texts: Sequence[str]) -> dict[str, Vector]:
+    """The vectors of some texts; none where there is no embedding."""
+    new = [text for text in dict.fromkeys(texts) if text]
+    if mind.embed is None or not new:
+        return {}
+    return dict(zip(new, await asyncio.to_thread(embedded_all, mind.embed, new), strict=True))

@@ -1,0 +1,155 @@
+"""What may be done with what is remembered of a user: list, get, search, change, delete, forget, export."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from insula.errors import InputError, NotFound
+from insula.memory import custody, departure, erasure, views
+from insula.memory.amendment import Do
+from insula.memory.filters import Filter
+from insula.memory.rows import Change
+from insula.memory.store import Store
+from insula.redaction import redact
+from insula.sleep import forgetting
+from insula.types import Memory
+
+PAGE = 50
+"""Memories that are listed at a time, unless somebody wishes otherwise."""
+MOST = views.MOST
+"""Memories that may be listed at a time."""
+MISSING = "There is no memory {number} of {user!r}; the list of memories says which there are."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPage:
+    """A page of memories, newest first."""
+
+    memories: tuple[Memory, ...]
+    next: int | None
+    """What to give as `before` for the page behind this one; None on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """What a deletion took, and what it left."""
+
+    memories: tuple[int, ...]
+    """Ids of what is gone for good."""
+    left: str = ""
+    """What still holds something of it and why, SOUL.md for example; mostly nothing."""
+    others: tuple[int, ...] = ()
+    """Ids of memories in which the user said the same words elsewhere: they stand."""
+
+
+def check_limit(limit: int) -> None:
+    """Whether so many may be asked for at once.
+
+    Raises:
+        InputError: they may not.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"The limit {limit!r} cannot be used; give a number from 1 to {MOST}.")
+
+
+async def list_memories(
+    store: Store, user: str, wanted: Filter | None = None, *, before: int | None = None, limit: int = PAGE
+) -> MemoryPage:
+    """A page of what is remembered of a user, newest first; empty where nothing is known of them.
+
+    Raises:
+        InputError: the limit cannot be used.
+    """
+    check_limit(limit)
+    found = await store.read(views.remembered, user, wanted or Filter(), before, limit + 1)
+    return MemoryPage(memories=tuple(found[:limit]), next=found[limit - 1].id if len(found) > limit else None)
+
+
+async def count_memories(store: Store, user: str, wanted: Filter | None = None) -> int:
+    """How many memories of a user there are."""
+    return await store.read(views.count, user, wanted or Filter())
+
+
+async def get_memory(store: Store, user: str, number: int) -> Memory:
+    """One memory of a user, retired ones too.
+
+    Raises:
+        NotFound: there is none such.
+    """
+    found = await store.read(views.named, user, [number])
+    if number not in found:
+        raise NotFound(MISSING.format(number=number, user=user))
+    return found[number]
+
+
+async def read_history(store: Store, user: str, number: int) -> tuple[Change, ...]:
+    """What became of a memory, oldest first.
+
+    Raises:
+        NotFound: there is none such.
+    """
+    await get_memory(store, user, number)
+    return tuple(await store.read(views.history, user, number))
+
+
+async def change_memory(store: Store, user: str, number: int, do: Do, text: str = "") -> Memory:
+    """Correct, pin or mute a memory, or undo what was decided on it; what it was before is kept.
+
+    Raises:
+        NotFound: there is none such.
+        InputError: that cannot be done with it, with the reason.
+    """
+    user_id = await store.nights.sleeper(user)
+    if user_id is None or not await store.memories.amend(user_id, number, do, redact(text)):
+        raise NotFound(MISSING.format(number=number, user=user))
+    return await get_memory(store, user, number)
+
+
+async def delete_memory(store: Store, user: str, number: int, soul: Path | None = None) -> Deleted:
+    """Erase a memory for good, with the line that it came from and what was derived of its session.
+
+    Args:
+        store: where it stands.
+        user: whose it is.
+        number: its id.
+        soul: the user's SOUL.md; None where it is kept in the store alone.
+
+    Raises:
+        NotFound: there is none such.
+    """
+    user_id = await store.nights.sleeper(user)
+    others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
+    left = await forgetting.erase(store, user, soul, number)
+    if left is None:
+        raise NotFound(MISSING.format(number=number, user=user))
+    return Deleted(memories=(number,), left=left, others=tuple(one.id for one in others))
+
+
+async def forget_memories(store: Store, user: str, wanted: Filter, soul: Path | None = None) -> Deleted:
+    """Erase all of a user's memories that a filter wants, for good, as `delete_memory` does each of them."""
+    numbers = await store.read(views.matching, user, wanted)
+    left = await forgetting.erase(store, user, soul, *numbers) if numbers else ""
+    return Deleted(memories=tuple(numbers), left=left or "")
+
+
+async def forget_user(store: Store, user: str, soul: Path | None = None) -> Deleted:
+    """Erase all that is kept of a user, for good: memories, conversations, what was learned, and their SOUL.md.
+
+    Raises:
+        NotFound: nothing is stored of the user.
+    """
+    numbers = await store.read(views.matching, user, Filter())
+    await store.run(departure.leave, user)
+    if soul is not None:
+        for file in (soul, soul.with_name(forgetting.REQUESTS)):
+            file.unlink(missing_ok=True)
+    return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub() else custody.LEFT)
+
+
+async def export_user(store: Store, user: str, target: Path, soul: Path | None = None) -> int:
+    """Write all that is known of a user to a file, with a checksum; returns its size in bytes.
+
+    Raises:
+        NotFound: nothing is stored of the user.
+        StoreFull: the file cannot be written.
+    """
+    return await custody.export(store, user, soul, target)
