@@ -212,7 +212,7 @@ def test_a_token_is_shown_once_and_revoked() -> None:
         (["replay"], 1, "InputError"),
         (["install", "nosuch"], 1, "InputError"),
         (["purge"], 1, "InputError"),
-        (["user", "erase", "nobody", "--yes"], 1, "InputError"),
+        (["user", "erase", "nobody", "--yes"], 1, "NotFound"),
         (["serve", "--host", "0.0.0.0", "--port", "0"], 1, "SettingsError"),
     ],
 )
