@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import anyio
 import psycopg
 import pytest
 
@@ -39,9 +40,15 @@ async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_
         assert holding(superuser), "PostgreSQL keeps nothing by itself: then nothing needs to be said"
         command = re.search(r"with: (.*?CHECKPOINT;)", RESIDUE)
         assert command
-        for statement in command[1].split(";"):
-            superuser.execute(statement.strip().encode() or b"SELECT 1")
-        assert holding(superuser) == []
+        for _ in range(
+            5
+        ):  # dead rows that another's snapshot may still see, as autovacuum's, are copied by VACUUM FULL
+            for statement in command[1].split(";"):
+                superuser.execute(statement.strip().encode() or b"SELECT 1")
+            if not (left := holding(superuser)):
+                break
+            await anyio.sleep(1)
+        assert left == []
 
 
 async def test_who_erases_one_memory_or_a_session_is_told_the_same(database: str) -> None:
