@@ -252,7 +252,7 @@ _SEED = 12
 """Words of the shortest phrase of a wallet."""
 _DISTINCT = 8
 """How many of them are different; chance repeats few."""
-_WORDS = r"(?<![a-z])[a-z]{3,8}(?:[\s,;|\"'\[\]·/-]{1,12}(?:\d\d?[.):]?\s{0,4})?[a-z]{3,8}(?![a-z])){11,}+"
+_WORDS = r"(?<![a-z])[a-z]{3,8}(?:[\s,;|\"'\[\]·/-]{1,12}(?:\d\d?[.):]?\s{0,4})?[a-z]{3,8}(?![a-z])){11,}"
 """Twelve short words or more in a row, with numbers before them where it is a list."""
 _ENCODED = 40
 """Characters from which base64 is read."""

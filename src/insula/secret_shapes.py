@@ -7,8 +7,8 @@ name the kinds and the prefixes; the patterns are our own. `tests/test_secrets_m
 """
 
 TOKENS = r"""
-private_key  PRIVATE                              gd   -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*+-----END {PEM}
-private_key  PRIVATE                              gd   -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,})*+(?:{GAP}[\w+/=]++(?={CUT}))?
+private_key  PRIVATE                              gd   -----BEGIN {PEM}[^-]*+(?:-(?!----)[^-]*+)*-----END {PEM}
+private_key  PRIVATE                              gd   -----BEGIN {PEM}(?:{GAP}[\w+/=]{20,}+)*(?:{GAP}[\w+/=]++(?={CUT}))?
 anthropic    sk-ant-                              gv   ^[\w-]{16,}
 openai       sk-                                  gv   ^(?=[\w-]*\d)(?:\w{24,}|(?=[\w-]*[A-Z])[\w-]{20,}|or-v1-\w{20,})
 google       AIza,ya29.,GOCSPX-,1//0              gv   ^[\w-]{24,}
@@ -373,7 +373,7 @@ PARTS = {
     "WORD": r"(?:[A-Za-z\u00c0-\u04ff]{2,}\d{0,4}|\d{1,4})",
     "CUT": r"\s*+(?:\Z|\.\.\.|…|\[)",
     "PEM": r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-    "GAP": r"""(?:\s|(?<=\n)[>+|#] ?|(?<=[\n ])\d{1,4}[ :|]|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*+""",
+    "GAP": r"""(?:\s|(?<=\n)[>+|#] ?|(?<=[\n ])\d{1,4}[ :|]|\\[nrt]|["'] *\+?\s*\n\s*["']|Proc-Type:[^\n\\]*|DEK-Info:[^\n\\]*)*""",
     "PIECE": r"(?:[A-Za-z]{1,24}\d{0,2}|[Vv]?\d{1,4})",
     "BACKUP": r"(?:\d{4} \d{4}|(?=[a-z\d]*(?:\d|-))[a-z\d]{4,12}(?:-[a-z\d]{3,12}){0,4}|[a-z\d]{4} [a-z\d]{4}(?=[,;\n]|$))",
     "LISTED": r"(?:[-*•] |\d\d?[.)] )?",

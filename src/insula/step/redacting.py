@@ -13,7 +13,7 @@ MARGIN = 1_000
 """Characters at a cut that are redacted and then left out, with the rest of a word that is longer: a secret that is cut
 in two may not be known for one."""
 _SEAM = r"""\w['"]\w|['"]{2}|(?i:bearer|basic|token) ['"]\w"""
-_PIECE = r"""'([^']*)'|"((?:[^"\\]|\\.)*+)"|((?:\\.|[^\s'"\\])++)"""
+_PIECE = r"""'([^']*)'|"((?:[^"\\]++|\\.)*)"|((?:\\.|[^\s'"\\]++)+)"""
 """A part of a word of the shell: in quotes of either kind, or in none."""
 _PART = r"[\w+/.~-]+"
 _PLAIN = r"[\w+/=.:@%~-]+"
