@@ -40,9 +40,9 @@ async def test_the_command_that_an_erasure_names_takes_the_words_from_the_files_
         assert holding(superuser), "PostgreSQL keeps nothing by itself: then nothing needs to be said"
         command = re.search(r"with: (.*?CHECKPOINT;)", RESIDUE)
         assert command
-        for _ in range(
-            5
-        ):  # dead rows that another's snapshot may still see, as autovacuum's, are copied by VACUUM FULL
+        left = [WORD]
+        for _ in range(5):
+            # VACUUM FULL copies dead rows that another's snapshot may still see, as autovacuum's.
             for statement in command[1].split(";"):
                 superuser.execute(statement.strip().encode() or b"SELECT 1")
             if not (left := holding(superuser)):
