@@ -73,10 +73,6 @@ def test_what_is_meant_for_this_task_is_no_rule_however_often_it_is_said() -> No
     assert found("s", [*work(), said("for now don't change anything"), said("don't touch the parser in this PR")]) == []
 
 
-def test_what_was_said_once_is_told_nobody_and_stands_in_no_list() -> None:
-    assert not wishes([Asked(session="s", at=NOW, words=SLOW)])[0].repeated
-
-
 def test_only_what_says_how_things_are_done_is_found() -> None:
     records = [said("fix the login page"), *work(), said(SLOW), said("still broken"), said("thanks!")]
     assert [one.words for one in found("s", records)] == [SLOW]
