@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from insula.errors import BudgetExceeded, InsulaError
 from insula.memory import unread
+from insula.server.background import run_beside
 from insula.server.service import Service
 from insula.sleep.rest import REST_SECONDS, rest
 
@@ -26,14 +27,8 @@ AGAIN_SECONDS, SPENT_SECONDS = 300.0, 3_600.0
 async def resting(service: Service) -> AsyncGenerator[None]:
     """Lines are read between turns as long as the block lasts, where that is wanted and a model is there for it."""
     wanted = service.understanding == "idle" and service.understands
-    task = asyncio.create_task(Rests(service).run()) if wanted else None
-    try:
+    async with run_beside(Rests(service).run() if wanted else None):
         yield
-    finally:
-        if task:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 class Rests:

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 from insula.metacognition.meaning import made_up
+from insula.server.background import run_beside
 from insula.server.service import Service
 from insula.sleep.cycle import SleepReport, due, sleep_cycle
 from insula.sleep.phases import PHASES, understanding_phases
@@ -31,14 +32,8 @@ _DIGITS = 8
 @asynccontextmanager
 async def running(service: Service) -> AsyncGenerator[None]:
     """The timer runs as long as the block, where the service wants one; a night under way goes on at the next start."""
-    task = asyncio.create_task(Timer(service).run()) if service.nightly else None
-    try:
+    async with run_beside(Timer(service).run() if service.nightly else None):
         yield
-    finally:
-        if task:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 class Timer:
