@@ -10,7 +10,7 @@ INSTALL := $(UV) pip install --quiet --compile-bytecode --require-hashes --no-de
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: suite contract heads postgres chaos hostile help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
+.PHONY: js suite contract heads postgres chaos hostile help run demo day docs bench-help test test-postgres test-hosts test-page test-integrations release-check house browser check format bench load audit lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -53,6 +53,10 @@ test-postgres: postgres ## the suites of the store, the night and the servers on
 
 test-hosts: $(VENV)/clients.stamp ## run the real coding agents against a fake model, without network (Linux, npm)
 	@sh tests/e2e/alone.sh $(BIN)/python -m pytest tests/e2e/hosts.py
+
+js: ## check the types of the JavaScript client, write its declarations anew, and run its tests (npm)
+	@npm install --prefix packages/insula-js --silent --no-package-lock --no-audit --no-fund
+	@npm run --prefix packages/insula-js --silent types && npm run --prefix packages/insula-js --silent test
 
 test-page: $(VENV)/test.stamp browser ## open the page of `insula replay` in this machine's chromium (CHROMIUM=…)
 	@$(BIN)/python -m pytest tests/e2e/page.py
