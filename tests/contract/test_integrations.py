@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import pytest
@@ -17,7 +17,7 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from insula import Metacognition
+from insula import InputError, Metacognition
 from insula.integrations.clients import talking, wrap
 from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
@@ -230,6 +230,30 @@ def test_a_failure_of_the_provider_is_raised_as_without_us(mind: Any) -> None:
         assert completed(server, mind) == "In Lisbon."
 
 
+class Telephone:
+    """A client for something else, which has messages, too."""
+
+    class messages:  # noqa: N801 as its library names it
+        """What it sends."""
+
+        @staticmethod
+        def create(to: str, body: str = "") -> str:
+            """Send one."""
+            return to + body
+
+
+def test_what_is_no_client_or_is_wrapped_already_is_refused_at_once(mind: Any) -> None:
+    with FakeServer(answer="In Lisbon.") as server:
+        once: Any = wrap(client(server), mind, user="ana")
+        for wrong in (None, "openai", OpenAI, Telephone()):
+            with pytest.raises(InputError, match="is no client of OpenAI's or Anthropic's"):
+                wrap(wrong, mind)
+        with pytest.raises(InputError, match="wrapped already"):
+            wrap(once, mind, user="ben")
+        with pytest.raises(InputError, match="is no Metacognition"):
+            wrap(client(server), cast(Any, "insula.db"))
+
+
 def test_whose_conversation_a_run_is_can_be_said_around_it(mind: Any) -> None:
     with FakeServer(answer="In Lisbon.") as server:
         wrapped = wrap(client(server), mind, user="ben")
@@ -400,7 +424,7 @@ def texts(answers: Sequence[Json]) -> list[str]:
 
 @pytest.mark.usefixtures("told")
 def test_a_client_of_mcp_looks_memory_up_and_writes_nothing() -> None:
-    held = run_insula("memory", "--json").json
+    held = run_insula("memory", "--transcript", "--json").json
     begun, tools, found, nothing = mcp(
         {"method": "initialize", "params": {"protocolVersion": "2024-11-05"}},
         {"method": "tools/list"},
@@ -412,7 +436,7 @@ def test_a_client_of_mcp_looks_memory_up_and_writes_nothing() -> None:
     assert named == ["memory_look_up", "lessons", "rules", "worth", "record_outcome"]
     assert FACT in texts([found])[0]
     assert FACT not in texts([nothing])[0]
-    assert run_insula("memory", "--json").json == held
+    assert run_insula("memory", "--transcript", "--json").json == held
 
 
 def test_an_outcome_is_kept_as_a_report_of_a_tool() -> None:
@@ -420,7 +444,9 @@ def test_an_outcome_is_kept_as_a_report_of_a_tool() -> None:
     told, found = texts(mcp(call("record_outcome", what=what, outcome="failed"), call("memory_look_up", query=what)))
     assert told.startswith("Noted")
     assert "Building the image with podman: failed." in found
-    (memory,) = [memory for memory in run_insula("memory", "--json").json if "podman" in memory["content"]]
+    (memory,) = [
+        memory for memory in run_insula("memory", "--transcript", "--json").json if "podman" in memory["content"]
+    ]
     assert memory["provenance"] == "tool"
 
 

@@ -56,7 +56,7 @@ def hooks(
     user: str = USER,
     exempt: Collection[str] = (),
     home: Path | None = None,
-) -> "dict[str, list[HookMatcher]]":
+) -> "dict[Any, list[HookMatcher]]":
     """What `ClaudeAgentOptions(hooks=...)` takes.
 
     Args:

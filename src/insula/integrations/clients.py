@@ -9,12 +9,12 @@ What is streamed is passed through as it comes, and assessed when it has ended.
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from inspect import iscoroutinefunction
-from typing import Any, TypeVar
+from inspect import iscoroutinefunction, signature
+from typing import Any, TypeVar, Unpack
 
 from insula.content import field
 from insula.errors import InputError
-from insula.integrations.guest import Guest, Told, Watch, joined, talking
+from insula.integrations.guest import Guest, Options, Told, Watch, joined, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -25,7 +25,7 @@ Client = TypeVar("Client")
 SYSTEM = frozenset(("system", "developer"))
 
 
-def wrap(client: Client, mind: Metacognition | Blocking, **options: Any) -> Client:
+def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Options]) -> Client:
     """The client, with memory, confidence and the senses in each call.
 
     Args:
@@ -37,15 +37,23 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Any) -> Clie
         InputError: it is none of these.
     """
     guest = Guest(mind, **options)
-    chat, messages = getattr(client, "chat", None), getattr(client, "messages", None)
-    if hasattr(chat, "completions"):
-        _around(field(chat, "completions"), guest, to_openai)
-    elif hasattr(messages, "create"):
-        _around(messages, guest, _to_anthropic)
-    else:
-        kind = type(client).__name__
+    completions, messages = field(field(client, "chat"), "completions"), field(client, "messages")
+    resource, put = (completions, to_openai) if completions is not None else (messages, _to_anthropic)
+    if isinstance(client, type) or not _takes_messages(create := getattr(resource, "create", None)):
+        kind = f"The class {client.__name__}" if isinstance(client, type) else type(client).__name__
         raise InputError(f"{kind} is no client of OpenAI's or Anthropic's; give OpenAI(), Anthropic() or an async one.")
+    if getattr(create, "__module__", "") == __name__:
+        raise InputError("This client is wrapped already; for another user: with talking(user, session) around a call.")
+    _around(resource, guest, put)
     return client
+
+
+def _takes_messages(create: object) -> bool:
+    """Whether something can be called with `messages`: that of clients for other things, SMS say, cannot."""
+    if not callable(create):
+        return False
+    asked = signature(create).parameters
+    return "messages" in asked or any(one.kind is one.VAR_KEYWORD for one in asked.values())
 
 
 def _around(resource: Any, guest: Guest, put: Any) -> None:

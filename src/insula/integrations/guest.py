@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from dataclasses import field as of_class
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from insula import content
 from insula.content import field, items
 from insula.errors import InputError
+from insula.memory.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Returned, Said, events, said
@@ -124,6 +125,15 @@ def _has_thought(usage: object) -> bool:
     return any(_read_number(field(usage, name), "reasoning_tokens", "reasoning") for name in names)
 
 
+class Options(TypedDict, total=False):
+    """What an integration may be given beside its mind; see `Guest`."""
+
+    user: str
+    session: str
+    exempt: Collection[str]
+    stop: bool
+
+
 class Guest:
     """Metacognition in an agent of any framework. Whatever fails here, the agent runs on as without it (law 4).
 
@@ -146,6 +156,7 @@ class Guest:
     ) -> None:
         if not isinstance(mind, Metacognition | Blocking):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"{mind!r} is no Metacognition; give what Metacognition.open or .sync returned.")
+        check_types(user=user, session=session)
         self.blocking = mind if isinstance(mind, Blocking) else None
         self.mind = mind.mind if isinstance(mind, Blocking) else mind
         self._who = user, session

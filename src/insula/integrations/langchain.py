@@ -8,11 +8,11 @@ The session is the thread, and the user `configurable["user_id"]`, where they ar
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import field, items
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, Watch, joined, put_behind
+from insula.integrations.guest import Guest, Options, Told, Watch, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 NAME, RANGE = "LangChain", "langchain>=1,<2"
@@ -35,7 +35,7 @@ class InsulaMiddleware(Base):
 
     tools: Sequence[Any] = ()
 
-    def __init__(self, mind: Metacognition | Blocking, **options: Any) -> None:
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None:
         super().__init__()
         self.guest = Guest(mind, **options)
 

@@ -9,11 +9,11 @@ The session is what `talking` says, or the conversation that OpenAI keeps.
 """
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import field, items
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, Watch, talking
+from insula.integrations.guest import Guest, Options, Told, Watch, talking
 from insula.integrations.mappings import with_told
 from insula.metacognition import Blocking, Metacognition
 
@@ -27,7 +27,7 @@ else:
     Base = needed("agents", NAME, RANGE).Model
 
 
-def wrapped(model: Any, mind: Metacognition | Blocking, **options: Any) -> "InsulaModel":
+def wrapped(model: Any, mind: Metacognition | Blocking, **options: Unpack[Options]) -> "InsulaModel":
     """A model, or the name of one of OpenAI's, with Insula around it.
 
     Args:

@@ -10,10 +10,10 @@ The session is the conversation; one without an id is a session of its own.
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.integrations.extras import needed
-from insula.integrations.guest import Guest, Told, Watch, joined, put_behind
+from insula.integrations.guest import Guest, Options, Told, Watch, joined, put_behind
 from insula.metacognition import Blocking, Metacognition
 
 RANGE = "pydantic-ai-slim>=2.60,<3"
@@ -35,7 +35,7 @@ class Insula(Base):
         options: `user`, `session`, `exempt` and `stop`, as for `Guest`.
     """
 
-    def __init__(self, mind: Metacognition | Blocking, **options: Any) -> None:
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None:
         self.guest = Guest(mind, **options)
         self._runs: OrderedDict[str, Told] = OrderedDict()
 

@@ -10,7 +10,7 @@ from insula.metacognition import Blocking, Metacognition
 
 @pytest.fixture
 def mind() -> Iterator[Blocking]:
-    with Metacognition.sync(":memory:", embed=None, holdout=0.0) as mind:
+    with Metacognition.sync(":memory:", embed=None, holdout=0.0, claims=["doubt.missing"]) as mind:
         yield mind
 
 

@@ -18,6 +18,7 @@ esac
 # shellcheck disable=SC2086 # each word is a package
 "$uv" pip install --quiet --resolution "$2" --python "$here/bin/python" $needs
 echo "insula: $1, $2" >&2
+[ "$2" = lowest-direct ] || "$root/.venv/bin/python" "$root/tools/typed.py" "$here/bin/python"
 cd "$root/tests/e2e/integrations"
 # shellcheck disable=SC2086
 PYTHONPATH=. ${alone:-} "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . --confcutdir . \

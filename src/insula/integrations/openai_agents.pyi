@@ -1,0 +1,20 @@
+# What type checkers see: at run time the base class is looked up when the module is imported (extras.py).
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUnknownParameterType=false
+# pyright: reportUntypedBaseClass=false, reportUnknownMemberType=false
+from typing import Any, Unpack
+
+from agents import Model
+
+from insula.integrations.guest import Guest, Options, talking
+from insula.metacognition import Blocking, Metacognition
+
+__all__ = ["InsulaModel", "talking", "wrapped"]
+
+def wrapped(model: str | Model, mind: Metacognition | Blocking, **options: Unpack[Options]) -> InsulaModel: ...
+
+class InsulaModel(Model):
+    model: Model
+    guest: Guest
+    def __init__(self, model: Model, guest: Guest) -> None: ...
+    async def get_response(self, *given: Any, **more: Any) -> Any: ...
+    def stream_response(self, *given: Any, **more: Any) -> Any: ...

@@ -1,0 +1,11 @@
+# What type checkers see: at run time the base class is looked up when the module is imported (extras.py).
+from typing import Any, Unpack
+
+from pydantic_ai.capabilities import AbstractCapability
+
+from insula.integrations.guest import Guest, Options
+from insula.metacognition import Blocking, Metacognition
+
+class Insula(AbstractCapability[Any]):
+    guest: Guest
+    def __init__(self, mind: Metacognition | Blocking, **options: Unpack[Options]) -> None: ...
