@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 
 import postgres
-from insula import Metacognition, Store
+from insula import Metacognition
 from insula.testing import memory_store
 
 settings.register_profile("insula", deadline=None, derandomize=True)  # the same on every machine, however slow
@@ -101,13 +101,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-async def store(anyio_backend: str, request: pytest.FixtureRequest) -> AsyncGenerator[Store]:
+async def store(anyio_backend: str, request: pytest.FixtureRequest) -> AsyncGenerator[Any]:
     if getattr(request, "param", "sqlite") == "sqlite":
         async with memory_store() as opened:
             yield opened
     else:
-        async with await Store.open(request.getfixturevalue("database")) as opened:
-            yield opened
+        async with await Metacognition.open(request.getfixturevalue("database")) as mind:
+            yield mind.store
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,6 @@ async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Me
         [{"type": "text", "text": "Hi"}],
         {"city": "Lisbon"},
         object(),
-        31,
         ["a", None],
         Identity(name="x"),
     ],
@@ -77,6 +76,12 @@ async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Me
 async def test_nothing_that_a_host_hands_over_raises(mind: Metacognition, response: object) -> None:
     async with mind.turn("ana", "s", response) as turn:
         turn.finish(response)
+    assert turn.troubles == []
+
+
+async def test_a_number_is_data_as_a_response_and_no_message(mind: Metacognition) -> None:
+    async with mind.turn("ana", "s", "How many?") as turn:
+        assert turn.finish(31).response == "31"
     assert turn.troubles == []
 
 

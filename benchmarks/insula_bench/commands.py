@@ -447,3 +447,14 @@ def bench_heads(
     from insula_bench.heads import run
 
     raise typer.Exit(run(write, json))
+
+
+@app.command("facts")
+def bench_facts(
+    size: Annotated[int, typer.Option(min=1_000, help="Facts of the one user.")] = 50_000,
+    json: Json = False,
+) -> None:
+    """The verbs of a memory over very many facts of one user: milliseconds, and whether pages hold each fact once."""
+    from insula_bench.many_facts import run
+
+    raise typer.Exit(run(size, json))

@@ -13,15 +13,7 @@ _PUBLIC = {
     "Turn": "insula.metacognition",
     "TurnResult": "insula.metacognition",
     "assess": "insula.turn.monitor",
-    # What a host may put in the place of ours, or beside it.
-    "Assess": "insula.metacognition",
-    "Estimate": "insula.metacognition",
-    "Embed": "insula.memory.vectors",
-    "Phase": "insula.sleep.cycle",
-    "Sense": "insula.step.senses.protocol",
-    "Dialect": "insula.hosts.dialect",
     "Chat": "insula.agent.chat",
-    "Store": "insula.memory.store",
     "Identity": "insula.types",
     "Assessment": "insula.types",
     "Confidence": "insula.types",
@@ -30,6 +22,7 @@ _PUBLIC = {
     "Recalled": "insula.types",
     "Signal": "insula.types",
     "Usage": "insula.types",
+    "Change": "insula.memory.rows",
     "Deleted": "insula.operations.memories",
     "Filters": "insula.memory.filters",
     "InputError": "insula.errors",
@@ -46,13 +39,9 @@ if TYPE_CHECKING:
     from insula.errors import InputError as InputError
     from insula.errors import InsulaError as InsulaError
     from insula.errors import NotFound as NotFound
-    from insula.hosts.dialect import Dialect as Dialect
     from insula.memory.filters import Filters as Filters
-    from insula.memory.store import Store as Store
-    from insula.memory.vectors import Embed as Embed
-    from insula.metacognition import Assess as Assess
+    from insula.memory.rows import Change as Change
     from insula.metacognition import Blocking as Blocking
-    from insula.metacognition import Estimate as Estimate
     from insula.metacognition import Metacognition as Metacognition
     from insula.metacognition import Turn as Turn
     from insula.metacognition import TurnResult as TurnResult
@@ -60,8 +49,6 @@ if TYPE_CHECKING:
     from insula.metacognition.searching import SearchResult as SearchResult
     from insula.operations.memories import Deleted as Deleted
     from insula.operations.memories import MemoryPage as MemoryPage
-    from insula.sleep.cycle import Phase as Phase
-    from insula.step.senses.protocol import Sense as Sense
     from insula.turn.monitor import assess as assess
     from insula.turn.verdict import Verdict as Verdict
     from insula.types import Assessment as Assessment

@@ -10,25 +10,26 @@ import os
 import reprlib
 import stat
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-import platformdirs
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as Unparsable
 
-from insula import foreign
+from insula import folders, foreign
 from insula.claims import switched
 from insula.errors import InputError, SettingsError
 from insula.types import Controls
 
 log = logging.getLogger(__name__)
 
+home = folders.home
+"""The folder that holds Insula's data."""
 FILE = "insula.toml"
 MOST_HERE = 8_000
 """Bytes of the file in the working folder: all settings with a comment each. A key of so many parts takes 0.2 s to read
@@ -50,32 +51,6 @@ FROM_HERE = frozenset(
 """Settings that the working folder may decide: numbers of how a turn goes, and the zone. Every other decides what is
 imported, what reaches a prompt, whom it is sent to or what it may cost, and so does a setting that is new until it is
 named here."""
-
-
-def home() -> Path:
-    """The folder that holds Insula's data: `INSULA_HOME`, else the platform's own."""
-    return folder(lambda: Path(platformdirs.user_data_dir("insula")))
-
-
-def folder(usual: Callable[[], Path]) -> Path:
-    """A folder of Insula's: `INSULA_HOME`, else the usual one; the same from wherever it is asked.
-
-    Raises:
-        SettingsError: it is a relative path, which would be another folder in each repository, brought by it.
-    """
-    named = os.environ.get("INSULA_HOME")
-    try:
-        found = Path(named).expanduser() if named else usual()
-    except RuntimeError as error:
-        raise SettingsError(
-            f"The folder {named!r} cannot be found ({error}); point INSULA_HOME at a folder."
-        ) from error
-    if not found.is_absolute():
-        raise SettingsError(
-            f"Insula's folder would be {str(found)!r}, another one wherever you work, and a repository could bring its "
-            "own; point INSULA_HOME at an absolute path."
-        )
-    return found
 
 
 def _zone(name: str) -> str:

@@ -15,22 +15,17 @@ from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.settings import ModelSettings
 
-from insula.llm.fake_agents import Edit, FakeModel, Read, Shell
 from insula.llm.fake_server import Behaviour, FakeServer, tokens
 from insula.llm.wire import Role
 from insula.memory.store import Store
 
 __all__ = [
     "Behaviour",
-    "Edit",
-    "FakeModel",
     "FakeServer",
     "FrozenClock",
-    "Read",
     "Reply",
     "Request",
     "ScriptedModel",
-    "Shell",
     "memory_store",
 ]
 

@@ -84,8 +84,10 @@ def test_what_a_program_reads_stays_json_and_loses_no_character(insula: Insula) 
     said = "Where does Zoë live? ✓ 😀"
     told = insula("latin-1", "chat", "--model", "test", "--json", text=f"{said}\n")
     assert json.loads(told.out)["message"] == said
-    assert [one["content"] for one in json.loads(insula("latin-1", "memory", "--json").out)][1:] == [said]
-    shown = insula("latin-1", "memory")
+    assert [one["content"] for one in json.loads(insula("latin-1", "memory", "--transcript", "--json").out)][1:] == [
+        said
+    ]
+    shown = insula("latin-1", "memory", "--transcript")
     assert (shown.status, shown.err) == (0, b"")
     assert "Where does Zoë live?" in shown.out.decode("latin-1")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -166,15 +167,54 @@ def many(home: Path) -> Path:
 def test_what_is_not_listed_is_counted_and_can_be_listed(
     many: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, said, err = insula(monkeypatch, capsys, "--user", "ana")
-    assert said.splitlines()[-1] == "… and 10 older; insula memory --all --user ana shows them"
+    told = ("--user", "ana", "--transcript")
+    more = "… and 10 older; insula memory --transcript --all --user ana shows them"
+    _, said, err = insula(monkeypatch, capsys, *told)
+    assert said.splitlines()[-1] == more
     assert (len(said.splitlines()), "sister 0 " in said, err) == (51, False, "")
-    _, said, _ = insula(monkeypatch, capsys, "--user", "ana", "--all")
+    _, said, _ = insula(monkeypatch, capsys, *told, "--all")
     assert (len(said.splitlines()), "sister 0 " in said) == (60, True)
-    _, said, err = insula(monkeypatch, capsys, "--user", "ana", "--json")
-    assert (len(json.loads(said)), err) == (50, "… and 10 older; insula memory --all --user ana shows them\n")
-    _, said, err = insula(monkeypatch, capsys, "--user", "ana", "--json", "--all")
+    _, said, err = insula(monkeypatch, capsys, *told, "--json")
+    assert (len(json.loads(said)), err) == (50, f"{more}\n")
+    _, said, err = insula(monkeypatch, capsys, *told, "--json", "--all")
     assert (len(json.loads(said)), err) == (60, "")
+    _, said, _ = insula(monkeypatch, capsys, "--user", "ana", "--json")
+    assert len(json.loads(said)) == 30, "facts alone: not what was answered"
+
+
+def test_facts_are_listed_with_whose_they_are_since_when_and_in_which_words(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, added, _ = insula(monkeypatch, capsys, "add", "Karl hates tomatoes.")
+    assert re.search(r"Karl hates tomatoes\.\n +Karl · added on \d{4}-\d\d-\d\d\n", added)
+    _, said, _ = insula(monkeypatch, capsys)
+    assert re.search(r"My brother Ben lives in Porto\.\n +your brother Ben · told on", said)
+    assert "Noted." not in said
+    _, said, _ = insula(monkeypatch, capsys, "--whose", "karl")
+    assert said == added
+    _, said, _ = insula(monkeypatch, capsys, "--whose", "your brother", "--json")
+    assert [(one["fact"], one["whose"]) for one in json.loads(said)] == [
+        ("My brother Ben lives in Porto.", ["your brother Ben"])
+    ]
+    _, said, _ = insula(monkeypatch, capsys, "--since", "2999-01-01")
+    assert said == "No fact fits.\n"
+    _, said, _ = insula(monkeypatch, capsys, "--user", "nobody")
+    assert "insula memory add" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--whose", "Zoe"), "No fact is about 'Zoe'; facts are about"),
+        (("--since", "soon"), "is no date"),
+        (("add", "  "), "nothing to remember"),
+    ],
+)
+def test_what_cannot_be_listed_or_added_is_said(
+    remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str], why: str
+) -> None:
+    code, _, err = insula(monkeypatch, capsys, *words)
+    assert (code, why in err) == (1, True)
 
 
 def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(
@@ -182,5 +222,7 @@ def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(
 ) -> None:
     monkeypatch.setattr("insula.cli.lines.width", lambda: 40)
     _, said, _ = insula(monkeypatch, capsys)
+    assert [line for line in said.splitlines() if len(line) > 40] == []
+    _, said, _ = insula(monkeypatch, capsys, "--transcript")
     assert [line for line in said.splitlines() if len(line) > 40] == []
     assert {"operation", "brother"} <= set(said.split())

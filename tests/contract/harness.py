@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from insula import Chat, Metacognition, Store
+from insula import Chat, Metacognition
 from insula.hosts.hook import respond
 from insula.testing import Behaviour, FakeServer, FrozenClock, Reply, Request, ScriptedModel
 
@@ -88,9 +88,8 @@ async def agent(
         options: the arguments of `Metacognition`.
     """
     clock = FrozenClock()
-    store = await Store.open(place, lambda: clock().timestamp())
     given: Json = {"holdout": 0.0} | options
-    async with Metacognition(store, **given) as mind:
+    async with await Metacognition.open(place, clock=lambda: clock().timestamp(), **given) as mind:
         yield Agent(mind, ScriptedModel(replies), clock)
 
 

@@ -570,6 +570,7 @@ def test_the_doctor_tells_what_is_well_what_does_not_run_and_what_is_broken(proj
     status, found = checks("gemini")
     assert (status, found["command"]["state"]) == (0, "ok")
     assert "speaks after similar errors" in found["command"]["says"]
+    assert "It said: [insula] " in found["command"]["says"]
     line = command("gemini", settings)
     subprocess.run(["/bin/sh", "-c", line], input=b"no JSON", check=True)
     settings.write_text("{}")

@@ -57,7 +57,7 @@ def test_chat_without_a_model_that_answers_says_what_to_do_and_keeps_the_message
     with FakeServer("500") as broken:
         ran = run_insula("chat", "--model", f"{broken.url}#fake", "--json", stdin="I live in Porto.\n")
     assert ran.lines[0]["error"]
-    assert "I live in Porto." in [memory["content"] for memory in run_insula("memory", "--json").json]
+    assert "I live in Porto." in [memory["content"] for memory in run_insula("memory", "--transcript", "--json").json]
 
 
 def test_chat_goes_on_with_the_session_before(talked: Path) -> None:
@@ -74,14 +74,16 @@ def test_each_user_has_a_memory_of_their_own(talked: Path) -> None:
 
 
 def test_memory_lists_what_was_said_newest_first(talked: Path) -> None:
-    listed = run_insula("memory", "--json").json
+    listed = run_insula("memory", "--transcript", "--json").json
     own = [memory["content"] for memory in listed if memory["provenance"] == "user"]
     assert own == ["Where does my sister live?", "My sister lives in Lisbon.", "I live in Porto."]
     assert [memory["id"] for memory in listed] == sorted((memory["id"] for memory in listed), reverse=True)
 
 
 def _number(content: str) -> int:
-    (found,) = (memory["id"] for memory in run_insula("memory", "--json").json if memory["content"] == content)
+    (found,) = (
+        memory["id"] for memory in run_insula("memory", "--transcript", "--json").json if memory["content"] == content
+    )
     return found
 
 
@@ -119,7 +121,9 @@ def test_an_erased_memory_is_gone_for_good(talked: Path) -> None:
     assert (unasked.status, json.loads(unasked.err)["error"]["kind"]) == (1, "InputError")
     assert run_insula("memory", "erase", number, "--yes", "--json").status == 0
     assert run_insula("memory", "show", number, "--json").json["content"] == ""
-    assert "I live in Porto." not in [memory["content"] for memory in run_insula("memory", "--json").json]
+    assert "I live in Porto." not in [
+        memory["content"] for memory in run_insula("memory", "--transcript", "--json").json
+    ]
 
 
 def test_status_shows_the_register_of_claims_with_the_users_own_rates(talked: Path) -> None:
@@ -255,7 +259,7 @@ def test_ctrl_c_ends_a_talk_with_130_and_loses_nothing(home: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.wait()
         assert process.returncode == 130
-    assert "I live in Porto." in [memory["content"] for memory in run_insula("memory", "--json").json]
+    assert "I live in Porto." in [memory["content"] for memory in run_insula("memory", "--transcript", "--json").json]
 
 
 def test_the_solver_answers_with_its_trace() -> None:

@@ -34,7 +34,7 @@ def _inflated(data: bytes) -> bytes:
 
 
 def _contents(user: str = "me") -> Iterator[str]:
-    return (memory["content"] for memory in run_insula("memory", "--user", user, "--json").json)
+    return (memory["content"] for memory in run_insula("memory", "--transcript", "--user", user, "--json").json)
 
 
 def test_an_erased_user_leaves_no_byte_in_any_file(home: Path) -> None:
@@ -51,7 +51,9 @@ def test_an_erased_user_leaves_no_byte_in_any_file(home: Path) -> None:
 
 def test_an_erased_memory_leaves_no_byte_in_the_store(home: Path) -> None:
     _told("me", f"I live in {WORD}.", "I play chess.")
-    (number,) = (memory["id"] for memory in run_insula("memory", "--json").json if WORD in memory["content"])
+    (number,) = (
+        memory["id"] for memory in run_insula("memory", "--transcript", "--json").json if WORD in memory["content"]
+    )
     assert any(name.startswith("insula.db") for name in _files_with(home, WORD))
     assert run_insula("memory", "erase", str(number), "--yes").status == 0
     assert [name for name in _files_with(home, WORD) if name.startswith("insula.db")] == []

@@ -15,7 +15,9 @@ from insula.testing import FakeServer
 
 
 def _contents(user: str = "me") -> list[str]:
-    return [memory["content"] for memory in run_insula("memory", "--user", user, "--all", "--json").json]
+    return [
+        memory["content"] for memory in run_insula("memory", "--transcript", "--user", user, "--all", "--json").json
+    ]
 
 
 TALK = ("chat", "--model", "test", "--json", "--user", "me")
@@ -142,7 +144,7 @@ def test_a_store_that_is_damaged_is_said_and_not_touched(home: Path) -> None:
     for beside in home.glob("insula.db-*"):
         beside.unlink()
     database.write_bytes(b"no database" * 1_000)
-    ran = run_insula("memory", "--json")
+    ran = run_insula("memory", "--transcript", "--json")
     assert (ran.status, ran.out) == (1, "")
     assert json.loads(ran.err)["error"]["kind"] == "StoreCorrupt"
     assert database.read_bytes() == b"no database" * 1_000

@@ -1,13 +1,15 @@
 """The memory of an agent of one's own: add, search, list, get, update, delete, history, export, forget."""
 
-from collections.abc import AsyncIterator
+import inspect
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from harness import agent
 
-from insula import InputError, Metacognition, NotFound
+from insula import InputError, InsulaError, Metacognition, NotFound
 
 pytestmark = pytest.mark.anyio
 
@@ -63,6 +65,20 @@ async def test_pages_hold_each_memory_once() -> None:
             seen += [memory.id for memory in page.memories]
         assert len(seen) == 7
         assert seen == sorted(set(seen), reverse=True)
+
+
+async def test_pages_stay_in_step_while_memories_come_and_go() -> None:
+    async with agent() as one:
+        numbers = await one.mind.add("ana", [f"I have visited town number {n}." for n in range(9)])
+        page = await one.mind.list("ana", limit=3)
+        seen = [memory.id for memory in page.memories]
+        await one.mind.add("ana", SISTER)  # newer than all that was seen
+        await one.mind.delete("ana", numbers[6])  # seen: the place where the next page begins
+        await one.mind.delete("ana", numbers[2])  # not seen yet
+        while page.next is not None:
+            page = await one.mind.list("ana", before=page.next, limit=3)
+            seen += [memory.id for memory in page.memories]
+        assert seen == [number for number in reversed(numbers) if number != numbers[2]]
 
 
 async def test_what_has_an_id_is_added_once_and_stays_erased() -> None:
@@ -122,6 +138,7 @@ async def test_no_verb_reaches_the_memory_of_another_user() -> None:
         ({"session": 5}, "The session 5 is no name"),
         ({"metadata": "x"}, "is no mapping"),
         ({"metadata": {"a": [1]}}, "'a' cannot be kept"),
+        ({"metadata": {5: "a"}}, "'5' is no name of metadata"),
         ({"limit": 100_000}, "The limit 100000 cannot be used"),
     ],
 )
@@ -133,11 +150,113 @@ async def test_what_cannot_be_used_is_said_in_a_sentence(filters: dict[str, Any]
             await one.mind.search("ana", "Lisbon", **filters)
 
 
-async def test_a_name_that_is_no_text_raises_at_once() -> None:
+WRONG: Sequence[tuple[str, Callable[[Any], object], str]] = (
+    ("a session", lambda mind: mind.turn("ana", 5, "Hello"), "The session 5 is no text"),
+    ("a user", lambda mind: mind.turn(None, "s", "Hello"), "The user None is no text"),
+    ("a message", lambda mind: mind.turn("ana", "s", 5), "The message 5 is no text"),
+    ("no message", lambda mind: mind.begin("ana", "s", None), "The message None is no text"),
+    ("a turn", lambda mind: mind.finish("nonsense", "x"), "is no turn"),
+    ("messages", lambda mind: mind.add("ana", 5), "holds no messages"),
+    ("one message", lambda mind: mind.add("ana", [5]), "is no message"),
+    ("a content", lambda mind: mind.add("ana", {"content": 5}), "The message 5 is no text"),
+    ("an observation", lambda mind: mind.observe("ana", "s", 5), "The message 5 is no text"),
+    ("a speaker", lambda mind: mind.observe("ana", "s", "Hello", speaker=5), "The speaker 5 is no text"),
+    ("whose", lambda mind: mind.search(5, "x"), "The user 5 is no text"),
+    ("a query", lambda mind: mind.search("ana", None), "The query None is no text"),
+    ("a limit", lambda mind: mind.search("ana", "x", limit=-1), "The limit -1 cannot be used"),
+    ("a page", lambda mind: mind.list("ana", before="x"), "before='x' is no number of a memory"),
+    ("an id as text", lambda mind: mind.get("ana", "1"), "memory='1' is no number of a memory"),
+    ("an id beyond all", lambda mind: mind.get("ana", 2**70), "is no number of a memory"),
+    ("a truth value", lambda mind: mind.delete("ana", True), "memory=True is no number of a memory"),
+    ("a half", lambda mind: mind.history("ana", 1.5), "memory=1.5 is no number of a memory"),
+    ("new words", lambda mind: mind.update("ana", 1, 5), "The text 5 is no text"),
+    ("a file", lambda mind: mind.export("ana", 5), "5 names no file"),
+    ("whom", lambda mind: mind.forget(5), "The user 5 is no text"),
+    ("a filter of nothing", lambda mind: mind.forget("ana", session=None), "so nothing is erased"),
+    ("an empty filter", lambda mind: mind.forget("ana", session="", metadata={}), "so nothing is erased"),
+    ("who sleeps", lambda mind: mind.sleep(5), "The user 5 is no text"),
+    ("a model's name", lambda mind: mind.sleep("ana", model="gpt-5"), "'gpt-5' is no model"),
+    ("no model", lambda mind: mind.understand("ana", model=None), "'None' is no model"),
+    ("a problem", lambda mind: mind.solve(5, None), "The problem 5 is no text"),
+    ("a subscriber", lambda mind: mind.subscribe(5), "subscriber='5' cannot be used"),
+)
+
+
+@pytest.mark.parametrize(("call", "said"), [pytest.param(*one[1:], id=one[0]) for one in WRONG])
+async def test_a_wrong_type_raises_at_once_and_changes_nothing(call: Callable[[Any], Any], said: str) -> None:
     async with agent() as one:
-        wrong: Any = 5
-        with pytest.raises(InputError, match="The session 5 is no text"):
-            one.mind.turn("ana", wrong, "Hello")
+        await one.mind.add("ana", SISTER)
+        with pytest.raises(InputError, match=re.escape(said)) as raised:
+            if inspect.isawaitable(waiting := call(one.mind)):
+                await waiting
+        assert str(raised.value).endswith(".")
+        assert [memory.content for memory in (await one.mind.list("ana")).memories] == [SISTER]
+
+
+OPTIONS: Mapping[str, Any] = {
+    "embed": 5,
+    "assess": "x",
+    "holdout": 2,
+    "identity": "Bob",
+    "controls": {},
+    "claims": "hedge",
+    "clock": 5,
+    "telemetry": 5,
+    "path": "",
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+async def test_a_wrong_option_is_named_when_it_is_opened(name: str) -> None:
+    given: dict[str, Any] = {"path": ":memory:", name: OPTIONS[name]}
+    with pytest.raises(InputError, match=r"; give .*\."):
+        await Metacognition.open(**given)
+
+
+async def test_a_turn_refuses_what_is_no_usage_and_a_stream_of_what_is_no_text() -> None:
+    wrong: Any = {"calls": 1}
+    pieces: list[Any] = [None, "In ", "Lisbon.", None]
+    async with agent() as one, one.mind.turn("ana", "s", "Where is the castle?") as turn:
+        with pytest.raises(InputError, match="give a Usage"):
+            turn.finish("x", usage=wrong)
+        with pytest.raises(InputError, match="is no stream"):
+            turn.stream(cast(Any, 5))
+        with pytest.raises(InputError, match="A piece of the stream is a dict"):
+            list(turn.stream([wrong]))
+        assert list(turn.stream(pieces)) == ["In ", "Lisbon."]
+        assert turn.result is not None
+        assert turn.result.response == "In Lisbon."
+
+
+async def test_messages_without_text_are_passed_over() -> None:
+    async with agent() as one:
+        calls: dict[str, object] = {"role": "assistant", "content": None, "tool_calls": []}
+        assert len(await one.mind.add("ana", [calls, SISTER, ""])) == 1
+
+
+async def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    mind = await Metacognition.open(tmp_path / "insula.db", embed=None)
+    await mind.close()
+    await mind.close()
+    for call in (lambda: mind.add("ana", NUT), lambda: mind.search("ana", "x"), lambda: mind.list("ana")):
+        with pytest.raises(InsulaError, match="This memory is closed; open it again"):
+            await call()
+    with pytest.raises(InsulaError, match="This memory is closed; open it again"):
+        mind.turn("ana", "s", "Hello")
+    plain = Metacognition.sync(tmp_path / "insula.db", embed=None)
+    plain.close()
+    with pytest.raises(InsulaError, match="This memory is closed; open it again"):
+        plain.list("ana")
+
+
+def test_a_path_in_the_place_of_a_store_says_what_to_write() -> None:
+    path: Any = "insula.db"
+    with pytest.raises(InputError, match=r"await Metacognition\.open"):
+        Metacognition(path)
+
+
+async def test_a_name_with_emoji_is_a_name() -> None:
+    async with agent() as one:
         assert await one.mind.add("Zoë 🎻", NUT)
 
 

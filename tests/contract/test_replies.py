@@ -283,8 +283,8 @@ async def test_looking_something_up_is_not_said_by_anybody() -> None:
     async with agent() as ana:
         await ana.say(SISTER)
         ana.next_day()
-        found = await ana.mind.look_up("ana", "s", ASKED)
-        assert [recalled.memory.content for recalled in found.recalled][:1] == [SISTER]
+        found = await ana.mind.search("ana", ASKED)
+        assert [hit.memory.content for hit in found.hits][:1] == [SISTER]
         assert (await ana.ask("Hello.", session="s")).history == ()
 
 
@@ -340,7 +340,7 @@ def test_a_cap_on_calls_ends_the_asking_and_keeps_the_message(home: Path, monkey
     first, second = ran.lines
     assert first["error"] is None
     assert "cap on calls" in second["error"]
-    assert SISTER in [memory["content"] for memory in run_insula("memory", "--json").json]
+    assert SISTER in [memory["content"] for memory in run_insula("memory", "--transcript", "--json").json]
 
 
 async def test_every_error_of_ours_is_of_one_family() -> None:

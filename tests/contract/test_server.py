@@ -517,7 +517,7 @@ def test_every_route_is_described_and_what_there_is_not_is_said_in_a_sentence(se
 
 def test_no_page_runs_anything_but_our_own(server: Served, user: str) -> None:
     server.say(SISTER, user)
-    for path in ("/", "/time", "/memories", "/learned", "/soul", "/nights", "/agents", "/yours"):
+    for path in ("/", "/operate", "/memory", "/learned", "/soul", "/nights", "/agents", "/yours"):
         page = server.client.get(path, params={"user": user}, headers=HTML)
         assert (page.status_code, page.headers["content-type"].split(";")[0]) == (200, "text/html"), path
         policy = page.headers["content-security-policy"]
@@ -528,11 +528,11 @@ def test_no_page_runs_anything_but_our_own(server: Served, user: str) -> None:
         assert "/sign-out" not in page.text
 
 
-@pytest.mark.parametrize("path", ["/", "/memories"])
+@pytest.mark.parametrize("path", ["/", "/memory/transcript"])
 def test_a_page_shows_what_was_said_as_text(server: Served, user: str, path: str) -> None:
     server.model.answer = "Is <img src=x onerror=alert(1)> nice?"
     server.say("My sister lives in <script>alert(1)</script> Lisbon.", user)
-    given = {"user": user, "session": "monday", "answers": 1}
+    given = {"user": user, "session": "monday"}
     page = server.client.get(path, params=given, headers=HTML).text
     assert "&lt;img src=x" in page
     assert ("<script>alert" in page, "<img src=x" in page) == (False, False)
@@ -541,11 +541,11 @@ def test_a_page_shows_what_was_said_as_text(server: Served, user: str, path: str
 def test_a_page_erases_a_memory_and_shows_it_no_more(server: Served, user: str) -> None:
     server.say(SISTER, user)
     number = numbered(server, user, SISTER).rpartition("/")[2]
-    shown = server.client.get("/memories", params={"user": user}, headers=HTML)
+    shown = server.client.get("/memory", params={"user": user}, headers=HTML)
     assert SISTER in shown.text
-    erased = server.client.post(f"/memories/{number}/erase", params={"user": user}, headers=HTML)
+    erased = server.client.post(f"/memory/{number}/erase", params={"user": user}, headers=HTML)
     assert erased.status_code == 303
-    assert SISTER not in server.client.get("/memories", params={"user": user}, headers=HTML).text
+    assert SISTER not in server.client.get("/memory", params={"user": user}, headers=HTML).text
 
 
 @pytest.mark.parametrize(
@@ -710,5 +710,7 @@ def test_a_server_that_is_told_to_stop_finishes_the_turn_and_keeps_it_and_waits_
         assert server.process.wait(GUARD_SECONDS) == 0
     assert (kind, reply["response"]) == ("reply", "I see.")
     monkeypatch.setenv("INSULA_HOME", str(server.home))
-    kept = [memory["content"] for memory in run_insula("memory", "--user", user, "--all", "--json").json]
+    kept = [
+        memory["content"] for memory in run_insula("memory", "--transcript", "--user", user, "--all", "--json").json
+    ]
     assert kept == ["I see.", SISTER]

@@ -20,8 +20,8 @@ import pytest
 
 from insula.hosts import places, plugins
 from insula.hosts.live import CLIENTS, QUESTION, Run, Stage, failing, prove
+from insula.llm.fake_agents import Edit, FakeModel, Read, Shell
 from insula.step.wording import SIGN
-from insula.testing import Edit, FakeModel, Read, Shell
 
 Json = dict[str, Any]
 Staged = Callable[..., Stage]

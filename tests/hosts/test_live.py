@@ -8,7 +8,7 @@ import pytest
 from insula.errors import InputError
 from insula.hosts import live
 from insula.hosts.live import QUESTION, Stage, prove
-from insula.testing import FakeModel, Shell
+from insula.llm.fake_agents import FakeModel, Shell
 
 AGENT = Path(__file__).with_name("small_agent.py")
 

@@ -6,8 +6,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from insula.llm.fake_agents import DONE
-from insula.testing import Edit, FakeModel, Read, Shell
+from insula.llm.fake_agents import DONE, Edit, FakeModel, Read, Shell
 
 Json = dict[str, Any]
 

@@ -28,7 +28,8 @@ def run(*command: str | Path) -> None:
 
 
 async def told(store: Store, user: str) -> list[str]:
-    turn = await Metacognition(store, embed=None).look_up(user, "later", "Where does my sister live?")
+    turn = Metacognition(store, embed=None).turn(user, "later", "Where does my sister live?")
+    await turn.look()
     return [one.memory.content for one in turn.recalled]
 
 

@@ -1,8 +1,9 @@
-"""Makes the pictures of `docs/page.md` anew: python tests/server/page_pictures.py"""
+"""Makes the pictures of `docs/how-to/page.md` anew, all or those named: python tests/server/page_pictures.py [NAME…]"""
 
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -39,18 +40,30 @@ TALK = {
     "What should I bring Ana from Porto?": "Bring Ana a tin of sardines from Porto.",
     "Thanks, that will do.": "You are welcome.",
 }
-
+SHOWN_TALK = {
+    "My sister Ana moved to Lisbon in May.": "Noted.",
+    "Where does Ana live?": "Ana lives in Lisbon.",
+    "From now on, give me three options when I ask for ideas.": "I will.",
+    "What could I bring her from Porto?": "- **Sardines** in a tin, which keep\n- a bottle of *tawny* port\n"
+    "- a scarf from the market",
+}
+FACTS = (
+    "Hello! My daughter Zoë is allergic to nuts. What can I bake for her?",
+    "I plan to run the marathon in Porto next month.",
+    "My boss Karl is in the office from Tuesday to Thursday.",
+)
 TRAINS = "When the user asks about trains, also name the platform."
 
 
 def answer(said: Request) -> str:
     """What the model says."""
-    return TALK.get(said.prompt.partition("\n\n(")[0], "I do not know that one.")
+    return (TALK | SHOWN_TALK).get(said.prompt.partition("\n\n(")[0], "I do not know that one.")
 
 
 def fill(running: Site) -> None:
-    """Two days of talk with a slow spell, a night, and guidelines with a change that waits."""
+    """Some facts, two days of talk with a slow spell, a night, and guidelines with a change that waits."""
     said = list(TALK)
+    running.say("me", "sunday", *FACTS)
     running.say("me", "monday", *said)
     for seconds in (2.0, 6.0, 2.0):
         for _ in range(24):
@@ -125,13 +138,12 @@ def many_slept(connection: sa.Connection, now: float) -> None:
 
 
 def talk(page: Page) -> None:
-    """A doubtful answer with its reasons."""
-    page.goto("/new")
-    for turn, message in enumerate(list(TALK)[1:3], 1):
+    """Something told, an answer with where it comes from, what was saved, and an answer laid out."""
+    page.goto("/new?user=eva")
+    for turn, message in enumerate(SHOWN_TALK, 1):
         page.get_by_label("Your message").fill(message)
         page.keyboard.press("Enter")
         page.wait_for_selector(f"#turn-{turn}")
-    page.locator("#turn-2 .why > summary").click()
     page.locator("#welcome").evaluate("one => one.remove()")
     page.evaluate("scrollTo(0, 0)")
 
@@ -143,7 +155,7 @@ def phone(page: Page) -> None:
 
 def over_time(page: Page) -> None:
     """Figures, and what was adapted."""
-    page.goto("/time")
+    page.goto("/operate")
     page.wait_for_selector(".canvas canvas")
 
 
@@ -163,11 +175,9 @@ def request(page: Page) -> None:
 
 
 def memories(page: Page) -> None:
-    """What is remembered, searched, with what may be done with one."""
-    page.goto("/memories?q=Ana")
-    page.locator("#memories details > summary").first.click()
-    page.wait_for_selector("#memories .actions")
-    page.locator("#memories .edit summary").first.click()
+    """Facts as cards, with what may be done with one."""
+    page.goto("/memory")
+    page.get_by_label("Edit fact").first.click()
 
 
 def lessons(page: Page) -> None:
@@ -209,7 +219,7 @@ def agent(page: Page) -> None:
 
 
 SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
-    "page-talk": (talk, 1280, 1040, "light"),
+    "page-talk": (talk, 1280, 940, "light"),
     "page-phone": (phone, 390, 844, "dark"),
     "page-time": (over_time, 1280, 1180, "light"),
     "page-past": (past, 390, 844, "light"),
@@ -227,7 +237,8 @@ SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
 def shoot(browser: Browser, running: Site) -> None:
     """Take each picture."""
     PICTURES.mkdir(exist_ok=True)
-    for name, (show, width, height, scheme) in SHOTS.items():
+    for name in sys.argv[1:] or SHOTS:
+        show, width, height, scheme = SHOTS[name]
         page = browser.new_page(
             base_url=running.url,
             viewport={"width": width, "height": height},

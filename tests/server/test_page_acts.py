@@ -70,36 +70,35 @@ def _reasons(page: Page, turn: int) -> list[str]:
 
 
 def _memories(page: Page, user: str, city: str, other: str) -> None:
-    row = page.locator("#memories tbody tr", has_text=re.compile(r"^\s*My sister"))
-
-    def search(word: str) -> None:
-        page.goto(f"/memories?user={user}")
-        page.get_by_label("Look for a memory").fill(word)
-        page.keyboard.press("Enter")
-        expect(row).to_contain_text(word)
-        row.locator("details > summary").first.click()
+    fact = page.locator("#facts > li").first
 
     def decide(word: str, said: str) -> None:
-        row.get_by_role("button", name=word).click()
+        fact.get_by_role("button", name=re.compile(f"^{word}")).click()
         expect(page.get_by_role("status").first).to_contain_text(said)
 
-    search(city)
-    decide("Pin memory", "is pinned")  # and it stands open afterwards
-    expect(row.locator(".chip")).to_have_text("pinned by you")
-    decide("Mute memory", "is muted")
-    expect(row.locator(".chip")).to_have_text("muted by you")
-    decide("Undo memory", "as it was before")
-    decide("Unpin memory", "no longer pinned")
-    row.locator(".edit summary", has_text="Correct it").click()
-    row.get_by_label("What memory").fill(f"My sister Eva lives in {other}.")
-    decide("Save the words", "has your words now")
-    search(other)
-    row.get_by_role("link", name="this conversation").click()
+    page.goto(f"/memory?user={user}")
+    page.get_by_label("Words or a question").fill(city)
+    page.keyboard.press("Enter")
+    expect(fact).to_contain_text(f"My sister Eva lives in {city}.")
+    decide("Pin", "is pinned")
+    expect(fact.locator(".chip")).to_have_text("pinned by you")
+    fact.get_by_label("More about").click()
+    decide("Mute", "in no answer")
+    expect(fact.locator(".chip").first).to_have_text("muted by you")
+    fact.get_by_label("More about").click()
+    decide("Undo", "as it was before")
+    decide("Unpin", "no longer pinned")
+    fact.get_by_label(re.compile(r"^Edit fact")).click()
+    fact.get_by_label("What fact").fill(f"My sister Eva lives in {other}.")
+    decide("Save", "what you wrote")
+    page.goto(f"/memory?user={user}&q={other}")
+    fact.get_by_role("link").first.click()
     expect(page.locator("#turn-1 .user")).to_contain_text(city)  # what was said stays as it was said
-    search(other)
-    row.locator(".edit summary", has_text="Erase it").click()
-    decide("Erase memory", "is erased")
-    expect(row).to_have_count(0)
+    page.goto(f"/memory?user={user}&q={other}")
+    fact.get_by_label(re.compile(r"^Delete fact \d+$")).click()
+    decide("Delete for good", "is deleted")
+    expect(page.locator("#facts > li", has_text="Eva")).to_have_count(0)
+    page.get_by_role("link", name="Transcript").click()
     page.get_by_role("link", name="What nights merged or let go").click()
     expect(page.locator("#memories, .empty").first).to_be_visible()
     assert not is_wide(page)
@@ -208,7 +207,7 @@ def _guidelines_and_nights(page: Page, user: str) -> None:
 
 
 def _time(page: Page, user: str) -> None:
-    page.goto(f"/time?user={user}")
+    page.goto(f"/operate?user={user}")
     expect(page.locator(".canvas canvas").first).to_be_visible()
     summary = page.locator("#quality-h small")
     whole = summary.inner_text()

@@ -19,9 +19,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 def test_a_newcomer_talks_at_once_and_sees_one_verdict_and_why(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page:
         page.goto("/")
-        expect(page.get_by_role("heading", level=1)).to_have_text("An agent that knows what you told it")
+        expect(page.get_by_role("heading", level=1)).to_have_text("An assistant that remembers you")
         page.get_by_role("button", name="My sister Ana moved").click()
-        page.get_by_role("button", name="Send").click()
         expect(page.locator("#turn-1 .agent")).to_have_text("Noted: your sister Ana moved to Lisbon in May.")
         say(page, "Where does Ana live?", 2)
         expect(page.locator("#turn-1 .verdict")).to_have_count(0)
@@ -71,7 +70,7 @@ def test_what_is_being_written_is_provisional_until_it_is_checked(browser: Brows
 
 def test_a_poor_answer_says_so_and_is_noticed_at_once(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page, tab(browser, running) as watching:
-        watching.goto("/time")
+        watching.goto("/operate")
         expect(watching.locator("#live")).to_have_text("live")
         expect(watching.locator("#silent")).to_be_visible()
         page.goto("/")
@@ -100,7 +99,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         page.goto("/")
         say(page, "My sister Ana moved to Lisbon in May.", 1)
         assert "Up to 12 memories before the model, lowered from 16." in why(page, 1)
-        page.goto("/time")
+        page.goto("/operate")
         expect(page.locator(".now")).to_contain_text("up to 12 memories went into your last answer instead of 16")
         fallen = page.locator("#adaptations tr", has_text="memories per answer").last
         expect(fallen).to_contain_text("16 → 12")
@@ -122,7 +121,7 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
 def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Browser, running: Site) -> None:
     running.say("me", "one", *[f"Tell me fact {number} about trains." for number in range(12)])
     with tab(browser, running, dark=True) as page:
-        page.goto("/time")
+        page.goto("/operate")
         expect(page.locator(".canvas canvas")).to_have_count(4)
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 844})
@@ -144,7 +143,7 @@ def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(browser: Brows
         port = int(first.url.rpartition(":")[2])
         first.say("me", "one", "How do I bake bread?")
         with tab(browser, first, fails=True) as page:
-            page.goto("/time")
+            page.goto("/operate")
             expect(page.locator("#live")).to_have_text("live")
             first.stop()
             expect(page.locator("#live")).to_have_text("reconnecting …")

@@ -30,7 +30,7 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
     with site(tmp_path, tokens={"ana": "token-of-ana-0123456789", "ben": "token-of-ben-0123456789"}) as running:
         running.say("ana", "one", "I am Ana.")
         with tab(browser, running, fails=True) as page:
-            page.goto("/memories")
+            page.goto("/memory")
             expect(page).to_have_url(re.compile("/sign-in"))
             page.get_by_label("Token").fill("wrong")
             page.keyboard.press("Enter")
@@ -44,13 +44,13 @@ def test_with_tokens_a_person_signs_in_and_is_who_the_token_says(browser: Browse
             expect(page.locator(".empty")).to_contain_text("several users")
             page.goto("/learned")
             expect(page.locator("#rules-h")).to_have_count(0)
-            page.goto("/memories?user=ben")
+            page.goto("/memory?user=ben")
             expect(page.locator("h1")).to_have_text("This did not work")
             page.goto("/")
             page.locator(".me summary").click()
             page.get_by_role("button", name="Sign out").click()
             expect(page).to_have_url(re.compile("/sign-in"))
-            page.goto("/memories")
+            page.goto("/memory")
             expect(page).to_have_url(re.compile("/sign-in"))
 
 
@@ -71,7 +71,7 @@ def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
             expect(page.locator(f"#turn-{len(HOSTILE) + 2} .user")).to_have_text(HOSTILE[0])
             for path in PAGES:
                 page.goto(path)
-                page.wait_for_load_state("networkidle") if path != "/time" else page.wait_for_timeout(200)
+                page.wait_for_load_state("networkidle") if path != "/operate" else page.wait_for_timeout(200)
                 page.locator("main summary").evaluate_all("all => all.forEach((one) => one.click())")
                 assert page.evaluate("window.hacked") is None
                 assert (
@@ -103,9 +103,9 @@ def test_everything_is_reached_with_the_keyboard(browser: Browser, running: Site
         assert outline == "solid"
         page.keyboard.press("Enter")
         expect(page.locator("#turn-1 .reasons")).to_be_visible()
-        page.goto("/time")
+        page.goto("/operate")
         skip(page)
-        for _ in range(9):
+        for _ in range(8):
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.get_by_label("Name of another user")).to_be_visible()
@@ -126,13 +126,14 @@ def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, run
         for path in (*(one for one in PAGES if one != "/"), "/yours", "/says"):  # on the first page one writes at once
             page.goto(path)
             skip(page)
-        here = page.locator(".top nav [aria-current]")
-        page.goto("/agents")
-        expect(here).to_be_in_viewport(ratio=1)  # on a phone its link is scrolled to
+        page.get_by_role("button", name="Menu").press("Enter")
+        expect(page.get_by_role("link", name="Memory")).to_be_in_viewport(ratio=1)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("link", name="Memory")).to_be_hidden()
 
 
 def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
-    with site(tmp_path) as running, tab(browser, running, width=390) as page:
+    with site(tmp_path) as running, tab(browser, running, width=320) as page:
         for path in PAGES:
             page.goto(path)
             expect(page.locator(".welcome, .empty").first).to_be_visible()
@@ -181,9 +182,9 @@ def test_a_store_that_is_gone_is_said_on_a_page(
                 patch.setattr(type(running.store), way, locked)
             page.get_by_role("button", name="Run the night now").click()
             expect(page.locator("#notice")).to_contain_text("held the memory for too long")
-            answer = page.goto("/memories")
+            answer = page.goto("/memory")
             assert answer is not None
             assert answer.status == 503
             expect(page.locator("main")).to_contain_text("held the memory for too long")
-        page.goto("/memories")
+        page.goto("/memory")
         expect(page.locator(".empty")).to_be_visible()

@@ -126,17 +126,6 @@ def test_what_was_lowered_and_raised_is_said_against_the_usual() -> None:
     )
 
 
-def test_text_is_told_from_code_and_an_open_fence_is_code_to_the_end() -> None:
-    assert turns.blocks("One.\n\nTwo\nlines.\n```py\na = 1\n\nb\n```\nThree.") == [
-        (False, "One."),
-        (False, "Two\nlines."),
-        (True, "a = 1\n\nb"),
-        (False, "Three."),
-    ]
-    assert turns.blocks("See:\n~~~\n<b>") == [(False, "See:"), (True, "<b>")]
-    assert turns.blocks("  \n\n ") == []
-
-
 def test_charts_leave_out_what_is_not_known_and_run_from_old_to_new() -> None:
     rows = [entry(2, {"seconds": 0.5, "assessment": {"score": True}}), entry(1, TURN)]
     quality, confidence, latency, utilisation = times.charts(rows, [])

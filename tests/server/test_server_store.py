@@ -73,7 +73,7 @@ async def test_who_has_a_token_is_not_told_where_the_file_lies(
     answers = [
         await here.get("/ready"),
         await here.get("/agent/memories"),
-        await here.get("/memories", headers={"Accept": "text/html"}),
+        await here.get("/memory", headers={"Accept": "text/html"}),
         await here.post("/agent/sleep?force=true"),
         await here.post("/agent/chat", json=SAID),
         await here.post("/agent/chat", json=SAID, headers={"Accept": "text/event-stream"}),

@@ -114,12 +114,12 @@ async def test_the_page_searches_erases_and_shows_what_was_told(make_service: Ma
     for text in ("I live in Lisbon.", "My zebrafish is called Quillon."):
         await here.post("/agent/chat", json={"session": "monday", "message": text}, headers=ANA)
     html = ANA | PAGE
-    found = (await here.get("/memories?q=zebrafish", headers=html)).text
+    found = (await here.get("/memory?q=zebrafish", headers=html)).text
     assert ("Quillon" in found, "I live in Lisbon" in found) == (True, False)
-    assert "Nothing with these words" in (await here.get("/memories?q=violin", headers=html)).text
+    assert "Nothing fits" in (await here.get("/memory?q=violin", headers=html)).text
     part = (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
     assert "Your message" in part and "I live in Lisbon." in part
-    assert (await here.post("/memories/1/erase", headers=html)).headers["location"] == "/memories?said=erased"
+    assert (await here.post("/memory/1/erase", headers=html)).headers["location"] == "/memory?said=erased"
     assert "not kept any more" in (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
     yours = (await here.get("/yours", headers=html)).text
     assert "Erase all of it" in yours and "/agent/data/export" in yours

@@ -121,7 +121,8 @@ async def test_what_ended_stands_again_once_the_line_that_ended_it_is_gone(do: s
         assert report["ended"] == [[1, 3]]
 
         async def until() -> list[object]:
-            found = await Metacognition(store, embed=None).look_up("ana", "tuesday", "Where does my boat lie?")
+            found = Metacognition(store, embed=None).turn("ana", "tuesday", "Where does my boat lie?")
+            await found.look()
             return [one.until for one in found.recalled if one.memory.id == 1]
 
         assert await until() != [None]

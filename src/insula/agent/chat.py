@@ -94,7 +94,9 @@ class Reply:
                 "faults": [{"flag": fault.flag, "about": fault.about} for fault in assessment.faults if fault.about],
             },
             "hedged": self.hedged,
-            "verdict": None if self.verdict is None else {"kind": self.verdict.kind, "text": self.verdict.text},
+            "verdict": None
+            if self.verdict is None
+            else {"kind": self.verdict.kind, "text": self.verdict.text, "tone": self.verdict.tone},
             "signals": [{"kind": signal.kind, "reason": signal.reason} for signal in self.signals],
             "recalled": brought(self.recalled, self.shown),
             "lessons": [{"id": one.id, "arm": one.arm} for one in self.lessons],

@@ -24,5 +24,5 @@ def print_register(console: Console, entries: Sequence[Entry]) -> None:
             table.add_row(*map(Text, cells), style="" if row.on else "dim")
         console.print(table)
     others = sum(len(one.rows) for one in groups if not one.counted)
-    more = f"A night and /why say {others} things more; --json and docs/claims.md have all. " if others else ""
+    more = f"A night and /why say {others} things more; --json has all. " if others else ""
     console.print(Text(f"\n{more}`claims` in insula.toml switches one on, `insula on SENSE` a sense.", style="dim"))

@@ -1,10 +1,10 @@
 """The commands of `insula memory` and `insula soul`; each imports what it does when it runs."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from insula.cli.options import All, Json, User, numbered
+from insula.cli.options import Json, User, numbered
 
 soul = typer.Typer(help="What the agent has learned about how to be: see it, undo it, accept or reject a change.")
 Revision = Annotated[
@@ -91,25 +91,57 @@ Number = Annotated[
 ]
 
 
-@memory.callback(invoke_without_command=True)
-def memory_list(context: typer.Context, user: User = "me", everything: All = False, json: Json = False) -> None:
-    """The latest 50 memories, newest first; with --all every one."""
-    if context.invoked_subcommand is None:
-        from insula.cli.memory import listing
+Whose = Annotated[str, typer.Option(help="Only about somebody: you, Ana, “your sister”.")]
+FactKind = Annotated[Literal["fact", "plan"] | None, typer.Option(help="Only facts, or plans.")]
+Since = Annotated[str, typer.Option(metavar="DATE", help="Only since a day, as in 2026-01-31.")]
+Transcript = Annotated[bool, typer.Option("--transcript", help="What was said, word for word, in place of facts.")]
+Every = Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")]
 
-        raise typer.Exit(listing(user, everything, json))
+
+@memory.callback(invoke_without_command=True)
+def memory_list(
+    context: typer.Context,
+    user: User = "me",
+    whose: Whose = "",
+    kind: FactKind = None,
+    since: Since = "",
+    transcript: Transcript = False,
+    everything: Every = False,
+    json: Json = False,
+) -> None:
+    """The latest 50 facts, newest first: what it is, whose, since when and in which words; with --all every one."""
+    if context.invoked_subcommand is None:
+        memory_listed(user, whose, kind, since, transcript, everything, json)
 
 
 @memory.command("list")
 def memory_listed(
     user: User = "me",
-    everything: Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")] = False,
+    whose: Whose = "",
+    kind: FactKind = None,
+    since: Since = "",
+    transcript: Transcript = False,
+    everything: Every = False,
     json: Json = False,
 ) -> None:
-    """The latest memories, newest first."""
-    from insula.cli.memory import listing
+    """The latest facts, newest first: what it is, whose, since when and in which words."""
+    from insula.cli import memory
 
-    raise typer.Exit(listing(user, everything, json))
+    if transcript:
+        raise typer.Exit(memory.transcript(user, everything, json))
+    raise typer.Exit(memory.listing(user, whose, kind or "", since, everything, json))
+
+
+@memory.command("add")
+def memory_add(
+    text: Annotated[str, typer.Argument(help="A sentence, as in “My sister Ana lives in Lisbon.”")],
+    user: User = "me",
+    json: Json = False,
+) -> None:
+    """Add a fact in your own words."""
+    from insula.cli.memory import add
+
+    raise typer.Exit(add(user, text, json))
 
 
 @memory.command("show")

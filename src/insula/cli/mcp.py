@@ -46,7 +46,8 @@ class Tool(NamedTuple):
 
 
 async def _memory(mind: Metacognition, user: str, given: Json) -> str:
-    found = await mind.look_up(user, SESSION, given["query"])
+    found = mind.turn(user, SESSION, given["query"])
+    await found.look()
     said = [dated(one) for one in found.recalled if _may_be_shown(one)] or [say("memory.none")]
     return "\n".join(one.text for one in said)
 

@@ -4,7 +4,7 @@ import asyncio
 import json as jsonlib
 import shlex
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from insula import settings
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from insula.memory.amendment import Do
     from insula.memory.rows import Change
     from insula.memory.store import Store
+    from insula.operations.facts import Fact
     from insula.operations.memories import Deleted
     from insula.types import Memory
 
 T = TypeVar("T")
+ADDED = "added"
+"""The conversation of what was added by hand."""
 ME = "me"
 """The user whom no option names."""
 SHOWN = 50
@@ -31,23 +34,100 @@ LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
 
-def listing(user: str, everything: bool, json: bool) -> int:
-    """The latest memories, newest first, and how many older ones there are; or all of them."""
-    rows, older = _with(lambda store: _listed(store, user, everything))
-    whose = "" if user == ME else f" --user {shlex.quote(user)}"
-    more = f"… and {older:,} older; insula memory --all{whose} shows them"
+def listing(user: str, whose: str, kind: str, since: str, everything: bool, json: bool) -> int:
+    """The latest facts that a filter wants, newest first, and how many older ones there are; or all of them.
+
+    Raises:
+        InputError: a filter cannot be used.
+    """
+    from insula.memory.filters import Filter, read_moment
+    from insula.operations import facts, memories
+
+    async def work(store: "Store") -> "tuple[list[Fact], int]":
+        path = facts.find_person(await facts.list_people(store, user), whose).id if whose else ""
+        wanted: Filter = facts.facts_of(path, kind, read_moment(since) if since else None)
+        page = await facts.list_facts(store, user, wanted)
+        found = list(page.facts)
+        if not everything:
+            return found, await memories.count_memories(store, user, wanted) - len(found) if page.next else 0
+        while page.next is not None:
+            page = await facts.list_facts(store, user, wanted, before=page.next, limit=memories.MOST)
+            found += page.facts
+        return found, 0
+
+    rows, older = _with(work)
     if json:
-        print(jsonlib.dumps([_record(memory) for memory in rows], indent=2))
-        if older:  # what a program reads is a list of memories and nothing else
-            print(more, file=sys.stderr)
-        return 0
+        told = [{**_record(one.memory), "fact": one.text, "whose": list(one.whose)} for one in rows]
+        return _print_json(told, older, user)
+    if not rows:
+        filtered = whose or kind or since
+        print(
+            "No fact fits."
+            if filtered
+            else f"Nothing is known of {user!r} yet; insula memory add SENTENCE adds a fact."
+        )
+    for one in rows:
+        _print_fact(one)
+    _print_older(older, user)
+    return 0
+
+
+def transcript(user: str, everything: bool, json: bool) -> int:
+    """What was said, word for word: the latest lines, newest first, and how many older ones there are; or all."""
+    rows, older = _with(lambda store: _listed(store, user, everything))
+    if json:
+        return _print_json([_record(memory) for memory in rows], older, user, "--transcript ")
     if not rows:
         print(f"Nothing is remembered of {user!r} yet.")
     for memory in rows:
         _print(memory)
-    if older:
-        print("\n".join(lines.fold(more, lines.width(), "", "  ")))
+    _print_older(older, user, "--transcript ")
     return 0
+
+
+def add(user: str, text: str, json: bool) -> int:
+    """Remember a fact."""
+    from insula.memory import embedding
+    from insula.metacognition import Metacognition
+    from insula.metacognition.facts import add_fact
+
+    embed = embedding.named(settings.load().embed)
+    fact = _with(lambda store: add_fact(Metacognition(store, embed=embed).engine, user, text))
+    if json:
+        print(jsonlib.dumps({**_record(fact.memory), "fact": fact.text, "whose": list(fact.whose)}, indent=2))
+        return 0
+    _print_fact(fact)
+    return 0
+
+
+def _print_json(rows: "Sequence[Mapping[str, object]]", older: int, user: str, option: str = "") -> int:
+    print(jsonlib.dumps(rows, indent=2))
+    if older:  # what a program reads is a list and nothing else
+        print(_more(older, user, option), file=sys.stderr)
+    return 0
+
+
+def _print_older(older: int, user: str, option: str = "") -> None:
+    if older:
+        print("\n".join(lines.fold(_more(older, user, option), lines.width(), "", "  ")))
+
+
+def _more(older: int, user: str, option: str) -> str:
+    whose = "" if user == ME else f" --user {shlex.quote(user)}"
+    return f"… and {older:,} older; insula memory {option}--all{whose} shows them"
+
+
+def _print_fact(one: "Fact") -> None:
+    """A fact with its number; below it whose it is, since when, and in which words it was said."""
+    memory, columns, indent = one.memory, lines.width(), " " * NUMBER
+    print("\n".join(lines.fold(one.text, columns, f"{memory.id:>6}  ", indent)))
+    how = "added" if memory.session == ADDED else "told" if memory.speaker == "user" else f"from {memory.speaker}"
+    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
+    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
+    print("\n".join(lines.fold(" · ".join(filter(None, about)), columns, indent, indent)))
+    if one.said:
+        said = one.said if len(one.said) <= LINE else f"{one.said[:LINE]}…"
+        print("\n".join(lines.fold(f"you said: “{' '.join(said.split())}”", columns, indent, indent)))
 
 
 async def _listed(store: "Store", user: str, everything: bool) -> "tuple[list[Memory], int]":

@@ -10,18 +10,19 @@ THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def main() -> None:
-    """Run the command line, where its packages are installed."""
+    """Run the command line, where the packages of the command that is asked for are installed."""
     # Ours are small: a second thread gains nothing and spins while it waits, which doubled the CPU of a turn.
     os.environ.setdefault(THREADS, "1")
     try:
         from insula.cli.main import main as command
+
+        command()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in {"insula", ""}:
             raise
         print(
-            f"The command line needs the package {error.name!r}, which the library alone does not bring; "
-            "install Insula with its extra `all`, or run: pip install typer rich pydantic-settings",
+            f"insula: This command needs the package {error.name!r}, which the library alone does not bring; "
+            "in your clone of Insula, run: pip install '.[all]'",
             file=sys.stderr,
         )
         raise SystemExit(USAGE) from error
-    command()

@@ -378,7 +378,9 @@ def _judged(host: Host, trial: probe.Trial) -> Check:
     elif max(map(len, texts)) > LONGEST:
         says = f"an answer has more than {LONGEST} characters"
     else:
-        said = f"silent when healthy, speaks after similar errors; {trial.milliseconds:.0f} ms a call"
+        example = next(filter(None, texts))  # so that a person sees once what their agent will read
+        took = f"{trial.milliseconds:.0f} ms a call"
+        said = f"silent when healthy, speaks after similar errors; {took}. It said: {example}"
         return Check(host.id, "command", "ok", said)
     return Check(host.id, "command", "broken", says, remedy)
 

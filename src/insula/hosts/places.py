@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from insula import folders
 from insula.errors import InputError
 from insula.hosts import registry
 
@@ -326,9 +327,7 @@ def home() -> Path:
     Raises:
         SettingsError: it would not be one.
     """
-    from insula import settings  # a fifth of a second, which `insula --help` need not pay
-
-    return settings.folder(lambda: Path.home() / HOME)
+    return folders.folder(lambda: Path.home() / HOME)
 
 
 def is_ours(command: Command, host_id: str, house: Path) -> bool:

@@ -2,8 +2,8 @@
 
 Each head is a network of one hidden layer on the shipped sentence embedding; three of them also weigh how a sentence
 is spelled. `make heads` fits them all, the same bytes each time on one machine, from messages that are composed by
-program and from ordinary conversations; the card of each (`heads.json`, and docs/heads.md) says what it decides, on
-what it was fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
+program and from ordinary conversations; the card of each (`heads.json`, and docs/explanation/heads.md) says what it
+decides, on what it was fitted and how well it does where it was not. Of any other embedding a head can tell nothing.
 """
 
 import json

@@ -51,7 +51,7 @@ def amend(connection: sa.Connection, user_id: int, number: int, do: Do, at: floa
         return True
     mode = words_on(connection, user_id, [number]).get(number) or ""
     if do == "correct":
-        _reword(connection, user_id, row, text, mode)
+        _reword(connection, user_id, row, text, mode, is_fact=row.kind == "semantic")
     else:
         _set(connection, user_id, row, MODES[do], at)
     after = MODES.get(do, mode)
@@ -104,14 +104,18 @@ def _row(connection: sa.Connection, user_id: int, number: int) -> sa.Row[Any] | 
     return connection.execute(sa.select(memories).where(mine)).one_or_none()
 
 
-def _reword(connection: sa.Connection, user_id: int, row: sa.Row[Any], text: str, mode: str) -> None:
+def _reword(
+    connection: sa.Connection, user_id: int, row: sa.Row[Any], text: str, mode: str, *, is_fact: bool = False
+) -> None:
     """Let a memory say something else: in recall by words at once, by meaning once that is made anew.
+
+    What a person writes in the place of a fact is one, too, all of it.
 
     Who said it stays as it was, so that a correction makes nobody's words evidence that were none.
     """
     analysis = analyse(text.strip()[:REMEMBERED_CHARS], default=row.language or "en")
     encoding = encode(analysis, row.speaker, ASSISTANT if row.speaker == USER else USER)
-    item = new_item(analysis, encoding, row.provenance, row.speaker, (), ())
+    item = new_item(analysis, encoding, row.provenance, row.speaker, (), (), told=analysis.text if is_fact else None)
     kind = "semantic" if row.kind == "semantic" else item.kind
     values: dict[str, Any] = {
         "content": item.content,

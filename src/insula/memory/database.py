@@ -23,6 +23,8 @@ from insula.memory.vectors import Neighbourhoods
 P = ParamSpec("P")
 T = TypeVar("T")
 
+CLOSED = "This memory is closed; open it again with Metacognition.open or Metacognition.sync."
+
 
 class Database:
     """A file or a server, the threads that use it, and what is held of it in memory.
@@ -85,6 +87,9 @@ class Database:
         The statements stand beside the tables in `memory`; not each of them needs a method here.
         """
 
+        if self.closed:
+            raise StoreError(CLOSED)
+
         def unit() -> T:
             try:
                 return self._backend.unit(lambda connection: work(connection, *args, **options))
@@ -100,7 +105,7 @@ class Database:
         All of it sees the memory as it is at one moment. A memory that is in no file is read by the thread that writes
         it.
         """
-        if not (self._backend.readers and self._backend.is_open()):
+        if self.closed or not (self._backend.readers and self._backend.is_open()):
             return await self.run(work, *args, **options)
 
         def unit() -> T:

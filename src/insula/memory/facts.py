@@ -1,6 +1,7 @@
 """The statements of memories in the store: written with the text, read for what is asked, to come for old ones."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -106,6 +107,22 @@ def stated(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[
     for row in connection.execute(_OF.order_by(statements.c.id), {"user": user_id, "ids": [*ids]}):
         found.setdefault(row.memory_id, {}).setdefault(row.text, _statement(row, None, _words))
     return {memory: list(made.values()) for memory, made in found.items()}
+
+
+def over(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> dict[int, datetime]:
+    """Those of some memories that a newer one ended, each with when that was said."""
+    return {number: datetime.fromtimestamp(at, UTC) for number, (_, at) in _ended(connection, user_id, ids).items()}
+
+
+def subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[str, int, str]]:
+    """Whom a user's facts are about, those with the most first: each with how many, and a text that names them."""
+    of, one = statements.c, memories.c
+    standing = sa.and_(one.id == of.memory_id, one.retired_at.is_(None), one.kind == "semantic")
+    number = sa.func.count(of.memory_id.distinct())
+    query = sa.select(of.subject, number, sa.func.max(of.text)).join(memories, standing)
+    mine = sa.and_(of.user_id == user_id, of.subject != "", of.subject.not_like("?%"), one.provenance != "assistant")
+    rows = connection.execute(query.where(mine).group_by(of.subject).order_by(number.desc(), of.subject).limit(limit))
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def _words(text: str) -> frozenset[str]:

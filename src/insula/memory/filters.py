@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict, get_args
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory.schema import memories, sessions
+from insula.memory.schema import memories, sessions, statements
 from insula.redaction import redact
 from insula.types import MemoryKind
 from insula.value import is_object
@@ -48,6 +48,10 @@ class Filter(NamedTuple):
     """With what the assistant said."""
     retired: bool | None = False
     """What nights let go, not what is remembered; None for both."""
+    whose: str = ""
+    """Whom it is about: the path of a subject (`memory.subject`)."""
+    meant: str = ""
+    """How it is meant: the modality of a statement."""
 
     @property
     def is_any(self) -> bool:
@@ -67,6 +71,11 @@ class Filter(NamedTuple):
             found.append(one.said_at >= self.since)
         if not self.answers:
             found.append(one.provenance != "assistant")
+        if self.whose or self.meant:
+            mine = [statements.c.memory_id == one.id, statements.c.user_id == one.user_id]
+            mine += [statements.c.subject == self.whose] if self.whose else []
+            mine += [statements.c.modality == self.meant] if self.meant else []
+            found.append(sa.exists().where(*mine))
         # The one test for a part of a text that is exact in both databases, in capitals, too.
         return found + [sa.func.replace(one.metadata, part, "") != one.metadata for part in self.metadata]
 
@@ -126,7 +135,7 @@ def dump_metadata(given: object) -> str:
         raise InputError(f"The metadata has {len(given)} names and at most {MOST_NAMES} are kept; give fewer.")
     kept: dict[str, Scalar] = {}
     for name, value in given.items():
-        if not 0 < len(name) <= NAME_CHARS:
+        if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARS:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"{str(name)[:40]!r} is no name of metadata; give a text of 1 to {NAME_CHARS} characters.")
         if not isinstance(value, Scalar) or len(str(value)) > VALUE_CHARS or not _is_finite(value):
             raise InputError(

@@ -4,7 +4,7 @@ One score weighs what is known of a line: how near its nearest statement is in m
 often people ask so for what is told so (a head, `insula.language.heads`), whether it is about those asked about and
 meant as a fact, whether it holds the kind of value asked for, how near the line is as a whole, and how many of the
 message's words it holds. `make heads` fits it on lives that people who knew nothing of it wrote, and on small talks
-that set traps; docs/heads.md says how well it does.
+that set traps; docs/explanation/heads.md says how well it does.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-VERSION = "0011"
+VERSION = "0012"
 """The Alembic revision that this code reads and writes."""
 
 metadata = sa.MetaData(
@@ -107,6 +107,7 @@ memories = sa.Table(
     sa.Column("metadata", sa.Text, nullable=False, server_default=""),
     sa.Column("source_id", sa.Text),
     sa.Index(None, "user_id", "session_id", "promoted_at"),
+    sa.Index(None, "user_id", "id"),
     _partial("ix_memories_embedded", "vector IS NOT NULL"),
     _partial("ix_memories_unembedded", UNEMBEDDED),
     _partial("ix_memories_working", WORKING),

@@ -32,5 +32,12 @@ def openings(connection: sa.Connection, user: str, within: Sequence[int]) -> Map
     return {row.session_id: row.content for row in connection.execute(query)}
 
 
+def said_in(connection: sa.Connection, user: str, session: str, turn: int) -> list[int]:
+    """The ids of what a user said in a turn."""
+    mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.turn == turn, messages.c.provenance == "user")
+    here = sa.select(messages.c.id).join(sessions, sessions.c.id == messages.c.session_id)
+    return list(connection.execute(here.where(mine, sessions.c.name == session)).scalars())
+
+
 def _id_of(user: str) -> sa.ScalarSelect[int]:
     return sa.select(users.c.id).where(users.c.name == user).scalar_subquery()

@@ -21,9 +21,9 @@ CERTAIN, GENERATED = 1.0, 0.5
 """Confidence of a memory that a user or tool stated, and of one that the assistant made."""
 
 
-def _last(column: sa.Column[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+def _last(table: sa.Table, column: sa.ColumnElement[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
     """The greatest value of a column in a session, which is bound as "here"."""
-    here = column.table.c.session_id == sa.bindparam("here")
+    here = table.c.session_id == sa.bindparam("here")
     return sa.select(sa.func.max(column)).where(here, *where).scalar_subquery()
 
 
@@ -40,11 +40,13 @@ _LINES = (
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
-_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages.c.turn), 0) + 1)
+_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages, messages.c.turn), 0) + 1)
 _SAID = memories.c.provenance != "derived"
 _OWN = memories.c.user_id == sa.bindparam("mine")
 """Named beside the session, whose index begins with it: else a session's first line is sought through all memories."""
-_MEMORY = sa.insert(memories).values(after_id=_last(memories.c.id, _OWN, _SAID)).returning(memories.c.id)
+_NUMBER = memories.c.id + 0
+"""No column to the planner, which would else walk the user's memories from the latest until one is of the session."""
+_MEMORY = sa.insert(memories).values(after_id=_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
 _PROMOTED = (
     sa.update(memories)
     .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
@@ -68,12 +70,12 @@ _CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
 _SALIENCES = (
     sa.select(memories.c.salience)
     .join(messages, messages.c.id == memories.c.message_id)
-    .where(_HELD_HERE, messages.c.turn > _last(messages.c.turn) - sa.bindparam("turns", type_=sa.Integer))
+    .where(_HELD_HERE, messages.c.turn > _last(messages, messages.c.turn) - sa.bindparam("turns", type_=sa.Integer))
 )
 
 
 _WORKING = (
-    sa.select(memories.c.salience, messages.c.turn, _last(messages.c.turn).label("last"))
+    sa.select(memories.c.salience, messages.c.turn, _last(messages, messages.c.turn).label("last"))
     .join(messages, messages.c.id == memories.c.message_id, isouter=True)
     .where(_HELD_HERE)
 )
@@ -349,8 +351,9 @@ def counts(connection: sa.Connection, here: Place) -> dict[str, int]:
     mine = memories.c.user_id == here.user_id
     working = sa.and_(mine, memories.c.session_id == here.session_id, in_working_memory())
     total = sa.func.count()
+    talks = sa.func.count(messages.c.session_id.distinct())  # a session in which nothing was said is none
     queries = {
-        "sessions": sa.select(total).where(sessions.c.user_id == here.user_id),
+        "sessions": sa.select(talks).where(messages.c.user_id == here.user_id),
         "messages": sa.select(total).where(messages.c.user_id == here.user_id),
         "long_term": sa.select(users.c.memories).where(users.c.id == here.user_id),
         "working": sa.select(total).select_from(memories).where(working),

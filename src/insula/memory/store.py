@@ -54,14 +54,14 @@ class Store(Database):
 
 
 def check_types(**names: object) -> None:
-    """Whether the names of things are texts at all.
+    """Whether names and other words are texts at all.
 
     Raises:
         InputError: one of them is none.
     """
     for what, name in names.items():
         if not isinstance(name, str):
-            raise InputError(f"The {what} {name!r} is no text; give its name as one, such as {str(name)[:40]!r}.")
+            raise InputError(f"The {what} {str(name)[:40]} is no text; give it as one, such as {str(name)[:40]!r}.")
 
 
 def check_names(user: str, session: str) -> None:

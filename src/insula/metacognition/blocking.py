@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from insula.errors import StoreError
+from insula.memory.database import CLOSED
 from insula.memory.filters import Metadata
 from insula.metacognition.facade import Metacognition
 from insula.metacognition.turn import Turn
@@ -29,10 +31,10 @@ def _blocking(
 
 
 class Blocking:
-    """The same object with plain functions; its work runs on an event loop in a thread of its own.
+    """`Metacognition` with plain functions, from `Metacognition.sync`; its work runs in a thread of its own.
 
     A notebook whose loop is already running may use it, and so may several threads at once. It does not outlive a fork:
-    open it in each worker. Made by `Metacognition.sync`.
+    open it in each worker.
 
     ```python
     with Metacognition.sync("insula.db") as metacognition:
@@ -66,10 +68,12 @@ class Blocking:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns, waited for."""
+        self._check_open(work)
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns, awaited from any other loop."""
+        self._check_open(work)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     @contextmanager
@@ -116,6 +120,11 @@ class Blocking:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _check_open(self, work: Coroutine[Any, Any, Any]) -> None:
+        if self._loop.is_closed():
+            work.close()
+            raise StoreError(CLOSED)
 
     def _end(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -1,6 +1,7 @@
 """The facade of the package: `Metacognition`."""
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from insula.memory.item import new_item
 from insula.memory.store import Store, check_types
 from insula.memory.unread import TOKENS_A_DAY
 from insula.memory.vectors import Embed
+from insula.metacognition.arguments import check_message, check_model, check_open, check_options, check_path
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import made_up
 from insula.metacognition.mind import Mind, Options, Subscriber
@@ -87,22 +89,22 @@ class Metacognition(Remembering):
         identity: who the agent is.
         controls: what a turn may use before conditions change it.
         calibration: coefficients of confidence; by default the shipped ones.
-        estimate: confidence before the response; another function of the same form may replace it.
-        assess: the self-monitor; another function of the same form may replace it (K10).
-        embed: makes the vector of a text, so that what is near in meaning is recalled without a word in common;
-            by default the shipped embedding, where it is installed. With None it is recalled by words alone.
+        estimate: a function that replaces the confidence before the response.
+        assess: a function that replaces the check after it (K10).
+        embed: makes the vector of a text, so that memory is searched by meaning; by default the shipped embedding,
+            where it is installed. With None it is searched by words alone.
         telemetry: where counts go.
-        holdout: share of sessions from which a learned lesson is withheld, to see whether it helps (P4); likewise of
-            the sentences to the next turn.
+        holdout: share of sessions from which what was learned is withheld, to see whether it helps (P4).
         regulator: the control loop of sessions, where `controls` alone do not say it (S1–S11).
-        soul: where a user's SOUL.md lies, beside which their backups do; by default nowhere.
-        claims: ids of claims of the register that are made though they are off by default (`insula.claims`).
+        soul: where a user's SOUL.md and backups lie; by default nowhere.
+        claims: ids of what it may say though it is off by default, of docs/reference/claims.md.
 
     Raises:
         InputError: the calibration names a feature, or `claims` a claim, that there is not.
     """
 
     def __init__(self, store: Store, **options: Unpack[Options]) -> None:
+        check_open(store)
         self.engine = Mind(store, **options)
 
     @property
@@ -122,24 +124,30 @@ class Metacognition(Remembering):
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every signal as it is written; returns the function that ends it (K8)."""
+        check_options(("subscriber", subscriber or "", callable, "a function that takes a signal"))
         return self.engine.subscribe(subscriber)
 
     @classmethod
     async def open(
         cls,
         path: str | Path,
+        *,
+        clock: Callable[[], float] = time.time,
         **options: Unpack[Options],
     ) -> Self:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
         Args:
             path: where the store is; made where there is none.
+            clock: seconds since the epoch, where a test says what time it is.
             options: the arguments of `Metacognition` by name.
 
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
-        store = await Store.open(path)
+        check_path(path)
+        check_options(("clock", clock, callable, "a function that says the seconds since the epoch"))
+        store = await Store.open(path, clock)
         try:
             return cls(store, **options)
         except InputError:
@@ -163,11 +171,12 @@ class Metacognition(Remembering):
         await self.close()
 
     @staticmethod
-    def sync(path: str | Path, **options: Unpack[Options]) -> "Blocking":
+    def sync(path: str | Path, *, clock: Callable[[], float] = time.time, **options: Unpack[Options]) -> "Blocking":
         """The same for code without `await`: `with Metacognition.sync("insula.db") as metacognition: …`.
 
         Args:
             path: where the store is, as for `open`.
+            clock: as for `open`.
             options: as for `open`.
 
         Raises:
@@ -175,7 +184,7 @@ class Metacognition(Remembering):
         """
         from insula.metacognition.blocking import Blocking
 
-        return Blocking(lambda: Metacognition.open(path, **options))
+        return Blocking(lambda: Metacognition.open(path, clock=clock, **options))
 
     def turn(
         self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
@@ -190,9 +199,12 @@ class Metacognition(Remembering):
             metadata: what you say of what is said in it, to find it by: names with texts, numbers or truth values.
 
         Raises:
-            InputError: the user or the session is no text, or the metadata cannot be kept.
+            InputError: the user or the session is no text, the message is none, or the metadata cannot be kept.
+            StoreError: this was closed.
         """
-        check_types(user=user, session=session)
+        check_open(self.store)
+        check_types(user=user, session=session, model=model)
+        check_message(message)
         turn = Turn(self.engine, user, session, message, model)
         turn.metadata = dump_metadata(metadata)
         return turn
@@ -237,12 +249,6 @@ class Metacognition(Remembering):
         await opened.leave()
         return replace(result, signals=opened.signals, advisories=opened.advisories, troubles=tuple(opened.troubles))
 
-    async def look_up(self, user: str, session: str, query: object) -> Turn:
-        """What memory holds on something and how sure it is, as of a turn; nothing is said or written down by it."""
-        turn = self.turn(user, session, query)
-        await turn.look()
-        return turn
-
     async def solve(
         self,
         problem: str,
@@ -269,12 +275,13 @@ class Metacognition(Remembering):
             InputError: there is no such method. A problem that could not be solved is no error: its answer is None.
             SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
-        from insula import settings
+        from insula import folders
         from insula.memory.strategies import StoredRecords
         from insula.solve.knowledge import Knowledge, repertoire
         from insula.solve.methods import named
 
-        knowledge = Knowledge(repertoire=repertoire(settings.home()), records=StoredRecords(self.store))
+        check_types(problem=problem, method=method)
+        knowledge = Knowledge(repertoire=repertoire(folders.home()), records=StoredRecords(self.store))
         solution = await named(method)(problem, models, account, knowledge=knowledge)
         if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
             self.engine.notice([stuck])
@@ -294,6 +301,10 @@ class Metacognition(Remembering):
         from insula.sleep.cycle import sleep_cycle
         from insula.sleep.phases import PHASES
 
+        check_types(user=user)
+        check_options(("soul", soul, Path, "a pathlib.Path"))
+        if model is not None:
+            check_model(model)
         await made_up(self.store, user, self.engine.embed)
         return await sleep_cycle(
             self.store,
@@ -310,7 +321,8 @@ class Metacognition(Remembering):
     async def understand(self, user: str, *, model: "Model", tokens: int = TOKENS_A_DAY) -> bool:
         """Let the user's own model read the next lines of theirs that it has not read, between two turns (K3a).
 
-        What it says is kept where the user's own words bear it out, and nowhere else; see docs/understanding.md.
+        What it says is kept where the user's own words bear it out, and nowhere else;
+        see docs/explanation/understanding.md.
 
         Args:
             user: who said them.
@@ -327,4 +339,6 @@ class Metacognition(Remembering):
         """
         from insula.sleep.rest import rest
 
+        check_types(user=user)
+        check_model(model)
         return await rest(self.store, user, model, embed=self.engine.embed, tokens=tokens) is not None

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from socket import gethostname
-from typing import NamedTuple, Protocol, TypedDict, TypeVar
+from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
@@ -17,6 +17,7 @@ from insula.memory.lessons import Version
 from insula.memory.rows import Place
 from insula.memory.store import Recollection, Store
 from insula.memory.vectors import Embed, Vector
+from insula.metacognition.arguments import check_options
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
 from insula.session.snapshot import Snapshot
@@ -114,6 +115,19 @@ class Mind:
         claims: Iterable[str] = (),
         soul: Callable[[str], Path | None] = lambda _: None,
     ) -> None:
+        check_options(
+            ("identity", identity, Identity, "an Identity"),
+            ("controls", controls, Controls, "Controls"),
+            ("calibration", calibration, Calibration, "a Calibration"),
+            ("telemetry", telemetry, Telemetry, "Telemetry"),
+            ("regulator", regulator, Regulator, "a Regulator"),
+            ("estimate", estimate, callable, "a function"),
+            ("assess", assess, callable, "a function"),
+            ("embed", embed, callable, "a function, or None"),
+            ("soul", soul, callable, "a function from a user to a path"),
+            ("claims", claims, _are_ids, "a list of ids"),
+            ("holdout", holdout, _is_share, "a share from 0 to 1"),
+        )
         self.store = store
         self.identity = identity or Identity()
         self.regulator = regulator or Regulator(controls)
@@ -270,6 +284,16 @@ class Mind:
                 except Exception:
                     self.telemetry.failures.labels("subscriber").inc()
                     log.exception("A subscriber failed on %s.", signal.kind)
+
+
+def _are_ids(value: object) -> bool:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return False
+    return all(isinstance(one, str) for one in cast(Iterable[object], value))
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _guidelines(document: soul.Document, standing: Sequence[wishes.Standing]) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple, cast, get_args
@@ -20,6 +20,7 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.rows import Place, Said
 from insula.memory.vectors import embedded
 from insula.metacognition import stating
+from insula.metacognition.arguments import check_message
 from insula.metacognition.meaning import meant
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed, memorable
@@ -48,6 +49,8 @@ class Line(NamedTuple):
     provenance: Provenance
     at: float | None = None
     source_id: str | None = None
+    is_fact: bool = False
+    """Whether a person wrote it down as a fact: then all of it is taken for one."""
 
 
 def read_line(
@@ -85,8 +88,9 @@ def read_messages(given: Message | Sequence[Message], session: str) -> list[Line
     Raises:
         InputError: one of them is no message, or cannot be used.
     """
-    messages = [given] if isinstance(given, str | Mapping) else list(given)
-    return [_read_message(one, session) for one in messages]
+    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{str(given)[:40]!r} holds no messages; give a text, a message, or a list of them.")
+    return [_read_message(one, session) for one in ([given] if isinstance(given, str | Mapping) else given)]
 
 
 def _read_message(given: object, session: str) -> Line:
@@ -94,6 +98,8 @@ def _read_message(given: object, session: str) -> Line:
         return read_line(given, "user")
     if not is_object(given) or "content" not in given:
         raise InputError(f"{str(given)[:40]!r} is no message; give a text, or a mapping with `role` and `content`.")
+    if given["content"] is not None:  # as where a model only calls tools
+        check_message(given["content"])
     role, number = str(given.get("role", "user")), given.get("id")
     return read_line(
         given["content"],
@@ -148,7 +154,7 @@ async def _item(mind: Mind, place: Place, line: Line, before: list[Said]) -> New
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
     context = [assertion.Said(one.content, one.speaker == teller) for one in said]
-    own = line.provenance == "user" and line.speaker == USER
+    own = line.provenance == "user" and line.speaker == USER and not line.is_fact
     read = analysis
     if own:
         words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(mind.embed))
@@ -157,7 +163,7 @@ async def _item(mind: Mind, place: Place, line: Line, before: list[Said]) -> New
     units = await asyncio.to_thread(stating.told, read, context, mind.embed) if own else ()
     making = (read, teller, line.listener, context, [one.text for one in units] if own else None, mind.embed)
     stated = await asyncio.to_thread(stating.stated, *making) if told else ()
-    shown = telling.line(units, analysis.language)
+    shown = analysis.text if line.is_fact else telling.line(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, found.recalled, replies_to, stated, shown)
     here = Said(0, line.provenance, line.speaker, content, datetime.now(UTC))
     before[:] = [*said, here][-assertion.CONTEXT_LINES :]

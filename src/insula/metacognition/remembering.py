@@ -5,12 +5,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from insula.content import plain
 from insula.errors import InputError
 from insula.memory.encoding import ASSISTANT
 from insula.memory.filters import Filters, Metadata, dump_metadata, read_filter
 from insula.memory.isolation import on_behalf_of
 from insula.memory.rows import Change
-from insula.memory.store import check_names
+from insula.memory.store import check_names, check_types
+from insula.metacognition.arguments import check_message, check_number, check_path
 from insula.metacognition.mind import Mind
 from insula.metacognition.observing import Message, read_line, read_messages, remember
 from insula.operations import memories
@@ -47,7 +49,7 @@ class Remembering:
             user: whose memory it is.
             messages: a text of the user's, or messages with `role` (`user`, `assistant`, `tool`) and `content`, and if
                 wished `name` (who spoke), `at` (when) and `id`: what has the id of a message that was added to this
-                session before is not added again, also where that was erased.
+                session before is not added again, also where that was erased. What holds no text is passed over.
             session: the conversation they belong to.
             metadata: what you say of them, to find them by.
 
@@ -56,7 +58,7 @@ class Remembering:
             StoreError: the store cannot be used.
         """
         check_names(user, session)
-        lines = read_messages(messages, session)
+        lines = [line for line in read_messages(messages, session) if plain(line.text).strip()]
         return tuple(await remember(self.engine, user, session, lines, dump_metadata(metadata)))
 
     async def observe(
@@ -88,6 +90,8 @@ class Remembering:
             InputError: the speaker is no name.
             StoreError: the store cannot be used.
         """
+        check_message(text)
+        check_types(speaker=speaker, listener=listener)
         line = read_line(text, provenance, speaker=speaker, listener=listener, at=at)
         check_names(user, session)
         (number,) = await remember(self.engine, user, session, [line], dump_metadata(metadata))
@@ -107,8 +111,7 @@ class Remembering:
         """
         from insula.metacognition.searching import search_memories
 
-        if not isinstance(query, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"The query {query!r} is no text; give a question, or words.")
+        check_types(user=user, query=query)
         memories.check_limit(limit)
         with on_behalf_of(user):
             return await search_memories(self.engine, user, query, read_filter(filters), limit)
@@ -125,8 +128,10 @@ class Remembering:
             filters: `session`, `kind`, `since`, `metadata`; see `Filters`.
 
         Raises:
-            InputError: a filter or the limit cannot be used.
+            InputError: a filter, the limit or the page cannot be used.
         """
+        check_types(user=user)
+        check_number(before=before or 0)
         wanted = read_filter(filters)
         with on_behalf_of(user):
             return await memories.list_memories(self.engine.store, user, wanted, before=before, limit=limit)
@@ -137,6 +142,8 @@ class Remembering:
         Raises:
             NotFound: there is none such.
         """
+        check_types(user=user)
+        check_number(memory=memory)
         with on_behalf_of(user):
             return await memories.get_memory(self.engine.store, user, memory)
 
@@ -147,6 +154,8 @@ class Remembering:
             NotFound: there is none such.
             InputError: its words cannot be changed, with the reason.
         """
+        check_types(user=user, text=text)
+        check_number(memory=memory)
         with on_behalf_of(user):
             changed = await memories.change_memory(self.engine.store, user, memory, "correct", text)
         self.engine.backlog.again(user)
@@ -158,6 +167,8 @@ class Remembering:
         Raises:
             NotFound: there is none such.
         """
+        check_types(user=user)
+        check_number(memory=memory)
         with on_behalf_of(user):
             gone = await memories.delete_memory(self.engine.store, user, memory, self.engine.soul(user))
         self.engine.backlog.again(user)
@@ -169,6 +180,8 @@ class Remembering:
         Raises:
             NotFound: there is none such.
         """
+        check_types(user=user)
+        check_number(memory=memory)
         with on_behalf_of(user):
             return await memories.read_history(self.engine.store, user, memory)
 
@@ -179,6 +192,8 @@ class Remembering:
             NotFound: nothing is known of them.
             StoreFull: the file cannot be written.
         """
+        check_types(user=user)
+        check_path(path)
         soul = self.engine.soul(user)
         with on_behalf_of(user):
             return await memories.export_user(self.engine.store, user, Path(path), soul)
@@ -191,10 +206,15 @@ class Remembering:
             filters: `session`, `kind`, `since`, `metadata`; see `Filters`.
 
         Raises:
-            InputError: a filter cannot be used.
+            InputError: a filter cannot be used, or none of them says anything.
             NotFound: nothing is known of them.
         """
+        check_types(user=user)
         wanted, soul = read_filter(filters), self.engine.soul(user)
+        if filters and wanted.is_any:
+            raise InputError(
+                f"The filter {filters} says nothing, so nothing is erased; to erase everything, give none."
+            )
         with on_behalf_of(user):
             if filters:
                 gone = await memories.forget_memories(self.engine.store, user, wanted, soul)

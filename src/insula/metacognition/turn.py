@@ -18,8 +18,10 @@ from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
 from insula.memory.rows import Embedded
+from insula.memory.store import check_types
 from insula.memory.vectors import Embed, Vector, embedded
 from insula.metacognition import finishing, suspended
+from insula.metacognition.arguments import check_options
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult
 from insula.metacognition.meaning import embedded_rows, meant, meant_texts
 from insula.metacognition.mind import Mind
@@ -64,7 +66,7 @@ class Turn(Opening):
 
     Entering recalls, estimates and writes the user's message down; `finish` assesses and hedges the response; leaving
     writes the rest. Nothing here ever raises into the host (law 4): what fails is logged, counted and said in
-    `troubles`, and the host's work goes on without it.
+    `troubles`, and the host's work goes on without it. What is promised of it stands in docs/reference.md.
 
     Attributes:
         message: the user's message, as it should reach the model.
@@ -148,7 +150,11 @@ class Turn(Opening):
             assessment: a judgement made elsewhere, by a model say, that replaces the self-monitor's (K10).
             usage: what the response cost, for the ledger.
             logprobs: each token of the response with its natural log-probability, where the model returns them (K11).
+
+        Raises:
+            InputError: the assessment or the usage is of another type.
         """
+        check_options(("assessment", assessment, Assessment, "an Assessment"), ("usage", usage, Usage, "a Usage"))
         self._usage = usage or Usage()
         given = Content()
         with self.kept_from_host("response"):
@@ -250,6 +256,7 @@ class Turn(Opening):
         Args:
             reason: why, in a sentence; what the senses say at the top of their ladder, for example.
         """
+        check_types(reason=reason)
         self._stuck = redact(clean(reason))[:REASON_CHARS]
 
     def _impasse(self, judged: Assessment | None) -> Iterator[Signal]:

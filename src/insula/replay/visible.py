@@ -1,5 +1,7 @@
 """Text of an untrusted transcript as a person may safely look at it: nothing in it hides, reorders or breaks off."""
 
+import re
+
 LONGEST = 160
 """Characters of a text that are shown."""
 LONG_PATH = 40
@@ -9,6 +11,9 @@ PATH_ENDS = 3
 _PICTURES = 0x2400
 """Where Unicode keeps a picture of each control character."""
 _DELETE = 0x7F
+_JOINER = "\u200d"
+_EMOJI = re.compile(f"(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]){_JOINER}(?=[\u2600-\u27bf\U0001f000-\U0001faff])")
+"""What joins two emoji to one hides nothing."""
 _LINE = "\n\r\x0b\x0c\x85\u2028\u2029"
 
 
@@ -19,7 +24,7 @@ def visible(text: str, longest: int = LONGEST) -> str:
     is not done here; the template does it for everything.
     """
     cut = text[:longest]
-    shown = cut if cut.isprintable() else "".join(map(_shown, cut))
+    shown = cut if cut.isprintable() else _JOINER.join("".join(map(_shown, part)) for part in _EMOJI.split(cut))
     return f"{shown}…" if len(text) > longest else shown
 
 

@@ -39,6 +39,7 @@ from insula.server.door.headers import Armoured
 from insula.server.door.witness import Witness
 from insula.server.live import Live
 from insula.server.page import routes
+from insula.server.page.visitors import failure
 from insula.server.rests import resting
 from insula.server.service import Service
 from insula.server.timer import running
@@ -121,7 +122,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service, app.state.live, app.state.turns, app.state.prepared = service, live, turns, Prepared()
     app.state.attempts = Attempts()
-    problems.install(app)
+    problems.install(app, failure)
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(caller)])
     async def described() -> dict[str, Any]:

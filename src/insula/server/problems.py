@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, cast
 
@@ -29,6 +30,9 @@ LISTED = 10
 RETRY_SECONDS = 5
 """After which a store or a model is worth another try."""
 SIGN_IN: Final = "/sign-in"
+SIGNED_OUT = "You are signed out, so nothing was changed. Sign in in another tab, then go back: your words are there."
+PROGRAMS = ("/agent/", "/openapi.json")
+"""Addresses that answer programs, and a person who looks at them with a problem, too."""
 
 STATUSES: Mapping[type[errors.InsulaError], int] = {
     errors.NotFound: 404,
@@ -116,8 +120,12 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
-def install(app: FastAPI) -> None:
-    """Answer every error of the application with a problem, and describe what that is."""
+ForPeople = Callable[[Exception, Service], Response | None]
+"""Makes the page that says what went wrong; None where there is a better answer."""
+
+
+def install(app: FastAPI, for_people: ForPeople) -> None:
+    """Answer every error of the application with a problem, or with a page for a person, and describe what that is."""
     described = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -129,7 +137,7 @@ def install(app: FastAPI) -> None:
     app.openapi = openapi
     app.add_exception_handler(errors.InsulaError, _on_ours)
     app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPError, _on_http)
+    app.add_exception_handler(HTTPError, partial(_on_http, for_people))
 
 
 async def _on_ours(request: Request, error: Exception) -> Response:
@@ -138,15 +146,24 @@ async def _on_ours(request: Request, error: Exception) -> Response:
     return Problem.of_error(ours, service).answer()
 
 
-async def _on_http(request: Request, error: Exception) -> Response:
-    http = cast(HTTPError, error)
-    if http.status_code == HTTPStatus.UNAUTHORIZED and _is_for_a_person(request):
-        return RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+async def _on_http(for_people: ForPeople, request: Request, error: Exception) -> Response:
+    http, person = cast(HTTPError, error), _is_for_a_person(request)
+    if http.status_code == HTTPStatus.UNAUTHORIZED and person:
+        if request.method == "GET":
+            return RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+        http = HTTPException(HTTPStatus.FORBIDDEN, SIGNED_OUT)
     ours = isinstance(http, HTTPException) and http.status_code != HTTPStatus.BAD_REQUEST
-    detail = http.detail if ours else _REMEDIES.get(http.status_code, http.detail)
-    return Problem.of_status(http.status_code, str(detail)).answer(http.headers)
+    known = _FOR_PEOPLE if person else _REMEDIES
+    detail = http.detail if ours else known.get(http.status_code, http.detail)
+    shown = for_people(HTTPException(http.status_code, detail), request.app.state.service) if person else None
+    return shown or Problem.of_status(http.status_code, str(detail)).answer(http.headers)
 
 
+_FOR_PEOPLE: Mapping[int, str] = {
+    400: "The browser sent something that cannot be read; go back and try again.",
+    404: "Nothing is at this address; it may have been mistyped, or it has moved.",
+    405: "This address is not to be opened so; go to the start and find it from there.",
+}
 _REMEDIES: Mapping[int, str] = {
     400: "The body cannot be read; send JSON in UTF-8, and not nested without end.",
     404: "There is nothing at this address; /openapi.json lists what there is.",
@@ -156,7 +173,7 @@ _REMEDIES: Mapping[int, str] = {
 
 
 def _is_for_a_person(request: Request) -> bool:
-    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:

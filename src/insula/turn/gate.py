@@ -3,7 +3,7 @@
 A head tells from the meaning of each sentence the chance that only this user can have told what it asks. Where it is
 sure, it may be said that they have not. A score weighs that chance together with what memory has for it, and lets lines
 stand before the model. Where there are no vectors, only a line that surely answers is shown, and never is it said that
-nothing was told. `make heads` fits them; their cards stand in docs/heads.md.
+nothing was told. `make heads` fits them; their cards stand in docs/explanation/heads.md.
 """
 
 import math

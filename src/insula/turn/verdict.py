@@ -6,7 +6,7 @@ What memory had to do with an answer beyond that has a kind, for those who ask w
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from insula.claims import DEFAULT, Claimed, say
+from insula.claims import DEFAULT, Claimed, say, template
 from insula.text.relative_times import day
 from insula.turn.source import Source
 from insula.types import Assessment, Confidence, Flag, Memory
@@ -83,6 +83,11 @@ def verdict(
     tone: Tone = "sure" if told is None else "good" if told.holds else "doubt"
     holds = told.memory.memory if told is not None and told.holds else None
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)
+
+
+def is_saved(line: str) -> bool:
+    """Whether a line under an answer says that something was saved."""
+    return line.startswith(template("saved").partition("{")[0])
 
 
 def why(kind: Kind) -> Claimed:

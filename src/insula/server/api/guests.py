@@ -39,6 +39,8 @@ OPENED: dict[str, Any] = {
 FINISHED: dict[str, Any] = {
     "response": "You live in Lisbon.",
     **{name: EXAMPLE[name] for name in ("hedged", "assessment", "verdict", "signals", "troubles")},
+    "sources": ["I live in Lisbon."],
+    "saved": [],
     "advisories": [],
 }
 
@@ -56,6 +58,8 @@ class Begun(BaseModel):
     session: Name
     message: Annotated[str, Field(max_length=MESSAGE_CHARS)]
     model: Annotated[str, Field(max_length=NAME_CHARS)] = ""
+    metadata: dict[str, str | int | float | bool] | None = None
+    """What you say of the message, to find it by."""
 
 
 class Opened(BaseModel):
@@ -109,6 +113,10 @@ class Finished(BaseModel):
     hedged: bool
     assessment: Judgement | None
     verdict: Came | None
+    sources: list[str]
+    """The remembered lines that the answer surely says; mostly none."""
+    saved: list[str]
+    """What of the message was learned, in the user's words."""
     signals: list[Noticed]
     advisories: list[Advisory]
     """What the turn went without because its model is slow or working memory full; mostly empty."""
@@ -158,7 +166,9 @@ class Felt(BaseModel):
 async def begin(request: Request, said: Annotated[Begun, Body()], caller: Caller) -> Opened:
     """Begin a turn: what memory holds for the message, and how sure it is. The message is kept."""
     service, user = service_of(request), settled(caller, said.user, said.session)
-    turn = await service.chat.metacognition.begin(user, said.session, said.message, model=said.model)
+    turn = await service.chat.metacognition.begin(
+        user, said.session, said.message, model=said.model, metadata=said.metadata
+    )
     sure = turn.confidence
     return Opened(
         turn=turn.number,
@@ -213,7 +223,9 @@ def _finished(result: TurnResult, troubles: list[str]) -> Finished:
         response=result.response,
         hedged=result.hedged,
         assessment=Judgement.model_validate(judged, from_attributes=True) if judged else None,
-        verdict=Came(kind=told.kind, text=told.text) if told else None,
+        verdict=Came(kind=told.kind, text=told.text, tone=told.tone) if told else None,
+        sources=[memory.content for memory in result.sources],
+        saved=list(result.saved),
         signals=[Noticed(kind=signal.kind, reason=signal.reason) for signal in result.signals],
         advisories=list(result.advisories),
         troubles=troubles,

@@ -1,25 +1,35 @@
-"""What is remembered of a user: looked at, searched, corrected, pinned, muted, erased, and what of that is undone."""
+"""The memory of a user over HTTP: add, search, list, get, correct, pin, mute, undo, erase."""
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
 from insula.memory import views
 from insula.memory.amendment import Do
+from insula.memory.filters import Filters, read_filter
 from insula.memory.store import NAME_CHARS
-from insula.operations.memories import change_memory, delete_memory
+from insula.metacognition.remembering import SESSION
+from insula.metacognition.searching import SearchHit
+from insula.operations.memories import change_memory, delete_memory, forget_memories
 from insula.server.api.numbers import PAGE, Before, Id, Limit
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.types import Memory
+from insula.types import Bearing, Level, Memory, MemoryKind
 
 router = APIRouter(prefix="/agent", tags=["memories"])
 
 WORDS = 4_000
 """Characters of new words that are read."""
+MESSAGES = 200
+"""Messages that are added by one request at most."""
+
+Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
 
 EXAMPLE: dict[str, Any] = {
     "id": 1,
@@ -37,7 +47,9 @@ EXAMPLE: dict[str, Any] = {
     "metadata": {},
 }
 
-HISTORY: dict[str, Any] = EXAMPLE | {"history": [{"author": "night", "why": "merged into 7: the same"}]}
+HISTORY: dict[str, Any] = EXAMPLE | {
+    "history": [{"author": "night", "why": "merged into 7: the same", "at": "2026-01-06T03:00:00Z"}]
+}
 
 Number = Annotated[Id, Path(description="The id of a memory.", examples=[1])]
 
@@ -82,6 +94,7 @@ class Change(BaseModel):
 
     author: str
     why: str
+    at: datetime
 
 
 class Told(Remembered):
@@ -114,20 +127,167 @@ class Amendment(BaseModel):
     """The new words, to correct it."""
 
 
+class Line(BaseModel):
+    """A message that was said elsewhere."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["user", "assistant", "tool"] = "user"
+    content: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS)]
+    name: Annotated[str, Field(max_length=NAME_CHARS)] = ""
+    """Who spoke, where more than one person talks."""
+    at: str | None = None
+    """When, as ISO 8601; now by default."""
+    id: str | int | None = None
+    """What has the id of a message that was added to this session before is not added again."""
+
+
+class Addition(BaseModel):
+    """What is to be remembered."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"messages": [{"role": "user", "content": "I live in Lisbon.", "id": "m-1"}]}},
+    )
+
+    messages: Annotated[list[Line], Field(min_length=1, max_length=MESSAGES)]
+    session: Name = SESSION
+    metadata: dict[str, str | int | float | bool] | None = None
+    """What you say of them, to find them by."""
+
+
+class Added(BaseModel):
+    """The ids of the new memories; of what was added before there is none."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
+
+    ids: list[int]
+
+
+class Wanted(BaseModel):
+    """Which memories are wanted; what is left out wants any."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"session": "monday"}})
+
+    session: Name | None = None
+    kind: MemoryKind | None = None
+    since: Name | None = None
+    """When they were said at the earliest, as ISO 8601."""
+    metadata: dict[str, str | int | float | bool] | None = None
+    """Each name with just this value."""
+
+
+class Question(Wanted):
+    """What is looked for."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"query": "Where do I live?", "limit": 5}})
+
+    query: Annotated[str, Field(min_length=1, max_length=WORDS)]
+    """A question, or words."""
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+
+
+class Hit(BaseModel):
+    """A memory that a search brought."""
+
+    memory: Remembered
+    score: float
+    bearing: Bearing
+    """It `answers`, did once (`history`), `bears` on it, or is an `other` matter."""
+
+
+class Found(BaseModel):
+    """What a search brought, and how sure it is that memory holds what was asked."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "level": "high",
+                "score": 0.9,
+                "answered": True,
+                "hits": [{"memory": EXAMPLE, "score": 0.8, "bearing": "answers"}],
+                "nearest": [],
+            }
+        }
+    )
+
+    level: Level
+    score: float
+    answered: bool
+    hits: list[Hit]
+    nearest: list[Hit]
+    """Where there are no hits, the lines that come nearest; they answer nothing."""
+
+
+class Forgotten(BaseModel):
+    """Which memories are gone for good."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"erased": [1, 2], "left": None}})
+
+    erased: list[int]
+    left: str | None
+
+
 Searched = Annotated[str, Query(max_length=NAME_CHARS, description="Words that are looked for; best first.")]
 
 
 @router.get("/memories", responses=documented(401, 403, 422, 503))
 async def memories(
-    request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE, q: Searched = ""
+    request: Request,
+    user: CurrentUser,
+    before: Before = None,
+    limit: Limit = PAGE,
+    q: Searched = "",
+    session: Annotated[Name | None, Query(description="Of this conversation alone.")] = None,
+    kind: Annotated[MemoryKind | None, Query(description="Of this kind alone.")] = None,
+    since: Annotated[Name | None, Query(description="Said at the earliest then, as ISO 8601.")] = None,
+    metadata: Annotated[str, Query(max_length=WORDS, description="With these names and values, as JSON.")] = "",
 ) -> Memories:
     """What is remembered of a user, without what was retired; or what holds some words, on one page."""
     mind = service_of(request).chat.metacognition
+    named = {"session": session, "kind": kind, "since": since, "metadata": _read_json(metadata)}
+    filters = _filters(named)
     if q.strip():
-        found = await mind.search(user, q, limit=limit)
+        found = await mind.search(user, q, limit=limit, **filters)
         return Memories(memories=[_shown(hit.memory) for hit in found.hits], next=None)
-    page = await mind.list(user, before=before, limit=limit)
+    page = await mind.list(user, before=before, limit=limit, **filters)
     return Memories(memories=[_shown(one) for one in page.memories], next=page.next)
+
+
+@router.post("/memories", responses=documented(401, 403, 408, 413, 422, 503, 507))
+async def add(request: Request, user: CurrentUser, given: Annotated[Addition, Body()]) -> Added:
+    """Remember what was said elsewhere, without answering it; all of it or nothing."""
+    mind = service_of(request).chat.metacognition
+    lines = [line.model_dump(exclude_none=True) for line in given.messages]
+    return Added(ids=list(await mind.add(user, lines, session=given.session, metadata=given.metadata)))
+
+
+@router.post("/memories/search", responses=documented(401, 403, 422, 503))
+async def search(request: Request, user: CurrentUser, asked: Annotated[Question, Body()]) -> Found:
+    """What answers a question or shares words with it, best first, and how sure that is; nothing is written."""
+    mind = service_of(request).chat.metacognition
+    found = await mind.search(
+        user, asked.query, limit=asked.limit, **_filters(asked.model_dump(exclude={"query", "limit"}))
+    )
+    return Found(
+        level=found.level,
+        score=found.score,
+        answered=found.answered,
+        hits=[_hit(hit) for hit in found.hits],
+        nearest=[_hit(hit) for hit in found.nearest],
+    )
+
+
+@router.post("/memories/forget", responses=documented(401, 403, 422, 503))
+async def forget(request: Request, user: CurrentUser, wanted: Annotated[Wanted, Body()]) -> Forgotten:
+    """Erase for good all memories that a filter wants; /agent/data/erase takes all that is kept of a user."""
+    if not (filters := _filters(wanted.model_dump())):
+        raise HTTPException(422, "The request names no filter, so nothing was erased; /agent/data/erase takes it all.")
+    service = service_of(request)
+    mind = service.chat.metacognition
+    gone = await forget_memories(mind.store, user, read_filter(filters), service.soul_of(user))
+    mind.engine.backlog.again(user)
+    return Forgotten(erased=list(gone.memories), left=service.told(gone.left) or None)
 
 
 @router.get("/memories/{number}", responses=documented(401, 403, 404, 422, 503))
@@ -135,7 +295,7 @@ async def memory(request: Request, user: CurrentUser, number: Number) -> Told:
     """One memory with its history."""
     mind = service_of(request).chat.metacognition
     found, past = await mind.get(user, number), await mind.history(user, number)
-    history = [{"author": one.author, "why": one.why} for one in past]
+    history = [change._asdict() for change in past]
     return Told.model_validate({**views.record(found), "history": history})
 
 
@@ -175,3 +335,19 @@ async def erase(request: Request, user: CurrentUser, number: Number) -> Erased:
 
 def _shown(one: Memory) -> Remembered:
     return Remembered.model_validate(views.record(one))
+
+
+def _hit(hit: SearchHit) -> Hit:
+    return Hit(memory=_shown(hit.memory), score=hit.score, bearing=hit.bearing)
+
+
+def _filters(named: Mapping[str, object]) -> Filters:
+    """The filters that a request names."""
+    return cast(Filters, {name: value for name, value in named.items() if value})
+
+
+def _read_json(text: str) -> object:
+    try:
+        return json.loads(text) if text else None
+    except ValueError as error:
+        raise HTTPException(422, 'The metadata is no JSON; give it as {"name": "value"}.') from error

@@ -21,7 +21,7 @@ from insula.session.adaptation import Stage
 from insula.session.saved import Advisory
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
-from insula.turn.verdict import Kind
+from insula.turn.verdict import Kind, Tone
 from insula.types import Flag, Level, Outcome
 
 log = logging.getLogger(__name__)
@@ -101,6 +101,8 @@ class Came(BaseModel):
 
     kind: Kind
     text: str
+    tone: Tone = "sure"
+    """How it is meant: `good` where the answer says what was told, `doubt` where it says otherwise, else `sure`."""
 
 
 class Noticed(BaseModel):
@@ -178,7 +180,7 @@ EXAMPLE: dict[str, Any] = {
         "faults": [],
     },
     "hedged": False,
-    "verdict": {"kind": "used", "text": "From what you told me on 5 January 2026: “I live in Lisbon.”"},
+    "verdict": {"kind": "used", "text": "From what you told me on 5 January 2026: “I live in Lisbon.”", "tone": "good"},
     "signals": [{"kind": "meta:turn", "reason": "the turn is over"}],
     "recalled": [{"id": 1, "score": 0.71, "shown": True}],
     "lessons": [],
@@ -261,16 +263,31 @@ async def chat(request: Request, said: Annotated[Said, Body()], caller: Caller) 
     and the message is kept all the same.
     """
     user, service = settled(caller, said.user, said.session), service_of(request)
+    turns = queue_of(request, user)
+    if STREAM in request.headers.get("accept", ""):
+        return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
+    outcome = await answer(service, turns, user, said)
+    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(_record(outcome, service))
+
+
+def queue_of(request: Request, user: str) -> Turns:
+    """Where the turns of a user wait.
+
+    Raises:
+        HTTPException: 429, too many do.
+    """
     turns = cast(Turns, request.app.state.turns)
     if turns.of(user) >= WAITING:
         raise HTTPException(429, f"{WAITING} messages of this user wait for an answer; send more once they have it.")
-    if STREAM in request.headers.get("accept", ""):
-        return EventSourceResponse(_streamed(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
+    return turns
+
+
+async def answer(service: Service, turns: Turns, user: str, said: Said) -> Reply | Problem:
+    """One exchange, once it is over."""
     kept = asyncio.Event()
     task = turns.queue(user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set))
     await asyncio.wait([task])
-    outcome = _outcome(task, kept.is_set(), service)
-    return outcome.answer() if isinstance(outcome, Problem) else Answer.model_validate(_record(outcome, service))
+    return _outcome(task, kept.is_set(), service)
 
 
 async def _streamed(service: Service, turns: Turns, user: str, said: Said) -> AsyncGenerator[bytes]:

@@ -47,7 +47,7 @@ async def soul(request: Request, who: Visitor, said: str = "") -> Response:
         "soul.html",
         who.link,
         who=who,
-        here="soul",
+        here="guidance",
         lines=shown.document(found.text, known),
         foreign=(path.name if service.keys else str(path)) if path and found.foreign else None,
         waiting=found.waiting,

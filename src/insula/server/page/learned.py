@@ -44,7 +44,7 @@ async def learned(
         "learned.html",
         who.link,
         who=who,
-        here="learned",
+        here="guidance",
         groups=views.grouped(views.holding(known, q)),
         rules=None if rules is None else views.holding(rules, q),
         q=q,

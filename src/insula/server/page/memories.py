@@ -1,33 +1,41 @@
-"""What is remembered, as a page: searched, opened where it came from, corrected, pinned, muted, erased, undone."""
+"""What is known of a user, as a page: facts as cards, whom they are about, and what was said, word for word."""
 
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError, NotFound
 from insula.memory.amendment import Do
-from insula.memory.filters import Filter
+from insula.memory.filters import Filter, read_moment
 from insula.memory.store import NAME_CHARS
-from insula.operations.memories import list_memories
+from insula.metacognition.facts import add_fact, search_facts
+from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, list_people
+from insula.operations.memories import count_memories, forget_memories, list_memories
 from insula.server.api.memories import WORDS, amend, erase
 from insula.server.api.numbers import Id
 from insula.server.page.guidelines import field
 from insula.server.page.rendering import address, page
-from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.page.visitors import PageRoute, Visitor, Who
 from insula.server.users import service_of
 
 MEMORIES = 50
-"""Memories on one page."""
+"""Facts, or lines, on one page."""
+MEANT = {"fact": "Facts", "plan": "Plans"}
+"""How a statement may be meant, where it is filtered by that."""
 SAID = {
-    "erased": "The memory is erased, with the line that it came from.",
-    "correct": "The memory has your words now. What was said in the conversation stays as it was said.",
-    "pin": "The memory is pinned: no night merges or forgets it.",
-    "unpin": "The memory is no longer pinned.",
-    "mute": "The memory is muted: it is put before no model.",
-    "unmute": "The memory is no longer muted.",
-    "undo": "The memory is as it was before.",
+    "added": "It is remembered.",
+    "erased": "It is deleted for good, with the line that it came from.",
+    "forgotten": "All of that is deleted for good, with the lines that it came from.",
+    "correct": "It says what you wrote. The conversation stays as it was said.",
+    "pin": "It is pinned: it is never merged or forgotten.",
+    "unpin": "It is no longer pinned.",
+    "mute": "It is muted: it is used in no answer.",
+    "unmute": "It is used in answers again.",
+    "undo": "It is as it was before.",
 }
+CAN_UNDO = frozenset({"correct", "pin", "unpin", "mute", "unmute"})
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -35,70 +43,135 @@ Word = Annotated[str, Query(max_length=20)]
 Words = Annotated[str, Query(max_length=NAME_CHARS)]
 
 
-@router.get("/memories")
-async def memories(
+@router.get("/memory")
+async def facts(
     request: Request,
     who: Visitor,
     before: Id | None = None,
     q: Words = "",
-    gone: Word = "",
-    answers: Word = "",
+    whose: Words = "",
+    kind: Word = "",
+    since: Word = "",
     said: Word = "",
+    at: Id | None = None,
 ) -> Response:
-    """What is remembered, the latest first; what holds the words that are looked for; or what nights let go.
+    """The facts that a filter wants, the latest first; or those that hold or answer what is looked for."""
+    mind = service_of(request).chat.metacognition
+    wanted = facts_of(whose, kind if kind in MEANT else "", read_moment(since) if since.strip() else None)
+    asked = {"q": q, "whose": whose, "kind": kind, "since": since}
+    if q.strip():
+        found = await search_facts(mind.engine, who.name, q, wanted, MEMORIES)
+    else:
+        found = await list_facts(mind.store, who.name, wanted, before=before, limit=MEMORIES)
+    return await _facts(request, who, found, asked, first=before is None, said=said, at=at)
 
-    What the agent answered is left out unless it is asked for: half of all lines are, and few are of use.
-    """
+
+async def _facts(
+    request: Request, who: Who, found: FactPage, asked: dict[str, str], *, first: bool, said: str, at: int | None
+) -> Response:
+    store = service_of(request).chat.metacognition.store
+    known = {name: value for name, value in asked.items() if value}
+    return page(
+        "facts.html",
+        who.link,
+        who=who,
+        here="memory",
+        found=found,
+        people=await list_people(store, who.name),
+        total=await count_memories(store, who.name, facts_of()),
+        asked=asked,
+        known=known,
+        back=address("", "", **known).removeprefix("?"),
+        meant=MEANT,
+        first=first,
+        said=SAID.get(said, ""),
+        undo=at if said in CAN_UNDO else None,
+        most=WORDS,
+    )
+
+
+@router.get("/memory/people")
+async def people(request: Request, who: Visitor, said: Word = "") -> Response:
+    """Whom facts are about."""
+    found = await list_people(service_of(request).chat.metacognition.store, who.name)
+    return page("people.html", who.link, who=who, here="memory", people=found, said=SAID.get(said, ""))
+
+
+@router.get("/memory/transcript")
+async def transcript(
+    request: Request, who: Visitor, before: Id | None = None, q: Words = "", gone: Word = "", said: Word = ""
+) -> Response:
+    """What was said, word for word, the latest first; what holds the words looked for; or what nights let go."""
     mind = service_of(request).chat.metacognition
     if q.strip():
         hits = (await mind.search(who.name, q, limit=MEMORIES)).hits
         listed, more = tuple(hit.memory for hit in hits), None
     else:
-        wanted = Filter(answers=bool(answers or gone), retired=bool(gone))
-        found = await list_memories(mind.store, who.name, wanted, before=before, limit=MEMORIES)
+        found = await list_memories(mind.store, who.name, Filter(retired=bool(gone)), before=before, limit=MEMORIES)
         listed, more = found.memories, found.next
-    return page(
-        "memories.html",
-        who.link,
-        who=who,
-        here="memories",
-        memories=listed,
-        more=more,
-        first=before is None,
-        q=q,
-        gone=bool(gone),
-        answers=bool(answers),
-        said=SAID.get(said, ""),
-    )
+    shown: dict[str, Any] = {"memories": listed, "more": more, "first": before is None, "q": q, "gone": bool(gone)}
+    return page("memories.html", who.link, who=who, here="memory", said=SAID.get(said, ""), **shown)
 
 
-@router.get("/memories/{number}")
-async def memory(request: Request, who: Visitor, number: Id, q: Words = "") -> Response:
+@router.get("/memory/{number}")
+async def memory(request: Request, who: Visitor, number: Id, back: Words = "", card: Word = "") -> Response:
     """Where a memory is from, what became of it, and what may be done with it."""
     mind = service_of(request).chat.metacognition
     try:
-        found, history = await mind.get(who.name, number), await mind.history(who.name, number)
+        found, history = await get_fact(mind.store, who.name, number), await mind.history(who.name, number)
     except NotFound:
         found, history = None, ()
-    shown = {"memory": found, "history": history, "q": q, "most": WORDS}
-    return page("memory.html", who.link, **shown, status=200 if found else 404)
+    shown = {"fact": found, "history": history, "back": back, "is_card": bool(card)}
+    part = "memory.html" if request.headers.get("hx-request") else "memory_alone.html"
+    return page(part, who.link, who=who, here="memory", **shown, status=200 if found else 404)
 
 
-@router.post("/memories/{number}/decide")
+@router.post("/memory/add")
+async def add(request: Request, who: Visitor) -> Response:
+    """Remember what a person wrote into the form."""
+    text = await field(request, "text")
+    if len(text) > WORDS:
+        raise InputError(f"The fact has more than {WORDS:,} characters; go back and shorten it.")
+    fact = await add_fact(service_of(request).chat.metacognition.engine, who.name, text)
+    return _back(who, "", "added", fact.memory.id)
+
+
+@router.post("/memory/forget")
+async def forget(request: Request, who: Visitor) -> Response:
+    """Delete all facts about somebody for good."""
+    service, whose = service_of(request), await field(request, "whose")
+    if not whose:
+        raise InputError("The form names nobody; go back and choose whom to forget.")
+    mind = service.chat.metacognition
+    await forget_memories(mind.store, who.name, facts_of(whose), service.soul_of(who.name))
+    mind.engine.backlog.again(who.name)
+    return RedirectResponse(address("/memory/people", who.link, said="forgotten"), 303)
+
+
+@router.post("/memory/{number}/decide")
 async def decide(request: Request, who: Visitor, number: Id) -> Response:
     """A person's word on a memory."""
-    do, text, q = [await field(request, name) for name in ("do", "text", "q")]
+    do, text, back = [await field(request, name) for name in ("do", "text", "back")]
     known: dict[str, Do] = {each: each for each in get_args(Do)}
     if do not in known:
         raise InputError("The form names nothing that can be done with a memory; go back and choose a button.")
     if len(text) > WORDS:
         raise InputError(f"The new words have more than {WORDS:,} characters; go back and shorten them.")
     await amend(request, who.name, number, known[do], text)
-    return RedirectResponse(f"{address('/memories', who.link, q=q, said=do)}#memory-{number}", 303)
+    return _back(who, back, do, number)
 
 
-@router.post("/memories/{number}/erase")
-async def gone(request: Request, who: Visitor, number: Id) -> Response:
+@router.post("/memory/{number}/erase")
+async def erased(request: Request, who: Visitor, number: Id) -> Response:
     """Erase a memory for good."""
+    back = await field(request, "back")
     await erase(request, who.name, number)
-    return RedirectResponse(address("/memories", who.link, q=await field(request, "q"), said="erased"), 303)
+    return _back(who, back, "erased", None)
+
+
+def _back(who: Who, back: str, said: str, number: int | None) -> Response:
+    """To where the form was, with what was done."""
+    asked = {name: value for name, value in parse_qsl(back) if name in {"q", "whose", "kind", "since", "before"}}
+    place = "/memory/transcript" if ("tab", "transcript") in parse_qsl(back) else "/memory"
+    to = address(place, who.link, **asked, said=said, at=number)
+    return RedirectResponse(to if number is None else f"{to}#memory-{number}", 303)

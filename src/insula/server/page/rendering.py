@@ -14,8 +14,9 @@ from insula import __version__
 from insula.replay import figures, telling
 from insula.replay.page import DRAWING
 from insula.replay.visible import brief, visible
+from insula.server.page.markdown import as_html
 from insula.server.page.views import words
-from insula.server.page.views.turns import blocks
+from insula.text.analysis import clean
 
 SHARED = "session.html"
 """The template of a timeline, which is that of `insula replay`."""
@@ -69,12 +70,20 @@ def _filters() -> Mapping[str, Any]:
         "tokens": figures.tokens,
         "duration": figures.duration,
         "when": figures.when,
+        "day": figures.day,
+        "cut": cut,
         "said": telling.said,
         "felt": telling.felt,
         "rung": telling.rung,
-        "blocks": blocks,
+        "markdown": as_html,
         "harmless": Markup,  # of data that `telling.told` has escaped
     }
+
+
+def cut(text: str, longest: int) -> str:
+    """The beginning of what a person wrote, in any script, on one line."""
+    line = " ".join(clean(text[: longest + 1]).split())
+    return f"{line[:longest]}…" if len(text) > longest else line
 
 
 def _source(name: str) -> str:

@@ -6,11 +6,13 @@ Whatever they show is read from the store and turned into values by `views`; the
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from insula.errors import InputError
@@ -19,22 +21,29 @@ from insula.memory import shown as looks
 from insula.memory import views as store_views
 from insula.memory.rows import Sitting
 from insula.memory.store import NAME_CHARS
+from insula.metacognition.facts import ADDED
+from insula.operations.saved import find_saved, undo_saved
 from insula.replay.worth import hear
 from insula.server.api import answers
 from insula.server.api.answers import Word
 from insula.server.api.numbers import Id
 from insula.server.api.sessions import latest
+from insula.server.api.talk import Said, answer, queue_of
 from insula.server.page import all_nights, guidelines, learned, memories, says, yours
 from insula.server.page.lookback import Lookback
+from insula.server.page.markdown import as_html
 from insula.server.page.rendering import address, page
 from insula.server.page.views import times, turns, worth
 from insula.server.page.views.turns import Facts, Shown
-from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.page.visitors import PageRoute, Visitor, Who
+from insula.server.problems import Problem
 from insula.server.service import Service
-from insula.server.users import service_of
+from insula.server.users import service_of, settled
 from insula.sleep import desk
 from insula.types import TURN
 
+TRIES = ("My sister Ana moved to Lisbon in May.", "Where does Ana live?", "What is my cat's name?")
+"""What a newcomer may try: something to remember, something that was told, and something that was not."""
 TURNS = 50
 """Turns of a session that its page shows."""
 SESSIONS = 30
@@ -59,19 +68,44 @@ Named = Annotated[str, Query(max_length=NAME_CHARS)]
 @router.get("/")
 async def talk(request: Request, who: Visitor, session: Named = "") -> Response:
     """A session, the latest one where none is named."""
+    return await _talk(service_of(request), who, session)
+
+
+@router.post("/")
+async def say(request: Request, who: Visitor) -> Response:
+    """A message from a browser that runs no script: the whole page comes back, once the answer is complete."""
     service = service_of(request)
+    session, message = [await guidelines.field(request, name) for name in ("session", "message")]
+    session = session or _new_session()
+    settled(None, who.name, session)
+    try:
+        said = Said(session=session, message=message)
+    except ValidationError as error:
+        return await _talk(service, who, session, message, f"This was not sent: {error.errors()[0]['msg']}.")
+    reply = await answer(service, queue_of(request, who.name), who.name, said)
+    if isinstance(reply, Problem):
+        return await _talk(service, who, session, message, reply.detail)
+    return RedirectResponse(f"{address('/', who.link, session=session)}#turn-{reply.turn}", 303)
+
+
+async def _talk(service: Service, who: Who, session: str, draft: str = "", failure: str = "") -> Response:
     sessions = await _sessions(service, who.name)
     session = session or (sessions[0][0].name if sessions else _new_session())
     shown = await _turns(service, who.name, session)
-    return page(
-        "talk.html",
-        who.link,
-        who=who,
-        here="talk",
-        session=session,
-        sessions=sessions,
-        turns=shown,
-        model=service.model,
+    return await run_in_threadpool(
+        lambda: page(
+            "talk.html",
+            who.link,
+            who=who,
+            here="talk",
+            session=session,
+            sessions=sessions,
+            turns=shown,
+            model=service.model,
+            tries=TRIES,
+            draft=draft,
+            failure=failure,
+        )
     )
 
 
@@ -91,7 +125,25 @@ async def sessions(request: Request, who: Visitor, session: Named = "") -> Respo
 @router.post("/parts/turn")
 async def turn(request: Request, who: Visitor, record: Facts) -> Response:
     """A turn as the conversation shows it, from the record of its reply, which the browser has just been given."""
-    return page("turn.html", who.link, turn=(await _shown(service_of(request), who.name, [record]))[0])
+    (shown,) = await _shown(service_of(request), who.name, [record])
+    return await run_in_threadpool(page, "turn.html", who.link, turn=shown)
+
+
+@router.post("/parts/prose")
+async def prose(request: Request, _: Visitor) -> Response:
+    """As much of an answer as there is, laid out while it is being written."""
+    text = (await request.body()).decode("utf-8", "replace")
+    return HTMLResponse(await run_in_threadpool(as_html, text))
+
+
+@router.post("/parts/undo")
+async def undo(request: Request, who: Visitor, session: Named, turn: Id) -> Response:
+    """Take back what a message saved."""
+    service = service_of(request)
+    await undo_saved(service.chat.metacognition.store, who.name, session, turn, service.soul_of(who.name))
+    if request.headers.get("hx-request"):
+        return HTMLResponse('<span class="sub" role="status">Undone.</span>')
+    return RedirectResponse(f"{address('/', who.link, session=session)}#turn-{turn}", 303)
 
 
 @router.get("/parts/request")
@@ -121,7 +173,8 @@ async def _sessions(service: Service, user: str) -> list[tuple[Sitting, str]]:
     store = service.chat.metacognition.store
     found = await store.read(store_views.sittings, user, None, SESSIONS)
     begins = await store.read(looks.openings, user, [one.id for one in found])
-    return [(one, begins.get(one.id, one.name)) for one in sorted(found, key=lambda one: -one.last_at)]
+    talks = [one for one in found if one.name != ADDED]  # what was added by hand is no conversation
+    return [(one, begins.get(one.id, one.name)) for one in sorted(talks, key=lambda one: -one.last_at)]
 
 
 async def _turns(service: Service, user: str, session: str) -> list[Shown]:
@@ -139,18 +192,34 @@ async def _shown(service: Service, user: str, known: Sequence[Facts]) -> list[Sh
     memories = await metacognition.store.read(store_views.named, user, ids)
     told = any(facts.lessons for facts in known)
     lessons = {one.kept.id: one.kept for one in await desk.pieces(metacognition.store, user)} if told else {}
-    return [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
+    shown = [turns.shown(facts, memories, lessons, metacognition.controls) for facts in known]
+    return [
+        replace(one, can_undo=bool(await find_saved(metacognition.store, user, one.facts.session, one.facts.turn)))
+        if one.says_saved
+        else one
+        for one in shown
+    ]
 
 
 # --- over time ---------------------------------------------------------------------------------------------------
 
 
-@router.get("/time")
+@router.get("/operate")
 async def over_time(request: Request, who: Visitor) -> Response:
-    """Figures over time, snapshots, adaptations, and signals as they happen."""
+    """For operators: figures over time, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
     noticed = await store.read(looks.latest, who.name, [], NOTICED)
-    return page("time.html", who.link, who=who, here="time", noticed=noticed, **await _over_time(request, who.name))
+    return page(
+        "operate.html", who.link, who=who, here="operate", noticed=noticed, **await _over_time(request, who.name)
+    )
+
+
+@router.get("/time")
+@router.get("/memories")
+async def moved(request: Request) -> Response:
+    """Where a page of before is now."""
+    to = {"/time": "/operate", "/memories": "/memory"}[request.url.path]
+    return RedirectResponse(f"{to}?{request.url.query}" if request.url.query else to, 308)
 
 
 @router.get("/parts/time")

@@ -20,4 +20,4 @@ async def says(request: Request, who: Visitor) -> Response:
     mind = service.chat.metacognition
     home = None if service.keys else str(places.home())
     found = await register_of(mind.store, who.name, mind.engine.claims, home)
-    return page("says.html", who.link, who=who, here="says", groups=views.grouped(found))
+    return page("says.html", who.link, who=who, here="operate", groups=views.grouped(found))

@@ -98,4 +98,5 @@ def failure(error: Exception, service: Service) -> Response | None:
 
 
 def _page(status: int, why: str) -> Response:
-    return page("failure.html", "", status=status, why=why)
+    title = "There is no such page" if status == HTTPStatus.NOT_FOUND else "This did not work"
+    return page("failure.html", "", status=status, why=why, title=title)

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from insula import foreign, settings
+from insula import folders, foreign
 from insula.errors import InputError
 from insula.sleep.soul.document import MOST_CHARS, Document, digest, parse
 from insula.sleep.soul.render import render
@@ -172,7 +172,7 @@ def _writable(target: Path) -> int:
 
 def _at_home(path: Path) -> bool:
     """Whether the file lies where only its user and Insula write: there, even the last line of ours may be deleted."""
-    return _target(path).is_relative_to(os.path.realpath(settings.home()))
+    return _target(path).is_relative_to(os.path.realpath(folders.home()))
 
 
 def _tracked(path: Path) -> bool:

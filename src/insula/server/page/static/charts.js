@@ -62,7 +62,7 @@ function plot(place, every) {
   const top = Number(place.dataset.top) || Math.max(...every.map((one) => one.value)) * 1.15 || 1;
   const marks = place.dataset.marks.split(" ").filter(Boolean).map(Number);
   const axis = { stroke: () => colour("--soft"), grid: { show: false }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-  const said = place.parentElement.querySelector("h3 small");
+  const said = place.parentElement.querySelector("h2 small");
   said.dataset.summary ??= said.textContent;
   const here = rows.length ? `here ${middle(rows)}` : "nothing here";
   const summary = span ? `${here}${before.length ? `, before ${middle(before)}` : ""} (middle)` : said.dataset.summary;
@@ -100,7 +100,7 @@ function plot(place, every) {
   );
 }
 
-const name = (place) => place.parentElement.querySelector("h3").firstChild.textContent.trim();
+const name = (place) => place.parentElement.querySelector("h2").firstChild.textContent.trim();
 
 function pick(chart, rows) {
   const at = (x) => moments.indexOf(rows[chart.posToIdx(x)]?.at);

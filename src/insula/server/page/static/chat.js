@@ -3,6 +3,7 @@ import { GONE, notice, problem } from "./notice.js";
 
 const STOPPED = "Stopped. Reload the page to see what is kept.";
 const LATEST = 120; // pixels from the end within which the page follows what is written
+const PAUSE = 150; // milliseconds between two looks of an answer that is being written, and three times what one took
 
 export function converse(form) {
   if (!form) return;
@@ -10,32 +11,37 @@ export function converse(form) {
   const button = document.getElementById("send");
   const turns = document.getElementById("turns");
   const spoken = document.getElementById("spoken");
+  const draft = `draft of ${form.dataset.user}`; // outlives a sign-in, and goes with the tab
   let stop = null;
 
-  form.addEventListener("submit", (event) => event.preventDefault());
-  button.addEventListener("click", () => (stop ? stop.abort() : box.value.trim() && send(box.value)));
+  box.value ||= sessionStorage.getItem(draft) || "";
+  box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (stop) stop.abort();
+    else if (box.value.trim()) send(box.value);
+  });
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    if (!stop) button.click();
+    if (!stop) form.requestSubmit();
   });
-  for (const one of document.querySelectorAll("[data-try]")) {
-    one.addEventListener("click", () => {
-      box.value = one.textContent;
-      box.focus();
-    });
-  }
+  document.getElementById("tries")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!stop) send(event.submitter.value);
+  });
   if (turns.children.length > 1 && !document.getElementById(location.hash.slice(1))) turns.lastElementChild.scrollIntoView({ block: "start" });
 
   async function send(message) {
     notice("");
     const pending = document.getElementById("pending").content.firstElementChild.cloneNode(true);
-    const [said, answer] = pending.querySelectorAll(".said p");
+    const answer = pending.querySelector(".agent");
     const state = pending.querySelector(".state");
-    said.textContent = message;
-    answer.parentElement.hidden = true;
+    pending.querySelector(".user p").textContent = message;
+    answer.hidden = true;
     turns.append(pending);
-    box.value = "";
+    const written = writing(answer);
+    write("");
     busy(new AbortController());
     follow(true);
     let failure = "";
@@ -46,11 +52,9 @@ export function converse(form) {
         if (kind === "error") throw new Error(data.detail);
         if (kind === "reply") await settle(pending, data);
         if (kind !== "delta") continue;
-        const near = isNear();
-        answer.parentElement.hidden = false;
-        answer.textContent += data.text;
+        answer.hidden = false;
         state.textContent = "writing; this is not checked yet";
-        follow(near);
+        written(data.text);
       }
       if (pending.isConnected) throw new TypeError("cut");
     } catch (error) {
@@ -73,6 +77,29 @@ export function converse(form) {
     });
   }
 
+  /** Takes pieces of an answer and shows all of them, laid out by the server as often as it keeps up. */
+  function writing(place) {
+    let text = "";
+    let asked = false;
+    return async function take(piece) {
+      text += piece;
+      if (!place.firstChild) place.textContent = text;
+      if (asked) return;
+      asked = true;
+      const before = performance.now();
+      const near = isNear();
+      const shown = text;
+      const response = await fetch(form.dataset.prose, { method: "POST", body: shown }).catch(() => null);
+      if (response?.ok) htmx.swap(place, await response.text(), { swapStyle: "innerHTML" });
+      else place.textContent = text;
+      follow(near);
+      setTimeout(() => {
+        asked = false;
+        if (place.isConnected && text !== shown) take("");
+      }, PAUSE + 3 * (performance.now() - before));
+    };
+  }
+
   async function settle(pending, record) {
     const response = await fetch(form.dataset.turn, {
       method: "POST",
@@ -93,12 +120,19 @@ export function converse(form) {
     state.className = "notice bad";
     state.setAttribute("role", "alert");
     state.textContent = text;
-    if (again && !box.value) box.value = message;
+    if (again && !box.value) write(message);
+  }
+
+  function write(text) {
+    box.value = text;
+    if (text) sessionStorage.setItem(draft, text);
+    else sessionStorage.removeItem(draft);
   }
 
   function busy(controller) {
     stop = controller;
     button.textContent = controller ? "Stop" : "Send";
+    box.required = !controller; // or the browser would not let an empty form say that it is to stop
   }
 }
 

@@ -13,7 +13,7 @@ export function notice(text) {
 
 /** What a server that answered with a problem says of it. */
 export async function problem(response) {
-  if (response.status === 401) return "You are signed out. Reload the page to sign in.";
+  if (response.status === 401) return "You are signed out. Reload the page and sign in: what you wrote stays in its box.";
   const told = await response.json().catch(() => ({}));
   return told.detail || `The server answered with ${response.status}. Try again.`;
 }

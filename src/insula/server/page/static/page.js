@@ -12,15 +12,18 @@ document.body.addEventListener("htmx:responseError", async (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => event.detail.target?.id === "figures" && draw());
 for (const kind of ["load", "hashchange"]) {
   addEventListener(kind, () => {
-    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("details[hx-get], .soul details");
+    const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("th details[hx-get], .soul details");
     if (meant) meant.open = true;
     for (const one of document.querySelectorAll("details[open][hx-get]")) htmx.trigger(one, "toggle"); // opened too early
   });
 }
 addEventListener("click", (event) => {
+  const button = event.target.closest("button.copy");
+  if (button) copy(button, button.dataset.copy ?? button.parentElement.querySelector("pre").textContent);
   const menu = document.getElementById("me");
   if (menu && menu.open && !menu.contains(event.target)) menu.open = false;
 });
+document.querySelector("form[action='/sign-out']")?.addEventListener("submit", () => sessionStorage.clear());
 addEventListener("keydown", (event) => {
   const menu = document.getElementById("me");
   if (event.key === "Escape" && menu && menu.open) {
@@ -28,8 +31,6 @@ addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
-const current = document.querySelector(".top nav [aria-current]");
-if (current) centre(current.parentElement, current);
 const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));
@@ -37,8 +38,17 @@ listen(document.getElementById("signals"));
 zooms(document.getElementById("zoom"));
 draw();
 
-/** Scroll a row so that a part of it is in its middle. `scrollIntoView` would make some browsers tab on from there. */
-function centre(row, part) {
-  const [outer, inner] = [row, part].map((one) => one.getBoundingClientRect());
-  row.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+async function copy(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const box = Object.assign(document.createElement("textarea"), { value: text });
+    button.after(box); // a page without TLS has no clipboard of its own
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+    button.focus();
+  }
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = "Copy"), 2000);
 }

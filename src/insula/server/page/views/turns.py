@@ -1,6 +1,5 @@
 """A turn as the conversation shows it: what was said, how sure, how good, and why."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,13 +10,13 @@ from insula.memory.rows import Entry, Kept, Spoken, Talk
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
+from insula.turn.verdict import is_saved
 from insula.types import JUDGED, TURN, Controls, Memory
 from insula.value import is_list, is_object
 
 MOST_CHARS = 400_000
 """Characters of one text that the page shows."""
 UNANSWERED = "There was no answer; the message is kept."
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 
 Text = Annotated[str, Field(max_length=MOST_CHARS)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -145,6 +144,8 @@ class Shown:
     """With whether it was told."""
     allowed: tuple[str, ...] = ()
     spent: tuple[str, ...] = ()
+    can_undo: bool = False
+    """Whether what it saved still stands."""
 
     @property
     def parts(self) -> list[tuple[str, float]]:
@@ -157,6 +158,11 @@ class Shown:
     def told(self) -> list[str]:
         """What stands under the answer, mostly nothing; of a turn whose words are gone nothing is left of it."""
         return self.facts.verdict.text.splitlines() if self.facts.verdict else []
+
+    @property
+    def says_saved(self) -> bool:
+        """Whether it says under the answer that something was saved."""
+        return any(map(is_saved, self.told))
 
     @property
     def came_to(self) -> str:
@@ -277,13 +283,3 @@ def _told(quoted: Mapping[str, Any]) -> dict[str, Any]:
     if "said" not in quoted:
         return {}
     return {"text": quoted["said"], **{name: quoted[name] for name in ("tone", "line") if name in quoted}}
-
-
-def blocks(text: str) -> list[tuple[bool, str]]:
-    """A text in paragraphs and blocks of code, each with whether it is code; an open fence goes to the end."""
-    found: list[tuple[bool, str]] = []
-    for number, part in enumerate(_FENCE.split(text)):
-        code = number % 2 == 1
-        pieces = [part.strip("\n")] if code else re.split(r"\n[ \t]*\n", part)
-        found += [(code, piece if code else piece.strip()) for piece in pieces if piece.strip()]
-    return found

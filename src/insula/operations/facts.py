@@ -1,0 +1,152 @@
+"""What a user told of their life, as facts: each with whom it is about, since when, and in which words it was said."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from insula.errors import NotFound
+from insula.memory import facts as stated
+from insula.memory.assertion import Statement
+from insula.memory.encoding import USER
+from insula.memory.filters import Filter
+from insula.memory.store import Store
+from insula.memory.subject import NOBODY, SOMEBODY
+from insula.operations.memories import PAGE, get_memory, list_memories
+from insula.text.analysis import fold
+from insula.types import Memory
+
+PEOPLE = 100
+"""Beings that are listed, those with the most facts."""
+NAMED = 8
+"""Beings that are named where somebody is looked for in vain."""
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that a user told, and where it comes from."""
+
+    memory: Memory
+    whose: tuple[str, ...] = ()
+    """Whom it is about, by name: `you`, `your sister`, `Ana`."""
+    over: datetime | None = None
+    """When the user said something that ended it; None while it stands."""
+
+    @property
+    def text(self) -> str:
+        """The fact, in the user's words."""
+        line, content = self.memory.line, self.memory.content
+        return content if not line or _letters(line) == _letters(content) else line
+
+    @property
+    def said(self) -> str:
+        """All that was said, where that is more than the fact."""
+        return "" if self.text == self.memory.content else self.memory.content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactPage:
+    """A page of facts: the newest first, or of a search the best."""
+
+    facts: tuple[Fact, ...]
+    next: int | None = None
+    """What to give as `before` for the page behind this one; None on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody, or something, that facts are about."""
+
+    id: str
+    """By which facts are filtered."""
+    name: str
+    facts: int
+
+
+def facts_of(whose: str = "", meant: str = "", since: float | None = None) -> Filter:
+    """The filter that wants facts alone."""
+    return Filter(kind="semantic", answers=False, whose=whose, meant=meant, since=since)
+
+
+async def list_facts(
+    store: Store, user: str, wanted: Filter | None = None, *, before: int | None = None, limit: int = PAGE
+) -> FactPage:
+    """A page of the facts that a filter wants, newest first.
+
+    Raises:
+        InputError: the limit cannot be used.
+    """
+    page = await list_memories(store, user, wanted or facts_of(), before=before, limit=limit)
+    return FactPage(facts=await describe_facts(store, user, page.memories), next=page.next)
+
+
+async def get_fact(store: Store, user: str, number: int) -> Fact:
+    """One memory of a user, as a fact.
+
+    Raises:
+        NotFound: there is none such.
+    """
+    (fact,) = await describe_facts(store, user, [await get_memory(store, user, number)])
+    return fact
+
+
+async def list_people(store: Store, user: str) -> tuple[Person, ...]:
+    """Whom facts are about: the user first, then those with the most facts."""
+    user_id = await store.nights.sleeper(user)
+    found = [] if user_id is None else await store.read(stated.subjects, user_id, PEOPLE)
+    people = [Person(id=path, name=_name(path, [text]), facts=count) for path, count, text in found]
+    return tuple(sorted(people, key=lambda one: one.id != USER))
+
+
+def find_person(people: Sequence[Person], name: str) -> Person:
+    """The one of some beings that goes by a name.
+
+    Raises:
+        NotFound: there is none.
+    """
+    wanted = name.strip().casefold()
+    found = next((one for one in people if wanted in (one.id, one.name.casefold())), None)
+    if found is None:
+        known = ", ".join(one.name for one in people[:NAMED]) or "nobody yet"
+        raise NotFound(f"No fact is about {name[:60]!r}; facts are about {known}.")
+    return found
+
+
+async def describe_facts(store: Store, user: str, found: Sequence[Memory]) -> tuple[Fact, ...]:
+    """Some memories as facts."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None or not found:
+        return ()
+    ids = [one.id for one in found]
+    known, ended = await store.read(stated.stated, user_id, ids), await store.read(stated.over, user_id, ids)
+    return tuple(
+        Fact(memory=one, whose=_names(known.get(one.id, ()), one.content), over=ended.get(one.id)) for one in found
+    )
+
+
+def _letters(text: str) -> str:
+    """What is left of a text without what cannot be seen, or is laid out otherwise in a prompt."""
+    return "".join(filter(str.isalnum, text))
+
+
+def _names(made: Iterable[Statement], content: str) -> tuple[str, ...]:
+    """Whom statements are about, each once: of a sister who has a name "your sister Ana"."""
+    names: dict[str, None] = {}
+    for one in made:
+        kin = sorted(path for path in one.subjects if "/" in path)
+        named = sorted(one.subjects - {NOBODY, *kin})
+        if len(kin) == len(named) == 1 and named[0] != USER:
+            names[f"{_name(kin[0], ())} {_name(named[0], [content])}"] = None
+        else:
+            names |= dict.fromkeys(_name(path, [content]) for path in (*named, *kin) if not path.startswith(SOMEBODY))
+    return tuple(one for one in names if not any(other.endswith(f" {one}") for other in names))
+
+
+def _name(path: str, texts: Sequence[str]) -> str:
+    """What somebody is called: `user/boss/dog` is your boss's dog, and a name is written as the user wrote it."""
+    first, *rest = path.split("/")
+    if first != USER:
+        words = (word for text in texts for word in _WORD.findall(text) if fold(word.casefold()) == first)
+        return "'s ".join([next(words, first.title()), *rest])
+    return "your " + "'s ".join(rest) if rest else "you"

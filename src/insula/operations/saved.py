@@ -1,0 +1,44 @@
+"""What a message of the user's saved for all answers to come, and how that is taken back at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from insula.errors import NotFound
+from insula.memory import shown
+from insula.memory.ledger import Piece
+from insula.memory.store import Store
+from insula.memory.wishes import is_wish, stands
+from insula.sleep import desk
+
+NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still stands; see what is saved on the page."
+
+
+async def find_saved(store: Store, user: str, session: str, turn: int) -> list[Piece]:
+    """The preferences that stand because of what was said in a turn, and of nothing that was said before."""
+    said = set(await store.read(shown.said_in, user, session, turn))
+    return [one for one in await desk.pieces(store, user) if _is_new(one, said)] if said else []
+
+
+async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> Sequence[str]:
+    """Take back what a turn saved, and let what it had replaced count again; returns the words that are taken back.
+
+    Raises:
+        NotFound: it saved nothing that still stands.
+    """
+    found = await find_saved(store, user, session, turn)
+    if not found:
+        raise NotFound(NOTHING.format(turn=turn, session=session))
+    for one in found:
+        before = [each for each in await desk.pieces(store, user) if each.by == one.kept.key]
+        for each in before:
+            await desk.decide(store, user, soul, each.kept.name, "undo")
+        if not before:  # what is brought back retires what took its place
+            await desk.decide(store, user, soul, one.kept.name, "forget")
+    return [one.kept.advice for one in found]
+
+
+def _is_new(one: Piece, said: set[int]) -> bool:
+    kept = one.kept
+    return (
+        not one.retired and is_wish(kept) and stands(kept) and bool(kept.citations) and said.issuperset(kept.citations)
+    )

@@ -1,0 +1,124 @@
+"""The Markdown of a model's answer as HTML that is safe to show.
+
+Markup in it is text. A picture is a link, so that nothing is fetched for somebody who only reads. A link leads to http,
+https or mailto. What is long is cut, and says so; the button that copies an answer copies all of it.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+
+from insula.text.analysis import clean
+
+LONGEST = 100_000
+"""Characters that are laid out; what follows is shown as it is."""
+MOST_ROWS = 200
+"""Rows of a table."""
+NESTED = 20
+"""Quotes and lists within each other; deeper ones are text."""
+SCHEMES = frozenset({"http", "https", "mailto"})
+_BLOCKS = frozenset({"paragraph_open", "heading_open", "list_item_open", "td_open", "th_open"})
+_CODE = Markup(
+    '<div class="code"><button type="button" class="copy">Copy</button><pre tabindex="0"><code>{}</code></pre></div>\n'
+)
+_LINK = Markup('<a href="{0}" title="{0}" rel="noopener noreferrer nofollow" target="_blank">')
+_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
+_LEFT = '<p class="sub">And {:,} more rows. Copy the answer to have all of them.</p>\n'
+_REST = Markup(
+    '<details><summary>The rest, as plain text ({:,} characters)</summary><pre tabindex="0">{}</pre></details>'
+)
+
+
+@lru_cache(maxsize=64)
+def as_html(text: str) -> Markup:
+    """An answer as HTML."""
+    text = clean(text)
+    end = len(text) if len(text) <= LONGEST else text.rfind("\n", 0, LONGEST) + 1 or LONGEST
+    tokens = _without_rows(_PARSER.parse(text[:end]))
+    _set_levels(tokens)
+    for token in tokens:
+        if token.type in _BLOCKS:
+            token.attrs = {"dir": "auto"}  # a column's alignment is a style, which the page's policy forbids
+    made = Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704 the parser escapes all text
+    return made + _REST.format(len(text) - end, text[end:]) if end < len(text) else made
+
+
+def _without_rows(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without the rows that a table has too many."""
+    kept: list[Token] = []
+    rows = 0
+    for token in tokens:
+        rows += token.type == "tr_open"
+        if token.type == "table_close":
+            token.meta["left"], rows = rows - 1 - MOST_ROWS, 0
+        if rows <= MOST_ROWS + 1 or token.type == "tbody_close":
+            kept.append(token)
+    return kept
+
+
+def _set_levels(tokens: Sequence[Token]) -> None:
+    """Let headings begin below the page's own, and skip no level."""
+    above: list[str] = []
+    for token in tokens:
+        if token.type == "heading_open":
+            while above and above[-1] >= token.tag:
+                above.pop()
+            above.append(token.tag)
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(6, len(above) + 1)}"
+
+
+def _is_safe(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme.lower() in SCHEMES
+    except ValueError:
+        return False
+
+
+def _code(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return _CODE.format(tokens[index].content)
+
+
+def _link(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return _LINK.format(tokens[index].attrGet("href"))
+
+
+def _picture(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    source = tokens[index].attrGet("src")
+    return f"{_LINK.format(source)}{escape(tokens[index].content.strip() or source)}</a>"
+
+
+def _table(*_: Any) -> str:
+    return _TABLE
+
+
+def _end_of_table(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    left = tokens[index].meta["left"]
+    return f"</table></div>\n{_LEFT.format(left) if left > 0 else ''}"
+
+
+_RULES = {
+    "fence": _code,
+    "code_block": _code,
+    "link_open": _link,
+    "image": _picture,
+    "table_open": _table,
+    "table_close": _end_of_table,
+}
+
+
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": NESTED})
+    for name, rule in _RULES.items():
+        made.add_render_rule(name, rule)
+    made.validateLink = _is_safe
+    return made.enable(["table", "strikethrough"])
+
+
+_PARSER = _parser()

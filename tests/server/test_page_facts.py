@@ -1,0 +1,247 @@
+"""What is known of a user, on the page: cards, filters, people, the transcript, in a browser and in numbers."""
+
+import re
+import urllib.request
+from html import unescape
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from page_site import Site, site
+from page_tab import browser as browser  # noqa: PLC0414 a fixture
+from page_tab import is_wide, tab
+from page_tab import running as running  # noqa: PLC0414 likewise
+from playwright.sync_api import Browser, expect
+
+from insula.memory.schema import memories, sessions, statements, users
+
+TOLD = (
+    "Hello! My sister Ana moved to Lisbon in May. Can you plan a trip?",
+    "I plan to visit Porto next week.",
+    "My boss Karl hates coffee.",
+    "Where does Ana live?",
+)
+
+
+def test_a_fact_is_shown_with_whose_it_is_when_and_in_which_words_it_was_said(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", *TOLD)
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        expect(page.locator("#facts > li")).to_have_count(3)
+        ana = page.locator("#facts > li", has_text="Ana")
+        expect(ana.locator("h2")).to_have_text("My sister Ana moved to Lisbon in May.")
+        expect(ana).to_contain_text("About your sister Ana · told on")
+        expect(ana).to_contain_text(f"You said: {TOLD[0]}")
+        ana.get_by_role("link").first.click()
+        expect(page.locator("#turn-1 .user")).to_have_text(TOLD[0])
+
+
+def test_facts_are_filtered_searched_and_found_again_after_a_change(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", *TOLD)
+    with tab(browser, running, width=320, dark=True) as page:
+        page.goto("/memory")
+        page.get_by_label("Whose").select_option(label="your sister (1)")
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator("#facts > li")).to_have_count(1)
+        page.get_by_role("button", name="Pin fact").click()
+        expect(page.get_by_role("status")).to_contain_text("It is pinned")
+        expect(page.locator("#facts > li")).to_have_count(1)
+        expect(page.locator("#facts .chip")).to_have_text("pinned by you")
+        page.get_by_role("status").get_by_role("button", name="Undo").click()
+        expect(page.locator("#facts .chip")).to_have_count(0)
+        page.goto("/memory?kind=plan")
+        expect(page.locator("#facts h2")).to_have_text("I plan to visit Porto next week.")
+        page.goto("/memory?q=Who hates coffee?")
+        expect(page.locator("#facts h2").first).to_have_text("My boss Karl hates coffee.")
+        page.goto("/memory?since=2999-01-01")
+        expect(page.locator(".empty")).to_contain_text("Nothing fits")
+        assert not is_wide(page)
+
+
+def test_a_fact_is_added_edited_and_deleted_by_hand(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_label("A fact, in a sentence").fill("Karl hates tomatoes.")
+        page.get_by_role("button", name="Remember it").click()
+        expect(page.get_by_role("status")).to_contain_text("It is remembered.")
+        expect(page.locator("#facts > li")).to_contain_text("About Karl · added by you on")
+        page.get_by_label("Edit fact").click()
+        page.get_by_label("What fact").fill("Karl loves tomatoes.")
+        page.get_by_role("button", name="Save fact").click()
+        expect(page.locator("#facts h2")).to_have_text("Karl loves tomatoes.")
+        page.get_by_role("button", name="Undo this change").click()
+        expect(page.locator("#facts h2")).to_have_text("Karl hates tomatoes.")
+        page.goto("/")
+        expect(page.locator("#sessions li")).to_have_count(0)
+        page.goto("/memory")
+        page.get_by_label("Delete fact").first.click()
+        page.get_by_role("button", name=re.compile("Delete for good")).click()
+        expect(page.locator(".empty")).to_contain_text("Nothing yet")
+
+
+def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_label("A fact, in a sentence").fill("The spare key lies under the third flowerpot.")
+        page.get_by_role("button", name="Remember it").click()
+        expect(page.locator("#facts > li")).to_have_count(1)
+    running.say("me", "tuesday", "Where does the spare key lie?")
+    requests = running.service.chat.requests
+    assert requests is not None
+    assert "third flowerpot" in " ".join(one.text for one in requests.of("me", "tuesday", 1) or ())
+
+
+def test_all_about_somebody_is_deleted_and_nothing_else(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", *TOLD)
+    running.say("ben", "monday", *TOLD)
+    with tab(browser, running) as page:
+        page.goto("/memory/people")
+        expect(page.locator("#people > li", has_text="you")).not_to_have_count(0)
+        page.get_by_label("Delete what is known about Karl").click()
+        page.get_by_role("button", name="Delete all for good: Karl").click()
+        expect(page.get_by_role("status")).to_contain_text("deleted for good")
+        expect(page.locator("#people > li", has_text="Karl")).to_have_count(0)
+        page.goto("/memory")
+        expect(page.locator("#facts > li")).to_have_count(2)
+        page.goto("/memory?user=ben")
+        expect(page.locator("#facts > li")).to_have_count(3)
+
+
+def test_the_transcript_holds_both_sides_and_its_lines_are_muted_and_deleted(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", *TOLD)
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_role("link", name="Transcript").click()
+        expect(page.locator("#memories tbody tr")).to_have_count(8)
+        row = page.locator("#memories tbody tr", has_text="Karl").last
+        row.get_by_label("More about line").click()
+        row.get_by_role("button", name="Mute").click()
+        expect(page.get_by_role("status")).to_contain_text("used in no answer")
+        page.get_by_label(re.compile(r"^Delete fact \d+$")).click()
+        page.get_by_role("button", name=re.compile("Delete for good")).click()
+        expect(page.locator("#memories")).not_to_contain_text("My boss Karl")
+
+
+def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Browser, running: Site) -> None:
+    context = browser.new_context(base_url=running.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/memory")
+    page.get_by_label("A fact, in a sentence").fill("Karl hates tomatoes.")
+    page.get_by_role("button", name="Remember it").click()
+    page.get_by_role("button", name="Pin fact").click()
+    expect(page.locator("#facts .chip")).to_have_text("pinned by you")
+    page.get_by_label("More about fact").click()
+    page.get_by_role("link", name="More about it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("A memory")
+    page.get_by_role("button", name="Mute").click()
+    expect(page.locator("#facts .chip").first).to_have_text("muted by you")
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My sister 👩‍🚀 lives in Lisbon.",
+        "My sister <b onmouseover=alert(1)>Ana</b> lives in Lisbon.",
+        "My sister Ana \u202egnp.exe lives in Lisbon.",
+        "أختي تعيش في لشبونة",
+        "x" * 3_000,
+        "'; DROP TABLE memories; --",
+        "[Ana](javascript:alert(1)) lives in Lisbon.",
+    ],
+)
+def test_odd_facts_are_shown_as_text_and_break_nothing(browser: Browser, running: Site, text: str) -> None:
+    with tab(browser, running, width=320) as page:
+        page.goto("/memory")
+        page.get_by_label("A fact, in a sentence").fill(text)
+        page.get_by_role("button", name="Remember it").click()
+        shown = page.locator("#facts h2").first
+        expect(shown).to_contain_text(text.replace("\u202e", "")[:100])
+        expect(page.locator("#facts h2 a, #facts h2 b")).to_have_count(0)
+        page.wait_for_load_state()
+        assert not is_wide(page)
+        page.goto("/memory/people")
+        assert not is_wide(page)
+
+
+MANY = 50_000
+
+
+def fill(connection: sa.Connection, at: float) -> None:
+    """So many facts, about a hundred beings."""
+    user = connection.execute(sa.select(users.c.id).where(users.c.name == "me")).scalar_one()
+    session = connection.execute(sa.select(sessions.c.id).where(sessions.c.user_id == user)).scalars().first()
+    made = [
+        {
+            "user_id": user,
+            "session_id": session,
+            "kind": "semantic",
+            "provenance": "user",
+            "speaker": "user",
+            "language": "en",
+            "content": f"Friend {number} lives in Porto.",
+            "line": f"Friend {number} lives in Porto.",
+            "claims": "[]",
+            "importance": 0.5,
+            "confidence": 1.0,
+            "salience": 0.5,
+            "used_at": "[]",
+            "said_at": at,
+            "promoted_at": at,
+            "stated": True,
+        }
+        for number in range(MANY)
+    ]
+    connection.execute(sa.insert(memories), made)
+    ids = connection.execute(sa.select(memories.c.id).order_by(memories.c.id.desc()).limit(MANY)).scalars()
+    told = {"language": "en", "subjects": "", "mentions": "", "modality": "fact", "marks": "", "terms": "", "text": "x"}
+    rows = [{**told, "user_id": user, "memory_id": one, "subject": f"friend{one % 100}"} for one in ids]
+    connection.execute(sa.insert(statements), rows)
+
+
+def test_fifty_thousand_facts_are_paged_and_filtered(tmp_path: Path) -> None:
+    with site(tmp_path) as running:
+        running.say("me", "monday", "My sister Ana lives in Lisbon.")
+        running.run(running.store.run(fill, running.clock()))
+        first = read(running, "/memory")
+        assert re.search(r"Friend\d* \(500\)", first)
+        numbers = list[str]()
+        page = read(running, "/memory?whose=friend7")
+        for _ in range(3):
+            numbers += re.findall(r'<li id="memory-(\d+)"', page)
+            page = read(running, unescape(re.findall(r'href="([^"]+)">Earlier ones', page)[0]))
+        assert len(set(numbers)) == 150
+        assert "50,001 facts" in page
+
+
+def read(running: Site, path: str) -> str:
+    """A page, as a browser asks for it."""
+    with urllib.request.urlopen(urllib.request.Request(running.url + path, headers={"Accept": "text/html"})) as answer:
+        return answer.read().decode()
+
+
+def test_facts_need_no_mouse(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_label("A fact, in a sentence").focus()
+        page.keyboard.type("Karl hates tomatoes.")
+        for key in ("Tab", "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator("#facts > li")).to_have_count(1)
+        page.wait_for_load_state()
+        pin = page.get_by_role("button", name="Pin fact")
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            if pin.evaluate("one => one === document.activeElement"):
+                break
+        page.keyboard.press("Enter")
+        expect(page.locator("#facts .chip")).to_have_text("pinned by you")
+        page.wait_for_load_state()
+        page.get_by_label("Edit fact").focus()
+        for key in ("Enter", "Tab"):
+            page.keyboard.press(key)
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("Karl loves tomatoes.")
+        for key in ("Tab", "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator("#facts h2")).to_contain_text("Karl loves tomatoes.")

@@ -1,0 +1,254 @@
+"""The conversation in a real browser: answers laid out, copied, taken back, and nothing lost that somebody typed."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from page_site import Site, site
+from page_tab import browser as browser  # noqa: PLC0414 a fixture
+from page_tab import is_wide, say, tab
+from page_tab import running as running  # noqa: PLC0414 likewise
+from playwright.sync_api import Browser, expect
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from insula.errors import ModelUnavailable
+from insula.server.page.markdown import LONGEST, MOST_ROWS, as_html
+from insula.testing import Request, ScriptedModel
+
+WISH = "From now on, answer in one sentence."
+BREAD = """## Bread
+
+1. **Mix** it, as in [the book](https://example.org/bread).
+2. Wait.
+
+| kind | hours |
+|:-----|------:|
+| rye  | 12    |
+
+```python
+print("<b>")
+```
+"""
+TOKENS = {"ana": "token-of-ana-0123456789"}
+
+
+def bread(request: Request) -> str:
+    return BREAD if "bread" in request.prompt else request.prompt.partition("\n\n(")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](javascript:alert(1))",
+        "[a](JaVaScRiPt:alert(1))",
+        "[a](&#106;avascript:alert(1))",
+        "[a](data:text/html,<script>alert(1)</script>)",
+        "[a](vbscript:x)",
+        "[a](//evil.example)",
+        "[a](/sign-out)",
+        "<javascript:alert(1)>",
+        "[a]: javascript:alert(1)\n\n[a]",
+        "![a](javascript:alert(1))",
+        "![a](data:image/svg+xml;base64,PHN2Zz4=)",
+        "<a href='https://evil.example' onclick='x()'>a</a>",
+        "<style>*{display:none}</style>",
+        "<form action='https://evil.example'><input></form>",
+        "`<script>`",
+        "~~~\n</code></pre><script>\n~~~",
+        "| <img src=x onerror=x()> |\n|---|\n| <svg onload=x()> |",
+        "# <iframe srcdoc=x>",
+    ],
+)
+def test_markdown_that_means_harm_is_text(text: str) -> None:
+    made = as_html(text)
+    tags = set(re.findall(r"<(\w+)", made))
+    assert tags <= {"p", "div", "button", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "h2"}
+    assert not re.search(r"<[^>]*(href|src|style|\son\w+)=", made)
+
+
+def test_a_link_leads_away_without_a_trace_and_a_picture_is_only_a_link() -> None:
+    made = as_html('![a cat](https://evil.example/cat.png?who=ana "x") and [b](https://e.example/"onclick="x)')
+    assert "<img" not in made
+    assert made.count('rel="noopener noreferrer nofollow" target="_blank"') == 2
+    assert 'href="https://evil.example/cat.png?who=ana"' in made
+    assert "onclick=&#34;" in made or "onclick=%22" in made
+
+
+def test_what_is_long_is_cut_and_says_so() -> None:
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 5_000
+    made = as_html(table)
+    assert made.count("<tr>") == MOST_ROWS + 1
+    assert "And 4,800 more rows." in made
+    long = as_html("word\n" * LONGEST)
+    assert "The rest, as plain text (400,000 characters)" in long
+    assert as_html("> " * 2_000).count("<blockquote>") < 30
+
+
+def test_headings_of_an_answer_begin_below_those_of_the_page_and_skip_none() -> None:
+    made = as_html("### a\n\n# b\n\n###### c\n\n## d")
+    assert re.findall(r"<h(\d)", made) == ["2", "2", "3", "3"]
+
+
+def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(browser: Browser, tmp_path: Path) -> None:
+    async def drip(_: list[ModelMessage], __: AgentInfo) -> AsyncIterator[str]:
+        for number in range(0, len(BREAD), 9):
+            yield BREAD[number : number + 9]
+
+    with site(tmp_path, model=FunctionModel(stream_function=drip)) as running, tab(browser, running) as page:
+        page.goto("/")
+        looks: list[str] = []
+        page.on("response", lambda one: looks.append(one.text()) if one.url.endswith("prose?user=me") else None)
+        say(page, "How do I bake bread?", 1)
+        assert looks
+        answer = page.locator("#turn-1 .agent")
+        for tag in ("h2", "ol > li > strong", "td", "pre > code", "a[rel~=noopener]"):
+            expect(answer.locator(tag).first).to_be_visible()
+        live = answer.inner_html()
+        page.reload()
+        assert page.locator("#turn-1 .agent").inner_html() == live
+
+
+def test_code_and_answers_are_copied_as_they_were_written(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, model=ScriptedModel(bread)) as running, tab(browser, running) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto("/")
+        say(page, "How do I bake bread?", 1)
+        page.locator("#turn-1 .code .copy").click()
+        expect(page.locator("#turn-1 .code .copy")).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == 'print("<b>")\n'
+        page.locator("#turn-1 .under .copy").press("Enter")
+        expect(page.locator("#turn-1 .under .copy")).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()").strip() == BREAD.strip()
+
+
+def test_what_was_saved_is_taken_back_under_the_message_and_what_it_replaced_counts_again(
+    browser: Browser, running: Site
+) -> None:
+    with tab(browser, running) as page:
+        page.goto("/")
+        say(page, WISH, 1)
+        say(page, "Answer in detail from now on.", 2)
+        saved = page.locator("#turn-2 .verdict")
+        expect(saved).to_contain_text("Saved: “Answer in detail from now on.”")
+        expect(page.locator("#turn-1 .verdict")).to_contain_text("Saved")
+        saved.get_by_role("button", name="Undo").click()
+        expect(saved).to_contain_text("Undone.")
+        page.reload()
+        expect(saved.get_by_role("button")).to_have_count(0)
+        expect(page.locator("#turn-1 .verdict").get_by_role("button", name="Undo")).to_be_visible()
+        say(page, "How do I bake bread?", 3)
+        session = page.locator("#composer").get_attribute("data-session") or ""
+    requests = running.service.chat.requests
+    assert requests is not None
+    told = " ".join(one.text for one in requests.of("me", session, 3) or ())
+    told = told.rpartition("How do I bake bread?")[2]
+    assert "answer in one sentence" in told
+    assert "in detail" not in told
+
+
+def test_a_fresh_verdict_has_the_colour_that_it_has_after_a_reload(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/")
+        say(page, "My sister Ana moved to Lisbon in May.", 1)
+        say(page, "Where does Ana live?", 2)
+        line = page.locator("#turn-2 .told")
+        live = line.evaluate("one => [one.className, getComputedStyle(one).color]")
+        page.reload()
+        assert line.evaluate("one => [one.className, getComputedStyle(one).color]") == live
+        assert "t-good" in live[0]
+
+
+def test_a_token_that_runs_out_while_somebody_types_loses_no_word(browser: Browser, tmp_path: Path) -> None:
+    typed = "A long message, typed with care."
+    with site(tmp_path, tokens=TOKENS) as running, tab(browser, running, fails=True) as page:
+        page.goto("/sign-in")
+        page.get_by_label("Token").fill(TOKENS["ana"])
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Your message")).to_be_visible()
+        page.wait_for_load_state()
+        page.get_by_label("Your message").fill(typed)
+        page.context.clear_cookies()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert").last).to_contain_text("You are signed out")
+        expect(page.get_by_label("Your message")).to_have_value(typed)
+        page.reload()
+        page.get_by_label("Token").fill(TOKENS["ana"])
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Your message")).to_have_value(typed)
+        page.get_by_label("Your message").press("Enter")
+        expect(page.locator("#turn-1 .user")).to_have_text(typed)
+        expect(page.get_by_label("Your message")).to_have_value("")
+        page.reload()
+        expect(page.get_by_label("Your message")).to_have_value("")
+
+
+def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path: Path) -> None:
+    with site(tmp_path, model=ScriptedModel(bread)) as running:
+        context = browser.new_context(base_url=running.url, java_script_enabled=False)
+        page = context.new_page()
+        page.goto("/")
+        assert "Without JavaScript" in page.locator("noscript").evaluate("one => one.textContent")
+        page.get_by_role("button", name="My sister Ana moved").click()
+        expect(page.locator("#turn-1 .agent")).to_have_text("My sister Ana moved to Lisbon in May.")
+        page.get_by_label("Your message").fill("How do I bake bread?")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator("#turn-2 .agent h2")).to_have_text("Bread")
+        expect(page.locator(".copy").first).to_be_hidden()
+        page.get_by_label("Your message").fill(WISH)
+        page.get_by_role("button", name="Send").click()
+        page.locator("#turn-3").get_by_role("button", name="Undo").click()
+        expect(page.locator("#turn-3")).to_be_visible()
+        expect(page.locator("#turn-3").get_by_role("button", name="Undo")).to_have_count(0)
+        page.locator("#turn-3 .why > summary").click()
+        page.locator("#turn-3 .request > summary").click()
+        page.get_by_role("link", name="Look it up").last.click()
+        expect(page.locator("body")).to_contain_text(WISH)
+        context.close()
+
+
+def test_a_message_that_a_form_cannot_send_stays_in_its_box(browser: Browser, tmp_path: Path) -> None:
+    def fail(_: object) -> str:
+        raise ModelUnavailable("The model cannot be reached; start it.")
+
+    with site(tmp_path, model=ScriptedModel(fail)) as running:
+        context = browser.new_context(base_url=running.url, java_script_enabled=False)
+        page = context.new_page()
+        page.goto("/")
+        for text, why in (("Are you there?", "cannot be reached"), ("   ", "nothing in it")):
+            page.get_by_label("Your message").fill(text)
+            page.get_by_role("button", name="Send").click()
+            expect(page.get_by_role("alert").last).to_contain_text(why)
+            expect(page.get_by_label("Your message")).to_have_value(text)
+        context.close()
+
+
+def test_what_is_not_there_is_a_page_for_a_person_and_a_problem_for_a_program(browser: Browser, running: Site) -> None:
+    with tab(browser, running, width=320, fails=True) as page:
+        for path in ("/nowhere", "/static/nowhere.js", "/agents/x/y"):
+            answer = page.goto(path)
+            assert answer is not None
+            assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (404, "text/html")
+            expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+            assert not is_wide(page)
+        page.get_by_role("link", name="To the start").click()
+        expect(page.get_by_label("Your message")).to_be_visible()
+        for path, accepts in (("/nowhere", "*/*"), ("/agent/nowhere", "text/html")):
+            answer = page.request.get(path, headers={"Accept": accepts})
+            assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+def test_a_narrow_screen_cuts_nothing(browser: Browser, tmp_path: Path) -> None:
+    wide = "| " + " | ".join("column" * 3 for _ in range(20)) + " |\n" + "|---" * 20 + "|\n\n`" + "x" * 400 + "`\n\n"
+    with (
+        site(tmp_path, model=ScriptedModel(lambda _: wide + "    " + "y" * 400)) as running,
+        tab(browser, running, width=320) as page,
+    ):
+        page.goto("/?user=👩‍🚀 \u05d3\u05e0\u05d4")
+        say(page, "z" * 400, 1)
+        page.locator("#turn-1 .why > summary").click()
+        assert not is_wide(page)
+        page.get_by_role("button", name="Menu").click()
+        for name in ("Talk", "Memory", "Guidance", "What changed", "Coding agents", "Operate"):
+            expect(page.get_by_role("link", name=name, exact=True)).to_be_in_viewport(ratio=1)
