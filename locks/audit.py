@@ -28,7 +28,7 @@ VENDORED = (
     ("htmx.org", "2.0.11", "0BSD", ("htmx.min.js",)),
     ("uplot", "1.6.32", "MIT", ("uplot.min.js", "uplot.min.css")),
 )
-"""What stands in the package itself; the digests are those of docs/dependencies.md."""
+"""What stands in the package itself; the digests are those of docs/reference/dependencies.md."""
 FREE = re.compile(
     r"MIT|BSD|0BSD|Apache|ISC|MPL-2|Mozilla Public License 2|PSF|Python Software Foundation|Unlicense|Zlib|CC0|HPND",
     re.IGNORECASE,
@@ -147,11 +147,11 @@ def _vendored(name: str, version: str, licence: str, files: tuple[str, ...]) -> 
 
 def troubles_of_vendored() -> Iterator[str]:
     """Files of others in the package that are not those of the table in the documentation."""
-    told = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    told = (ROOT / "docs/reference/dependencies.md").read_text(encoding="utf-8")
     for name, _, _, files in VENDORED:
         for file in files:
             if hashlib.sha256((STATIC / file).read_bytes()).hexdigest() not in told:
-                yield f"{name}: {file} is not the file that docs/dependencies.md names"
+                yield f"{name}: {file} is not the file that docs/reference/dependencies.md names"
 
 
 def advisories() -> tuple[int, str]:

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+import typed
 
 import insula
 from insula import senses, testing
@@ -25,7 +26,7 @@ from insula.step.senses import ending
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = ("library.md", "integrations.md", "extend.md", "hosts.md")
+PAGES = ("how-to/library.md", "how-to/frameworks.md", "how-to/extend.md", "reference/hosts.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
 
@@ -35,7 +36,7 @@ def blocks(page: str) -> list[str]:
 
 def part(name: str) -> ModuleType:
     """The file of that name on the page, as a module."""
-    (source,) = (block for block in blocks("extend.md") if block.partition("\n")[0].endswith(f"/{name}.py"))
+    (source,) = (block for block in blocks("how-to/extend.md") if block.partition("\n")[0].endswith(f"/{name}.py"))
     made = ModuleType(name)
     exec(compile(source, f"{name}.py", "exec"), made.__dict__)
     return made
@@ -62,13 +63,13 @@ async def test_the_first_example_of_the_library_answers() -> None:
         assert prompt.startswith("Where do I live?")
         return "You live in Lisbon."
 
-    done = await run(blocks("library.md")[0], {"my_agent": my_agent})
+    done = await run(blocks("how-to/library.md")[0], {"my_agent": my_agent})
     assert "You live in Lisbon." in done["answer"]
     assert Path("insula.db").exists()
 
 
 async def test_the_example_of_a_memory_does_what_it_says() -> None:
-    done = await run(blocks("library.md")[1], {"Metacognition": Metacognition})
+    done = await run(blocks("how-to/library.md")[1], {"Metacognition": Metacognition})
     assert done["best"] == "My sister Mia lives in Lisbon."
     assert (done["nothing"].answered, done["memory"].content) == (False, "My sister Mia lives in Porto.")
     assert [change.why for change in done["changes"]] == ["corrected"]
@@ -77,7 +78,7 @@ async def test_the_example_of_a_memory_does_what_it_says() -> None:
 
 async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
     calls = [SimpleNamespace(name="query", arguments={"sql": f"{n}"}, result="Error: no such table") for n in range(6)]
-    await run(blocks("library.md")[2], {"my_agent": calls})
+    await run(blocks("how-to/library.md")[2], {"my_agent": calls})
     assert any("[insula]" in call.result for call in calls)
 
 
@@ -130,7 +131,9 @@ HALVES: Mapping[str, tuple[str, str]] = {
 """By part: what is taken out of it, and what stands there instead."""
 ENTRIES = """
 import {0}flood, {0}acme, {0}volume
-from insula import Dialect, Phase, Sense
+from insula.hosts.dialect import Dialect
+from insula.sleep.cycle import Phase
+from insula.step.senses.protocol import Sense
 sense: Sense = {0}flood
 dialect: Dialect = {0}acme
 phase: Phase = {0}volume.count
@@ -138,7 +141,7 @@ phase: Phase = {0}volume.count
 
 
 def test_a_whole_part_passes_the_type_checker_and_a_half_one_does_not(tmp_path: Path) -> None:
-    for block in blocks("extend.md"):
+    for block in blocks("how-to/extend.md"):
         name = Path(block.partition("\n")[0]).stem
         (tmp_path / f"{name}.py").write_text(block)
         (tmp_path / f"half_{name}.py").write_text(block.replace(*HALVES[name]))
@@ -150,12 +153,23 @@ def test_a_whole_part_passes_the_type_checker_and_a_half_one_does_not(tmp_path: 
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     found = json.loads(done.stdout)["generalDiagnostics"]
     red = [(Path(one["file"]).name, one["range"]["start"]["line"]) for one in found if one["severity"] == "error"]
-    assert red == [("half_entries.py", line) for line in (3, 4, 5)], found
+    assert red == [("half_entries.py", line) for line in (5, 6, 7)], found
+
+
+def test_the_programs_of_the_integrations_pass_a_strict_type_checker() -> None:
+    known, wrong = typed.faults(sys.executable)
+    assert {"openai", "pydantic_ai"} <= set(known)
+    assert wrong == []
 
 
 def test_the_reference_is_made_of_the_docstrings_as_they_are() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools" / "reference.py", "--check"], check=False)
     assert done.returncode == 0, "run: python tools/reference.py"
+
+
+def test_the_page_of_settings_is_made_of_their_comments_as_they_are() -> None:
+    done = subprocess.run([sys.executable, ROOT / "tools" / "settings.py", "--check"], check=False)
+    assert done.returncode == 0, "run: python tools/settings.py"
 
 
 def test_each_public_name_stands_in_the_reference_with_what_it_is() -> None:
@@ -167,3 +181,19 @@ def test_each_public_name_stands_in_the_reference_with_what_it_is() -> None:
         name: re.sub(r"```.*?```|`[^`]*`|^\* .*$", "", entry, flags=re.M | re.S).strip() for name, entry in told.items()
     }
     assert [name for name in public if not said[name]] == []
+
+
+USED = re.compile(r"\b(turn|mind|metacognition)\.([a-z]\w*)")
+KINDS = {"turn": "Turn", "mind": "Metacognition", "metacognition": "Metacognition"}
+
+
+def test_the_docs_the_examples_and_the_contract_use_promised_names_alone() -> None:
+    text = (DOCS / "reference.md").read_text("utf-8")
+    told = dict(re.findall(r"^### (\w+)\n\n(.*?)(?=^###? |\Z)", text, re.M | re.S))
+    promised = {kind: set(re.findall(r"^\* `(?:await )?(\w+)", told[kind], re.M)) for kind in ("Turn", "Metacognition")}
+    code = {page: "\n".join(blocks(page)) for page in PAGES}
+    code["README.md"] = "\n".join(BLOCK.findall((ROOT / "README.md").read_text("utf-8")))
+    files = [ROOT / "examples" / "library.py", *(ROOT / "tests" / "contract").glob("test_*.py")]
+    code |= {file.name: file.read_text("utf-8") for file in files}
+    used = {(page, name, member) for page, text in code.items() for name, member in USED.findall(text)}
+    assert sorted(one for one in used if one[2] not in promised[KINDS[one[1]]]) == []

@@ -1,4 +1,4 @@
-"""The register of claims: its figures into the package, its table into docs/claims.md.
+"""The register of claims: its figures into the package, its table into docs/reference/claims.md.
 
     insula bench life --claims --half held --data FOLDER > FIGURES.json
     python tools/claims.py FIGURES.json "insula bench life --claims --half held --data …"
@@ -14,29 +14,34 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE, FIGURES = ROOT / "docs" / "claims.md", ROOT / "src" / "insula" / "claims.json"
+PAGE, FIGURES = ROOT / "docs" / "reference" / "claims.md", ROOT / "src" / "insula" / "claims.json"
 HEAD = """# What Insula says
 
-Every statement that Insula makes about its user, memory, a reply, a call or guidance stands in one register,
-`src/insula/claims.py`; one that has no entry can reach neither a model nor a person. Made by `python tools/claims.py`.
+Every sentence that Insula says has an entry in one register, `src/insula/claims.py`: sentences about the user, memory,
+a reply, a tool call or guidance. A sentence without an entry reaches neither a model nor a person.
+`python tools/claims.py` writes this page.
 
-A claim is made by default where, of at least 20 judged cases, 95 % are right, and at most one of 1,000 ordinary
-messages hears it wrongly (senses of coding agents: [70 % useful, 10 % false](coding-agents.md)). One that is below
-that, or not measured, is off, unless the last column says why it is made all the same. `claims` in `insula.toml`
-switches some on (`claims = ["doubt.missing"]`, or `INSULA_CLAIMS=doubt.missing`), `Metacognition(store, claims=…)` in a
-library, and `insula on SENSE` a sense. `insula status` and the page *What it says* show the same beside how often each
-was said to you, and how often you called the answer, or the note, wrong. That is counted from the ledger, without a
-word of yours.
+A claim is on by default if it was right in 95 % of at least 20 judged cases, and wrong in at most 1 of 1,000 ordinary
+messages. (A sense of coding agents has [a bar of its own](../how-to/coding-agents.md#the-senses).) A claim below the
+bar is off, unless the last column says why it is on. Three ways to switch one on:
 
-**Measured** is how often a claim is made per 1,000 ordinary messages, and how often wrongly; **right** of how many
-cases, with the 95 % interval. All claims were switched on, on the half of [ordinary life](benchmarks/life.md) that no
-fit read, two weeks of six people, and 377 labelled messages of real conversations, each after none, 13 and 60 facts.
-The real conversations are of many people and say nothing of *wish*. Lines before a model count as right where one of
-them is what the message asks for. Of senses it is the texts that a reader found useful.
+* `claims = ["doubt.missing"]` in `insula.toml`, or `INSULA_CLAIMS=doubt.missing`;
+* `Metacognition(store, claims=…)` in Python;
+* `insula on SENSE` for a sense.
 
-What these figures do not tell was read by hand on the real conversations, each case once, and without answers that the
-data lacks: *doubt* was right in none of 4, *doubt.missing* in 1 of 4, *doubt.told* in none of 2, *mend.incomplete* in 1
-of 3, *mend.memory* in none of 1, *mend.wrong_language* in 9 of 9. So the first five are off.
+`insula status` and the page *What it says* add two figures of your own: how often each was said to you, and how often
+you called the answer or the note wrong.
+
+**Measured**: how often the claim is made per 1,000 ordinary messages, and how often it is wrong. **Right**: the share
+of judged cases that are right, with its 95 % interval. All claims were switched on for this. The data are the half of
+[ordinary life](../benchmarks/life.md) that nothing was fitted on (two weeks of six people), and 377 labelled messages
+of real conversations, each after 0, 13 and 60 stored facts. The real conversations are not used for *wish*. A line of
+memory counts as right if one of the lines shown is what the message asks for. A text of a sense counts as right if a
+reader found it useful.
+
+Some cases were read by hand on the real conversations. Right were: *doubt* 0 of 4, *doubt.missing* 1 of 4,
+*doubt.told* 0 of 2, *mend.incomplete* 1 of 3, *mend.memory* 0 of 1, *mend.wrong_language* 9 of 9. So the first five are
+off.
 """
 
 

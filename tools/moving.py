@@ -19,9 +19,9 @@ from moment import Line, coding, remembering  # noqa: E402 an example is no pack
 WIDTH, ROW, TOP, LEFT, MARGIN = 900, 20, 34, 96, 24
 COLUMNS = 92
 """Characters of a row."""
-SECONDS = {"user": 1.6, "model": 1.1, "tool": 0.6, "insula": 2.6}
-"""How long each line is alone before the next."""
-HOLD = 6.0
+SECONDS = {"user": 0.4, "model": 0.35, "tool": 0.12, "insula": 3.0}
+"""How long each line is alone before the next: the first note stands there within three seconds."""
+HOLD = 12.0
 """How long the whole stands before it begins anew."""
 TITLES = ("a coding agent, stuck", "an answer that ignores memory")
 FOOT = "scripted model; the commands, their results and Insula's lines are those of the run: python examples/moment.py"

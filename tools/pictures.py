@@ -30,29 +30,47 @@ class Flow(NamedTuple):
 
 
 FLOWS = {
+    "flow-message": Flow(
+        (
+            Step("a message", "“Where does my sister live?” Only this user can have told it."),
+            Step("memory", "“My sister Mia lives in Lisbon.” answers it, with a chance of 0.97"),
+            Step("the model reads", "the message, and that line with its date; for most messages, nothing more"),
+            Step("the reply is checked", "each question answered? right language? what memory says? No second model."),
+        ),
+        "message, reply and facts are stored; at night, lessons are learned from them",
+    ),
+    "flow-call": Flow(
+        (
+            Step("a tool call", "the agent runs pytest; it fails for the third time"),
+            Step("trace", "the hook writes one redacted line: kind, target, template of the error"),
+            Step("senses", "the same failure in three turns? a circle? against your words?"),
+            Step("ladder", "mostly silence; else one sentence, plainer each time"),
+        ),
+        "the sentence stands beside the result that the model reads",
+    ),
     "concept-session": Flow(
         (
             Step("a turn", "its model's pace and working memory are written down"),
-            Step("conditions", "slow for this model? working memory high? each begins and ends at its own threshold"),
+            Step("conditions", "slow for this model? working memory full? each begins and ends at its own threshold"),
             Step("controls", "computed anew: fewer memories, a higher bar for keeping, a snapshot sooner"),
         ),
         "the next turn begins from the settings again: nothing was changed",
     ),
     "concept-night": Flow(
         (
-            Step("by day", "messages, corrections, thanks, wishes"),
+            Step("by day", "messages, corrections, thanks, preferences"),
             Step("read", "sessions are summed up; memories that say the same are merged"),
             Step("learn", "a lesson from a second session, or from your own plain words"),
             Step("SOUL.md", "600 words at most, each with its source; what you wrote stays"),
         ),
-        "the next day tells it; what it was worth is compared by lot, and each line can be undone",
+        "it counts from the next day; a lesson is left out of 1 session in 10 to see whether it helps",
     ),
     "concept-rules": Flow(
         (
             Step("you correct", "in a message, by stopping it, by turning a call down"),
             Step("again", "the second time makes a rule, in your own words, for this project"),
-            Step("told", "when a session starts, but for one in ten by lot"),
-            Step("measured", "kept or broken, told against withheld"),
+            Step("told", "when a session starts, but for 1 in 10, drawn by lot"),
+            Step("measured", "kept or broken, with it and without it"),
         ),
         "a rule that does not help is given up; one that works stays, though nothing fails any more",
     ),

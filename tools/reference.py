@@ -7,8 +7,9 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,11 +19,42 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 TITLES = {"insula": "The package", "insula.senses": "The senses", "insula.testing": "Fakes for tests"}
 HEAD = """# Reference
 
-Made of the docstrings by `python tools/reference.py`. What stands here is kept stable; how it goes together is in
-[the library](library.md), and what can be put in the place of a part in [a part of your own](extend.md).
+What stands here is kept stable; all else may change in any release. [The library](how-to/library.md) says how it goes
+together, and `help(insula.Metacognition.add)` what each argument means. What cannot be used raises `InputError`, what
+is not there `NotFound`, trouble with the store `StoreError`: each is an `InsulaError` that says what to do.
+
+Made of the docstrings by `python tools/reference.py`.
 """
-SECTION = re.compile(r"(Args|Attributes|Raises|Returns):")
-ITEM = re.compile(r"    (\w+): (.*)")
+OPTIONS = "Metacognition"
+"""The class whose options are told, too: it is made by `open` and `sync`, which take them by name."""
+PROMISED = {
+    "Action": "",
+    "Assessment": "score passed outcome flags unanswered faults",
+    "Blocking": "",
+    "Chat": "reply",
+    "Confidence": "level score reasons",
+    "Controls": "max_context_items history_share retry",
+    "FakeServer": "url requests received prompt",
+    "Metacognition": """
+        open sync close turn begin finish add observe search list get update delete history export forget
+        subscribe sleep understand solve""",
+    "FrozenClock": "advance",
+    "Memory": "id content provenance speaker said_at session kind line withheld state mode metadata",
+    "Recalled": "memory score told",
+    "ScriptedModel": "requests",
+    "Signal": "kind reason user session turn at",
+    "State": "",
+    "Turn": """
+        message instructions prompt instructions_stable instructions_now confidence recalled number controls advisories
+        result signals troubles finish stream stuck to_json""",
+    "Verdict": "text kind source",
+}
+"""Of a class that does more inside than users may rely on: the members that are promised, in their order."""
+SECTION = re.compile(r"^(?:Args|Attributes|Raises|Returns):$", re.M)
+ITEM = re.compile(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", re.M)
+NOTHING = re.compile(r" = (field\(.*|''|\(\)|None)$")
+"""A default that says nothing."""
+LAW = re.compile(r" \((?:[A-Z]\d*[a-z]?(?:–[A-Z]\d+)?|law \d+|seed \d+: [\d.]+)\)")
 
 Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -78,46 +110,78 @@ def entry(name: str, body: list[ast.stmt], place: int) -> Iterator[str]:
     """What is said of one name."""
     node = body[place]
     if not isinstance(node, Documented):
-        yield from (f"### {name}", "", f"`{ast.unparse(node)}`", "", *prose(after(body, place)), "")
+        yield from (f"### {name}", "", f"`{ast.unparse(node)}`", "", first(after(body, place)), "")
         return
     yield from (f"### {name}", "")
+    told = ast.get_docstring(node) or ""
     if not isinstance(node, ast.ClassDef):
-        yield from ("```python", signature(node), "```", "")
-    yield from (*prose(ast.get_docstring(node) or ""), "")
-    if isinstance(node, ast.ClassDef):
-        yield from members(body, node)
+        yield from (f"`{signature(node)}`: {first(told)}", "")
+        return
+    yield from (first(told), "")
+    if name == OPTIONS:
+        yield from ("Options of `open` and `sync`, by name:", "", *arguments(told), "", "Methods:", "")
+    yield from promised(name, dict(members(body, node)))
 
 
-def members(body: list[ast.stmt], node: ast.ClassDef) -> Iterator[str]:
-    """The fields, properties and methods of a class, after those of its bases of ours."""
+def promised(name: str, known: Mapping[str, str]) -> Iterator[str]:
+    """The members of a class that are promised, each in a line."""
+    for member in PROMISED[name].split() if name in PROMISED else known:
+        yield f"* {known[member]}"
+    yield ""
+
+
+def members(body: list[ast.stmt], node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The fields, properties and methods of a class, after those of its bases of ours, each with what is said of it."""
     for base in (one.id for one in node.bases if isinstance(one, ast.Name)):
         with suppress(LookupError):
             above, place = found(body, base)
             if isinstance(inherited := above[place], ast.ClassDef):
                 yield from members(above, inherited)
+    for listed in ITEM.finditer((ast.get_docstring(node) or "").partition("Attributes:")[2]):
+        yield listed[1], f"`{listed[1]}`: {joined(listed[2])}"
     for place, one in enumerate(node.body):
-        if isinstance(one, ast.AnnAssign) and not any(name.startswith("_") for name in made(one)):
-            told = " ".join(prose(after(node.body, place)))
-            yield f"* `{ast.unparse(one)}`" + (f": {told}" if told else "")
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_"):
-            yield from method(one)
-    yield ""
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            told = joined(after(node.body, place))
+            field = NOTHING.sub("", ast.unparse(one))
+            yield one.target.id, f"`{field}`" + (f": {told}" if told else "")
+        elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_"):
+            yield one.name, method(one)
 
 
-def method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+def method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """One method, or one property."""
-    told = prose(ast.get_docstring(node) or "")
+    told = ast.get_docstring(node) or ""
     if any(ast.unparse(one).endswith("property") for one in node.decorator_list):
-        yield f"* `{node.name}: {ast.unparse(node.returns) if node.returns else 'object'}`: {' '.join(told)}"
-        return
-    yield from ("", f"#### {node.name}", "", "```python", signature(node), "```", "", *told, "")
+        return f"`{node.name}: {ast.unparse(node.returns) if node.returns else 'object'}`: {joined(told)}"
+    return f"`{signature(node)}`: {first(told)}"
+
+
+def first(docstring: str) -> str:
+    """The first paragraph of a docstring, which says what something is or does."""
+    return joined(SECTION.split(docstring)[0].strip().split("\n\n")[0])
+
+
+def arguments(docstring: str) -> list[str]:
+    """The arguments of a docstring, but for the one that is there anyway."""
+    listed = ITEM.findall(SECTION.split(docstring.partition("Args:")[2])[0])
+    return [f"* `{name}`: {joined(told)}" for name, told in listed if name != "store"]
+
+
+def joined(text: str) -> str:
+    """A text on one line, without the letters of the laws that it rests on."""
+    return LAW.sub("", " ".join(text.split()))
 
 
 def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """How it is called: a line, or one for each argument."""
-    begin = f"{'async ' if isinstance(node, ast.AsyncFunctionDef) else ''}def {node.name}("
+    """How it is called."""
+    is_block = any(ast.unparse(one) == "asynccontextmanager" for one in node.decorator_list)
+    waits = "async with " if is_block else "await " if isinstance(node, ast.AsyncFunctionDef) else ""
+    begin = f"{waits}{node.name}("
     end = ")" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
-    given = re.sub(r"^(self|cls)(, |$)", "", ast.unparse(node.args))
+    for one in ast.walk(args := deepcopy(node.args)):
+        if isinstance(one, ast.arg):
+            one.annotation = None  # an editor says it; here it would hide what there is to give
+    given = re.sub(r"^(self|cls)(, |$)", "", re.sub(r"=[A-Z][A-Z_]+\b", "=…", ast.unparse(args)))
     return re.sub(r"'([A-Z][^']*)'", r"\1", begin + given + end)  # a name that is only known to type checkers
 
 
@@ -126,22 +190,6 @@ def after(body: list[ast.stmt], place: int) -> str:
     nxt = body[place + 1] if place + 1 < len(body) else None
     text = nxt.value.value if isinstance(nxt, ast.Expr) and isinstance(nxt.value, ast.Constant) else ""
     return inspect.cleandoc(text) if isinstance(text, str) else ""
-
-
-def prose(docstring: str) -> list[str]:
-    """A docstring as Markdown: its sections are lists."""
-    lines: list[str] = []
-    listed = False
-    for line in docstring.splitlines():
-        if SECTION.fullmatch(line):
-            listed = True
-            lines += [f"**{line}**", ""]
-        elif listed and (item := ITEM.fullmatch(line)):
-            lines.append(f"* `{item[1]}`: {item[2]}")
-        else:
-            listed = listed and (not line or line.startswith(" "))
-            lines.append(f"  {line.strip()}" if listed and line else line)
-    return lines
 
 
 def main() -> int:

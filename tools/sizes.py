@@ -1,4 +1,4 @@
-"""The sizes in docs/dependencies.md, measured: `python tools/sizes.py`. It needs the package registry.
+"""The sizes in docs/reference/dependencies.md, measured: `python tools/sizes.py`. It needs the package registry.
 
 Each row's packages are installed in a folder that is thrown away, with bytecode. What counts is what no row above has
 brought; for an extra, what the package `insula` does not bring.
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "dependencies.md"
+PAGE = ROOT / "docs" / "reference" / "dependencies.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 SIZE = re.compile(r"(?:< 1|\d+) MB")
