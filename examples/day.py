@@ -30,8 +30,8 @@ from insula.llm.client import Prompt, generate
 from insula.llm.local import SMOLLM2
 from insula.llm.models import resolve
 from insula.memory.store import Store
-from insula.sleep.cycle import SleepReport, sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import SleepReport, sleep_cycle
+from insula.night.phases import PHASES
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -17,7 +17,7 @@ _FORKS.set_forkserver_preload(
         "insula.cli.user",
         "insula.hosts.install",
         "insula.metacognition",
-        "insula.sleep.phases",
+        "insula.night.phases",
         "insula.testing",
     ]
 )

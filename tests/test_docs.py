@@ -18,8 +18,8 @@ from insula import senses, testing
 from insula.hosts import hook, registry, switch
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.names import PhaseName
+from insula.night.cycle import sleep_cycle
+from insula.night.names import PhaseName
 from insula.step import senses as felt
 from insula.step.senses import ending
 
@@ -132,7 +132,7 @@ HALVES: Mapping[str, tuple[str, str]] = {
 ENTRIES = """
 import {0}flood, {0}acme, {0}volume
 from insula.hosts.dialect import Dialect
-from insula.sleep.cycle import Phase
+from insula.night.cycle import Phase
 from insula.step.senses.protocol import Sense
 sense: Sense = {0}flood
 dialect: Dialect = {0}acme

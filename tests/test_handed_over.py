@@ -128,8 +128,8 @@ def test_only_the_user_s_own_words_can_become_guidance() -> None:
         "memory/understood.py",  # limits one that stands
         "memory/wishes.py",  # of an OwnWish
         "server/api/lessons.py",  # another one: what the API tells
-        "sleep/corrections.py",  # what the user put right, of users_lines
-        "sleep/phases/soul.py",  # what `insula.sleep.support` bears out by the user's words
+        "night/corrections.py",  # what the user put right, of users_lines
+        "night/phases/soul.py",  # what `insula.night.support` bears out by the user's words
     }
 
 

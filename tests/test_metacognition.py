@@ -21,11 +21,11 @@ from insula.memory.item import new_item
 from insula.memory.rows import Kept
 from insula.memory.store import Store
 from insula.metacognition import Assess, Metacognition
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.sleep.phases import PHASES
-from insula.sleep.phases.lessons import reinforce
-from insula.sleep.phases.mistakes import learn
+from insula.night.cycle import sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
+from insula.night.phases.lessons import reinforce
+from insula.night.phases.mistakes import learn
 from insula.solve.run import Models
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse

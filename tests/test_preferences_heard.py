@@ -7,8 +7,8 @@ import pytest
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 from insula.testing import memory_store
 
 pytestmark = pytest.mark.anyio

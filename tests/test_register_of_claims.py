@@ -25,12 +25,12 @@ from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.mind import SOUL
 from insula.metacognition.turn import Turn
+from insula.night import judging, telling
+from insula.night.cycle import PhaseReport
+from insula.night.names import PhaseName
 from insula.server.page.rendering import page
 from insula.server.page.views import turns, words
 from insula.settings import load
-from insula.sleep import judging, telling
-from insula.sleep.cycle import PhaseReport
-from insula.sleep.names import PhaseName
 from insula.step.senses import register as senses
 from insula.step.senses.ending import EVERY
 from insula.testing import FrozenClock, ScriptedModel, memory_store

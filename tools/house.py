@@ -37,16 +37,16 @@ whose fact it is: memory/about.* memory/assertion.* memory/modality.* memory/peo
 whether a line answers: memory/relevance.* memory/recall.* memory/recollection.* memory/salience.* memory/slots.*
   memory/months.* text/relative_times.* turn/confidence.*
 wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memory/manner.* memory/related.*
-  memory/wishes.* turn/wishes.* metacognition/hearing.* sleep/agreement.* sleep/polarity.* sleep/pairs.*
-  sleep/phases/wishes.* sleep/unheard.* sleep/view.*
-corrections: text/correction* text/displeasure.* text/thanks.* sleep/corrections.* sleep/outcomes.*
+  memory/wishes.* turn/wishes.* metacognition/hearing.* night/agreement.* night/polarity.* night/pairs.*
+  night/phases/wishes.* night/unheard.* night/view.*
+corrections: text/correction* text/displeasure.* text/thanks.* night/corrections.* night/outcomes.*
   step/asked.* step/hedges.* step/word/* step/correction* step/meaning.* step/person.* step/small_words.*
 what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*
   text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*
   text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*
   turn/measures.* turn/mending.* turn/monitor.* turn/rivals.* turn/substance.* turn/values.* turn/verdict.*
-all else: text/* screening* agent/guided.* sleep/extractive.* sleep/frame.* sleep/grounding.* sleep/sieve.*
-  sleep/topics.* sleep/soul/render.* solve/features.* turn/words.*
+all else: text/* screening* agent/guided.* night/extractive.* night/frame.* night/grounding.* night/sieve.*
+  night/topics.* night/soul/render.* solve/features.* turn/words.*
 not declared:
 """
 """The files that decide by hand-written rules, or by coefficients of our own, what people or models mean: a

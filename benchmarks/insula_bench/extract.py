@@ -26,7 +26,7 @@ from insula.memory.embedding import use
 from insula.memory.schema import memories, statements
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.rest import rest
+from insula.night.rest import rest
 from insula.testing import FrozenClock, Request, ScriptedModel, memory_store
 from insula.text.pasted import ELLIPSIS, QUOTED
 

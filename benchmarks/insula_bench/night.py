@@ -11,8 +11,8 @@ from pathlib import Path
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
 from insula.memory.store import Store
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
 from insula.text.analysis import analyse
 from insula.types import Controls

@@ -25,7 +25,7 @@ from insula.memory import archive
 from insula.memory.archive import Archive
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep import durable
+from insula.night import durable
 from insula.testing import Request, ScriptedModel
 from insula_bench.progress import steps
 

@@ -22,10 +22,10 @@ from typing import Any, Literal, NamedTuple, get_args
 from insula.memory.embedding import use
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import SleepReport, sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.sleep.phases.reflection import reflect
-from insula.sleep.phases.summaries import summarise
+from insula.night.cycle import SleepReport, sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases.reflection import reflect
+from insula.night.phases.summaries import summarise
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, memory_store
 from insula_bench.progress import steps
 

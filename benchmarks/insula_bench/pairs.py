@@ -1,6 +1,6 @@
 """What a newer wish makes of one that stands, on pairs by hand in eight languages: by their words, and with a model.
 
-The model is asked about the pairs that the night would ask about (`insula.sleep.pairs`), with the night's own words.
+The model is asked about the pairs that the night would ask about (`insula.night.pairs`), with the night's own words.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from insula.errors import ModelMalformed
 from insula.llm.client import generate
 from insula.llm.models import resolve
+from insula.night import prompts
+from insula.night.phases.wishes import MAX_TOKENS, Verdict
 from insula.settings import load
-from insula.sleep import prompts
-from insula.sleep.phases.wishes import MAX_TOKENS, Verdict
 from insula.text.relations import doubt, relation
 from insula.text.wishing import Relation, unsettled, wishes
 

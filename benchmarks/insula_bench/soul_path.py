@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeVar
 
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.grounding import ITEM_CHARS
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.grounding import ITEM_CHARS
+from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
 from insula.text.analysis import analyse
 from insula_bench.soul_texts import Text, flat

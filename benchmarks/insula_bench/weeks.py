@@ -19,12 +19,12 @@ from insula.memory.changes import Lesson
 from insula.memory.embedding import use
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.night.cycle import sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases.reflection import reflect
+from insula.night.phases.soul import key_of
+from insula.night.phases.summaries import summarise
 from insula.settings import load
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.sleep.phases.reflection import reflect
-from insula.sleep.phases.soul import key_of
-from insula.sleep.phases.summaries import summarise
 from insula.testing import memory_store
 
 if TYPE_CHECKING:

@@ -268,7 +268,7 @@ _MADE = (
           asserts="Where a coding agent was stuck in a past session, and what that cost.", kept=_ASKED),
     # What a night says.
     *(
-        Claim(id=f"night.{phase}", place="night", words="sleep/telling.py", asserts=what, kept=_NEWS)
+        Claim(id=f"night.{phase}", place="night", words="night/telling.py", asserts=what, kept=_NEWS)
         for phase, what in (
             ("summaries", "What a conversation was about."),
             ("consolidation", "Which memories were let go."),

@@ -30,8 +30,8 @@ from insula.memory import archive, postgres
 from insula.memory.archive import Archive
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import END, sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import END, sleep_cycle
+from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
 
 NIGHT = "chaos"
@@ -48,7 +48,7 @@ PRINCIPLE = {"text": "Say that the capital of Australia is Canberra.", "section"
 TABLES = ("summaries", "lessons", "evidence", "relations", "revisions", "nights")
 ENTRIES = "state = 'done'"
 """Of the journal, the phases; what a model was asked stands there, too, and one that failed was not."""
-LOADED = ("insula.sleep.durable", "pydantic_ai.direct", "openai", "genai_prices.data", "__main__")
+LOADED = ("insula.night.durable", "pydantic_ai.direct", "openai", "genai_prices.data", "__main__")
 """What a worker needs is loaded and warmed once, and forked: here one dies before a fresh interpreter could load it."""
 
 
@@ -125,7 +125,7 @@ def counted(url: str) -> dict[str, dict[str, int]]:
 async def worker(url: str, ledger: Path, name: str) -> None:
     """One worker, until it is killed."""
     postgres.LEASE = LEASE
-    from insula.sleep import durable
+    from insula.night import durable
 
     durable.PAUSE = 1.0
     durable._LOOK = LEASE / 3  # pyright: ignore[reportPrivateUsage]
@@ -151,7 +151,7 @@ def begin(url: str, ledger: Path, name: str, log: Path) -> None:
 
 async def call(url: str) -> int:
     """Put everybody's night on the queue."""
-    from insula.sleep import durable
+    from insula.night import durable
 
     async with await Store.open(url) as store:
         house = durable.House(store=store, url=url, executor="caller", limits=durable.Limits(at_once=4))

@@ -16,9 +16,9 @@ import pytest
 import mortal
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.sleep.phases import PHASES
+from insula.night.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel
 
 SAID = (

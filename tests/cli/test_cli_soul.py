@@ -13,9 +13,9 @@ from insula.cli.soul import EMPTY
 from insula.memory.changes import Revision
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.guidelines import PROPOSAL
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.guidelines import PROPOSAL
+from insula.night.phases import PHASES
 
 LEARNED = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]

@@ -13,8 +13,8 @@ from insula.cli.main import main
 from insula.memory.changes import Forget, Insight, Lesson, Summary
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 
 SECRET = "Ana had an operation in May."
 

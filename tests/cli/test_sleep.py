@@ -12,10 +12,10 @@ from insula.cli.main import main
 from insula.errors import InputError
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
-from insula.sleep.cycle import Night, Phase, PhaseReport, Result
-from insula.sleep.names import PhaseName
-from insula.sleep.phases import PHASES
-from insula.sleep.telling import told
+from insula.night.cycle import Night, Phase, PhaseReport, Result
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
+from insula.night.telling import told
 
 WISH = "Please don't give sizes in feet, use metres."
 Insula = Callable[..., tuple[int, str, str]]

@@ -20,12 +20,12 @@ from insula.cli.terminal import PIPE_WIDTH
 from insula.errors import InputError
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.conditions import DEGRADED, STM_HIGH
 from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
 
 NOW = 1_767_700_000.0
 Status = Callable[..., str]

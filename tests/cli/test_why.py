@@ -10,10 +10,10 @@ import pytest
 from insula.cli import chat as command
 from insula.cli import common
 from insula.memory.store import Store
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.names import PhaseName
-from insula.sleep.phases.lessons import reinforce
-from insula.sleep.phases.mistakes import learn
+from insula.night.cycle import sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases.lessons import reinforce
+from insula.night.phases.mistakes import learn
 
 WISH = "From now on, always answer in metric units."
 

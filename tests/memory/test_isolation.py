@@ -17,8 +17,8 @@ from insula.memory.schema import VERSION, metadata
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.facade import note_impasse
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 from insula.solve.methods import named
 from insula.solve.run import Models
 from insula.testing import ScriptedModel

@@ -10,7 +10,7 @@ import pytest
 from insula import Metacognition
 from insula.memory import custody
 from insula.memory.postgres import RESIDUE
-from insula.sleep import forgetting
+from insula.night import forgetting
 
 pytestmark = pytest.mark.anyio
 WORD = "Zwetschgenquark"

@@ -18,9 +18,9 @@ from insula.memory import spending
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.memory.schema import users
 from insula.memory.spending import Sum
-from insula.sleep import soul
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night import soul
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 from insula.testing import Request, ScriptedModel
 
 ROOT = Path(__file__).parents[2]

@@ -19,6 +19,8 @@ from insula.memory.changes import Lesson
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.regulator import Ended
+from insula.night.forgetting import REQUESTS
+from insula.night.soul import Document
 from insula.replay.find import find
 from insula.server.app import create_app
 from insula.server.page.lookback import Lookback
@@ -26,8 +28,6 @@ from insula.server.service import Service
 from insula.server.serving import Server, server
 from insula.server.tokens import Keys
 from insula.session.latency import ANSWER, Observation
-from insula.sleep.forgetting import REQUESTS
-from insula.sleep.soul import Document
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from page_site import Site, guidelines, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from insula.memory.changes import Revision
-from insula.sleep import soul
+from insula.night import soul
 
 FLAGS = (
     "--no-sandbox",  # needed where root runs the tests

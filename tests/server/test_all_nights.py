@@ -12,11 +12,11 @@ from insula.memory import progress, spending
 from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.night.cycle import Night, Phase, Result, sleep_cycle
+from insula.night.names import PhaseName
 from insula.server import tokens
 from insula.server.page.views import all_nights as views
 from insula.server.tokens import FILE, Keys
-from insula.sleep.cycle import Night, Phase, Result, sleep_cycle
-from insula.sleep.names import PhaseName
 from insula.types import Usage
 
 pytestmark = pytest.mark.anyio

@@ -13,9 +13,9 @@ from api_service import Client, MakeService, say
 from insula.memory import statements
 from insula.memory.changes import Lesson, Lived, Revision
 from insula.metacognition import Metacognition
+from insula.night import soul
+from insula.night.guidelines import PROPOSAL, SUBJECT
 from insula.server.api import sessions
-from insula.sleep import soul
-from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.types import Signal
 
 pytestmark = pytest.mark.anyio

@@ -17,8 +17,8 @@ from page_site import Site, site
 from insula.claims import REGISTER
 from insula.hosts import places
 from insula.hosts.hook import respond
-from insula.sleep.cycle import sleep_cycle
-from insula.sleep.phases import PHASES
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
 
 HTML = {"Accept": "text/html"}
 

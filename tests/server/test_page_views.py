@@ -7,17 +7,17 @@ import pytest
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.ledger import Piece
 from insula.memory.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
+from insula.night import soul
+from insula.night.cycle import PhaseReport
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
+from insula.night.telling import told
 from insula.server.page.views import guidelines, learned, nights, times, turns, words
 from insula.server.page.views.turns import Facts
 from insula.session.adaptation import Adaptation, Effect
 from insula.session.ring import Ring
 from insula.session.saved import Saved
 from insula.session.snapshot import Performance, Snapshot
-from insula.sleep import soul
-from insula.sleep.cycle import PhaseReport
-from insula.sleep.names import PhaseName
-from insula.sleep.phases import PHASES
-from insula.sleep.telling import told
 from insula.types import Controls, Memory
 
 NOW = 1_767_614_400.0

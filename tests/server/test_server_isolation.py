@@ -22,11 +22,11 @@ from insula.agent.chat import Chat
 from insula.memory import views
 from insula.memory.changes import Insight, Lesson, Revision, Summary
 from insula.metacognition import Metacognition
+from insula.night.guidelines import PROPOSAL, SUBJECT
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.tokens import Keys
 from insula.server.users import COOKIE
-from insula.sleep.guidelines import PROPOSAL, SUBJECT
 from insula.testing import ScriptedModel
 from patience import DEADLOCK_SECONDS
 

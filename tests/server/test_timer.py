@@ -13,11 +13,11 @@ from insula.agent.chat import Chat
 from insula.errors import ModelTimeout, StoreLocked
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.night.cycle import END, Night, PhaseReport, Result, SleepReport
+from insula.night.names import PhaseName
 from insula.server import timer
 from insula.server.service import Service
 from insula.server.timer import SPREAD, Timer, moment, night, running
-from insula.sleep.cycle import END, Night, PhaseReport, Result, SleepReport
-from insula.sleep.names import PhaseName
 from insula.testing import FrozenClock, ScriptedModel
 from patience import DEADLOCK_SECONDS, until
 

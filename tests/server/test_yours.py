@@ -10,10 +10,10 @@ from insula.calibration import shipped
 from insula.memory import custody
 from insula.memory.store import Store
 from insula.metacognition import Metacognition
+from insula.night import outcomes
+from insula.night.forgetting import REQUESTS
 from insula.server import tokens
 from insula.server.tokens import FILE
-from insula.sleep import outcomes
-from insula.sleep.forgetting import REQUESTS
 from patience import HeldModel
 
 pytestmark = pytest.mark.anyio

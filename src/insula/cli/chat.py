@@ -26,14 +26,14 @@ from insula.cli.opening import opened
 from insula.cli.sleep import asleep, show, understands
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
+from insula.night.cycle import SleepReport, due, sleep_cycle
+from insula.night.decisions import state
+from insula.night.guidelines import adopt
+from insula.night.morning import OFF, TITLE, changed_last_night
+from insula.night.phases import PHASES, understanding_phases
+from insula.night.rest import rest
 from insula.redaction import redact
 from insula.settings import Settings
-from insula.sleep.cycle import SleepReport, due, sleep_cycle
-from insula.sleep.decisions import state
-from insula.sleep.guidelines import adopt
-from insula.sleep.morning import OFF, TITLE, changed_last_night
-from insula.sleep.phases import PHASES, understanding_phases
-from insula.sleep.rest import rest
 from insula.text.analysis import clean
 
 HISTORY_FILE = "history"

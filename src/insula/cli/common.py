@@ -11,9 +11,9 @@ from insula import foreign
 from insula import settings as settings_module
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
+from insula.night.soul.file import FILE
 from insula.redaction import redact
 from insula.settings import Settings
-from insula.sleep.soul.file import FILE
 from insula.step.fingerprint import digest
 
 DATABASE = "insula.db"

@@ -40,7 +40,7 @@ def listed(user: User = "me", everything: All = False, json: Json = False) -> No
 @app.command()
 def show(name: Name, user: User = "me", json: Json = False) -> None:
     """One of them: why it was learned, in your own words, when it was told, and what came of it."""
-    from insula.sleep import desk
+    from insula.night import desk
 
     found = _with(lambda store: desk.show(store, user, name))
     if json:
@@ -120,7 +120,7 @@ def erase(
     from insula.cli import lines
     from insula.cli.common import soul_of
     from insula.errors import InputError
-    from insula.sleep import desk, forgetting
+    from insula.night import desk, forgetting
 
     one = _with(lambda store: desk.piece(store, user, name)).kept
     if not yes and not lines.is_asked():
@@ -134,7 +134,7 @@ def erase(
 
 
 def _list(user: str, everything: bool, json: bool) -> None:
-    from insula.sleep import desk
+    from insula.night import desk
 
     async def work(store: "Store") -> list[tuple[Any, str]]:
         found = [one for one in await desk.pieces(store, user) if everything or not one.retired]
@@ -166,7 +166,7 @@ def _record(one: Any, state: str) -> dict[str, Any]:
 
 def _decide(name: str, user: str, do: "Do", text: str = "") -> None:
     from insula.cli.common import soul_of
-    from insula.sleep import desk
+    from insula.night import desk
 
     print(_with(lambda store: desk.decide(store, user, soul_of(user), name, do, text)))
 

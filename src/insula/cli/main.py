@@ -215,7 +215,7 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
 ) -> None:
     """Run the nights of many users on PostgreSQL, beside other workers, in everybody's quiet hours."""
     from insula.cli.worker import cap, run
-    from insula.sleep.durable import Limits
+    from insula.night.durable import Limits
 
     limits = Limits(
         at_once=at_once,

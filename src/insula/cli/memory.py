@@ -282,7 +282,7 @@ def calibration(user: str, reset: bool, json: bool) -> int:
     """How confidence is calibrated for a user, or the shipped calibration again."""
     from insula.calibration import adjusted, shipped
     from insula.cli.common import counted
-    from insula.sleep import outcomes
+    from insula.night import outcomes
 
     async def work(store: "Store") -> outcomes.Own:
         user_id = await _known(store, user)

@@ -19,8 +19,8 @@ from insula.llm.models import resolve
 from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
+from insula.night.forgetting import REQUESTS
 from insula.settings import Settings
-from insula.sleep.forgetting import REQUESTS
 from insula.types import Controls
 
 

@@ -19,10 +19,10 @@ from insula.llm.models import resolve
 from insula.memory import embedding
 from insula.memory.store import Store
 from insula.metacognition.meaning import made_up
+from insula.night.cycle import SleepReport, State, sleep_cycle
+from insula.night.phases import PHASES, understanding_phases
+from insula.night.telling import NOTHING, ordered, told
 from insula.settings import Settings
-from insula.sleep.cycle import SleepReport, State, sleep_cycle
-from insula.sleep.phases import PHASES, understanding_phases
-from insula.sleep.telling import NOTHING, ordered, told
 
 TEST = "test"
 MARKS: Mapping[State, str] = {"done": "✓", "before": "·", "skipped": "–", "failed": "✗"}

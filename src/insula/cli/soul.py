@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from insula.cli.common import counted, memory_of, soul_of
 from insula.memory.store import Store
-from insula.sleep import decisions
-from insula.sleep.decisions import State, difference
+from insula.night import decisions
+from insula.night.decisions import State, difference
 
 T = TypeVar("T")
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."

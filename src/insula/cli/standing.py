@@ -24,11 +24,11 @@ from insula.memory import unread
 from insula.memory.rows import Place
 from insula.memory.store import Store
 from insula.metacognition import Metacognition, Regulator
+from insula.night.cycle import END, due
 from insula.replay.claims import Entry, register_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
 from insula.settings import Settings
-from insula.sleep.cycle import END, due
 from insula.value import is_object
 
 Object = Mapping[str, object]

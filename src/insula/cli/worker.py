@@ -21,11 +21,11 @@ from insula.memory import embedding, spending
 from insula.memory.spending import Sum
 from insula.memory.store import Store
 from insula.metacognition.meaning import made_up
+from insula.night.phases import PHASES, understanding_phases
 from insula.settings import Settings
-from insula.sleep.phases import PHASES, understanding_phases
 
 if TYPE_CHECKING:
-    from insula.sleep.durable import House, Limits, Progress, Worker
+    from insula.night.durable import House, Limits, Progress, Worker
 
 SHOW_SECONDS = 2.0
 """How often it is looked how far the nights are."""
@@ -39,7 +39,7 @@ def run(*, model: str | None, name: str | None, limits: "Limits") -> int:
 
 
 async def _worked(settings: Settings, model: str | None, name: str | None, limits: "Limits") -> int:
-    from insula.sleep.durable import working
+    from insula.night.durable import working
 
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -59,7 +59,7 @@ def run_all(*, model: str | None, json: bool) -> int:
 
 
 async def _all(settings: Settings, model: str | None, json: bool) -> int:
-    from insula.sleep.durable import Limits, working
+    from insula.night.durable import Limits, working
 
     began = time.monotonic()
     async with _house(settings, model, None, Limits()) as house, working(house) as worker:
@@ -100,7 +100,7 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
     Raises:
         SettingsError: the memory is a file, or the engine is not installed.
     """
-    from insula.sleep.durable import House
+    from insula.night.durable import House
 
     url, home = memory_of(settings), settings_module.home()
     if settings.store is None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from insula.llm.budget import Account
     from insula.llm.model import Model
     from insula.metacognition.blocking import Blocking
-    from insula.sleep.cycle import SleepReport
+    from insula.night.cycle import SleepReport
     from insula.solve.run import Models
     from insula.solve.solution import Solution
     from insula.turn.likelihood import Logprobs
@@ -298,8 +298,8 @@ class Metacognition(Remembering):
             soul: the user's SOUL.md; None keeps it in the store alone.
             force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
         """
-        from insula.sleep.cycle import sleep_cycle
-        from insula.sleep.phases import PHASES
+        from insula.night.cycle import sleep_cycle
+        from insula.night.phases import PHASES
 
         check_types(user=user)
         check_options(("soul", soul, Path, "a pathlib.Path"))
@@ -337,7 +337,7 @@ class Metacognition(Remembering):
             ModelError: the model was not reached, or not in time; what was not read is read another time.
             StoreError: the store cannot be used, or a line changed meanwhile.
         """
-        from insula.sleep.rest import rest
+        from insula.night.rest import rest
 
         check_types(user=user)
         check_model(model)

@@ -20,11 +20,11 @@ from insula.memory.vectors import Embed, Vector
 from insula.metacognition.arguments import check_options
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator
+from insula.night import soul
+from insula.night.prompts import FORMS
+from insula.night.soul.render import prompt_text
+from insula.night.view import contradicted, is_view
 from insula.session.snapshot import Snapshot
-from insula.sleep import soul
-from insula.sleep.prompts import FORMS
-from insula.sleep.soul.render import prompt_text
-from insula.sleep.view import contradicted, is_view
 from insula.telemetry import Telemetry
 from insula.turn import confidence, forgetting, impasse, insights, lessons, monitor, wishes
 from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Level, Recalled, Signal

@@ -33,13 +33,13 @@ from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Learned, Mind
 from insula.metacognition.reading import analysed, chosen, memorable, named_talkers, terms_of
+from insula.night import forgetting as erasing
 from insula.redaction import may_answer, take_answer
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.control import Regulation
 from insula.session.saved import Advisory, Lever, Saved, advisories
 from insula.session.snapshot import Snapshot
-from insula.sleep import forgetting as erasing
 from insula.telemetry import evaluated, span
 from insula.text.analysis import UNKNOWN, Analysis, analyse, clean
 from insula.text.payload import is_payload

@@ -9,8 +9,8 @@ from insula.memory.amendment import Do
 from insula.memory.filters import Filter
 from insula.memory.rows import Change
 from insula.memory.store import Store
+from insula.night import forgetting
 from insula.redaction import redact
-from insula.sleep import forgetting
 from insula.types import Memory
 
 PAGE = 50

@@ -8,7 +8,7 @@ from insula.memory import shown
 from insula.memory.ledger import Piece
 from insula.memory.store import Store
 from insula.memory.wishes import is_wish, stands
-from insula.sleep import desk
+from insula.night import desk
 
 NOTHING = "Turn {turn} of the conversation {session!r} saved nothing that still stands; see what is saved on the page."
 

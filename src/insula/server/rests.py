@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from insula.errors import BudgetExceeded, InsulaError
 from insula.memory import unread
+from insula.night.rest import REST_SECONDS, rest
 from insula.server.background import run_beside
 from insula.server.service import Service
-from insula.sleep.rest import REST_SECONDS, rest
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 from insula.metacognition.meaning import made_up
+from insula.night.cycle import SleepReport, due, sleep_cycle
+from insula.night.phases import PHASES, understanding_phases
 from insula.server.background import run_beside
 from insula.server.service import Service
-from insula.sleep.cycle import SleepReport, due, sleep_cycle
-from insula.sleep.phases import PHASES, understanding_phases
 from insula.step.fingerprint import digest
 
 log = logging.getLogger(__name__)

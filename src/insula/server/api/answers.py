@@ -9,10 +9,10 @@ from starlette.concurrency import run_in_threadpool
 from insula.agent.requests import Part
 from insula.calibration import shipped
 from insula.memory.store import NAME_CHARS
+from insula.night import judging
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import judging
 
 router = APIRouter(prefix="/agent/answers", tags=["answers"])
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from insula.errors import InputError
 from insula.memory.ledger import Do, Piece
+from insula.night import desk, forgetting
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import desk, forgetting
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict
 
 from insula.memory import views
 from insula.memory.rows import Done
+from insula.night.cycle import END
 from insula.server.api.numbers import Before, Limit
 from insula.server.problems import documented
 from insula.server.timer import night
 from insula.server.turns import Turns
 from insula.server.users import CurrentUser, service_of
-from insula.sleep.cycle import END
 
 router = APIRouter(prefix="/agent", tags=["night"])
 

@@ -11,9 +11,9 @@ from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evid
 from insula.memory.rows import Cited, Kept
 from insula.memory.store import Store
 from insula.memory.wishes import is_wish, stands
+from insula.night import guidelines, soul
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import guidelines, soul
 from insula.turn import lessons, wishes
 
 router = APIRouter(prefix="/agent", tags=["rules"])

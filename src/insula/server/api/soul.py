@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict
 from insula.errors import InputError
 from insula.memory import views
 from insula.memory.rows import Revised
+from insula.night import decisions
+from insula.night.decisions import State
+from insula.night.guidelines import SUBJECT
 from insula.server.api.numbers import Id
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of
-from insula.sleep import decisions
-from insula.sleep.decisions import State
-from insula.sleep.guidelines import SUBJECT
 
 
 async def _conflicts(request: Request) -> AsyncGenerator[None]:

@@ -14,6 +14,8 @@ from insula.memory import views as store_views
 from insula.memory.rows import Cited
 from insula.memory.store import Store
 from insula.memory.views import named as shown_by_number
+from insula.night import decisions, desk
+from insula.night.cycle import due
 from insula.server.api.lessons import WORDS
 from insula.server.page.rendering import address, page
 from insula.server.page.views import guidelines as shown
@@ -24,8 +26,6 @@ from insula.server.service import Service
 from insula.server.timer import night
 from insula.server.turns import Turns
 from insula.server.users import service_of
-from insula.sleep import decisions, desk
-from insula.sleep.cycle import due
 
 DIGITS = 18
 """Of the number of a state, at most: what the database can hold."""

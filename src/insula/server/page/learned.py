@@ -13,13 +13,13 @@ from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
 from insula.memory.ledger import Do
 from insula.memory.store import NAME_CHARS
+from insula.night import desk, forgetting
 from insula.server.api.lessons import WORDS
 from insula.server.page.guidelines import cards, field
 from insula.server.page.rendering import address, page
 from insula.server.page.views import learned as views
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.users import service_of
-from insula.sleep import desk, forgetting
 from insula.step import asked, digest, evidence
 
 RULED = "rule"

@@ -22,6 +22,7 @@ from insula.memory import views as store_views
 from insula.memory.rows import Sitting
 from insula.memory.store import NAME_CHARS
 from insula.metacognition.facts import ADDED
+from insula.night import desk
 from insula.operations.saved import find_saved, undo_saved
 from insula.replay.worth import hear
 from insula.server.api import answers
@@ -39,7 +40,6 @@ from insula.server.page.visitors import PageRoute, Visitor, Who
 from insula.server.problems import Problem
 from insula.server.service import Service
 from insula.server.users import service_of, settled
-from insula.sleep import desk
 from insula.types import TURN
 
 TRIES = ("My sister Ana moved to Lisbon in May.", "Where does Ana live?", "What is my cat's name?")

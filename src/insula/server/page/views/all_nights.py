@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from insula.memory.progress import MOST_WAITING, Date, Failure, Standing
 from insula.memory.spending import Sum
+from insula.night.telling import TITLES
 from insula.replay import figures
 from insula.replay.visible import visible
-from insula.sleep.telling import TITLES
 
 NAMES = 40
 """Characters of a user's name."""

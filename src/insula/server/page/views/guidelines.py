@@ -7,10 +7,10 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from insula.memory.rows import Revised
+from insula.night import soul
+from insula.night.guidelines import NIGHT
 from insula.replay import figures
 from insula.server.page.views.learned import Card
-from insula.sleep import soul
-from insula.sleep.guidelines import NIGHT
 from insula.value import is_list
 
 AROUND = 2

@@ -9,9 +9,9 @@ from insula.memory.ledger import Piece
 from insula.memory.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
+from insula.night import desk
 from insula.replay import figures
 from insula.server.page.views import words
-from insula.sleep import desk
 from insula.step.digest import Rule
 from insula.text.surface import written
 from insula.turn.lessons import Advice, advised

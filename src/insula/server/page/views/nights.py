@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from insula.memory.rows import Done
+from insula.night.cycle import END, SleepReport
+from insula.night.phases import PHASES
+from insula.night.telling import NOTHING, Names, Told, journalled, ordered, told
 from insula.replay.visible import visible
 from insula.server.page.views.learned import Bar, bar
-from insula.sleep.cycle import END, SleepReport
-from insula.sleep.phases import PHASES
-from insula.sleep.telling import NOTHING, Names, Told, journalled, ordered, told
 from insula.value import is_list, is_object
 
 UNDER_WAY = 300.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from insula.claims import keys, say
-from insula.sleep.telling import STATES
+from insula.night.telling import STATES
 from insula.turn.verdict import KINDS, why
 from insula.types import (
     ADAPTATION,

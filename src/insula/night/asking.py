@@ -1,0 +1,96 @@
+"""A question to the model at night: asked once, whatever is killed when, and journalled with what it cost."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from pydantic import BaseModel
+
+from insula.errors import InsulaError
+from insula.llm.budget import Account
+from insula.llm.client import Prompt, generate
+from insula.night.cycle import Night
+from insula.redaction import redact
+from insula.types import Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+async def ask(
+    night: Night,
+    model: "Model",
+    name: str,
+    prompt: Prompt,
+    schema: type[BaseModel],
+    *,
+    purpose: str,
+    max_tokens: int,
+    temperature: float,
+    final: tuple[type[InsulaError], ...] = (),
+) -> Json:
+    """The model's answer as `{"value": …, "failed": "", "usage": …}`, from the journal where it was given before.
+
+    Args:
+        night: whose journal and account it is.
+        model: the model of the night.
+        name: the entry in the journal.
+        prompt: what is asked.
+        schema: what the answer must be.
+        purpose: what the call is for, as it stands in the account.
+        max_tokens: the most it may generate.
+        temperature: as `generate` takes it.
+        final: errors that asking again would not mend: they are journalled by their name in `failed`. Others are
+            raised, and the question is asked anew at the next start.
+    """
+
+    async def work() -> Json:
+        before = night.account.by_purpose.get(purpose, Usage())
+        value, failed = cast("Json | None", None), ""
+        try:
+            answer = await generate(
+                model,
+                prompt,
+                purpose=purpose,
+                account=night.account,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                schema=schema,
+            )
+            value = cast(Json, redacted(answer.value.model_dump(mode="json")))
+        except final as error:
+            failed = type(error).__name__
+        return {"value": value, "failed": failed, "usage": used(night.account, purpose, before)}
+
+    return await night.once(name, work)
+
+
+def used(account: Account, purpose: str, before: Usage) -> dict[str, int]:
+    """What was spent on a purpose since a moment."""
+    now = account.by_purpose.get(purpose, Usage())
+    return {
+        "calls": now.calls - before.calls,
+        "input_tokens": now.input_tokens - before.input_tokens,
+        "output_tokens": now.output_tokens - before.output_tokens,
+    }
+
+
+def total(usages: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Some usages together."""
+    every = list(usages)
+    return {key: sum(usage[key] for usage in every) for key in ("calls", "input_tokens", "output_tokens")}
+
+
+def redacted(value: object) -> object:
+    """A value of JSON with every secret in it replaced: an answer is journalled, and the disk holds no secret."""
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [redacted(item) for item in cast(list[object], value)]
+        case dict():
+            return {key: redacted(item) for key, item in cast("dict[str, object]", value).items()}
+        case _:
+            return value

@@ -1,0 +1,353 @@
+"""A night: what happened by day becomes what the agent does better tomorrow, phase by phase (seeds 000, 004).
+
+Each phase reads, decides and hands back what it changes; the store writes that and the journal's entry in one
+transaction. So a phase is done exactly once, whatever is killed when; one that fails leaves the others standing (R6).
+"""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+
+from insula.errors import InsulaError, StoreError
+from insula.llm.budget import Account
+from insula.memory import spending
+from insula.memory.changes import Changes
+from insula.memory.evening import CADENCE, evening
+from insula.memory.isolation import on_behalf_of
+from insula.memory.nights import UP_TO
+from insula.memory.rows import Line, Noticed, Session
+from insula.memory.spending import Sum
+from insula.memory.store import Store
+from insula.memory.vectors import Embed
+from insula.night.grant import grant, spent_of, within
+from insula.night.names import PhaseName, named
+from insula.telemetry import NIGHT, PHASE, span
+from insula.types import Calibration, Identity
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+__all__ = ["CADENCE", "END", "Night", "Phase", "PhaseReport", "Result", "SleepReport", "State", "due", "sleep_cycle"]
+
+log = logging.getLogger(__name__)
+
+END = PhaseName.END
+"""What stands in the journal when all phases of a night are done."""
+CAPPED = "All nights of this date have spent what they may together; the next night goes on."
+_DAY = 86_400.0
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+State = Literal["done", "skipped", "failed", "before"]
+"""Of a phase; `before` where an earlier start of this night had done it."""
+
+
+class Result(NamedTuple):
+    """What a phase found, and what it changes."""
+
+    report: Mapping[str, object]
+    changes: Changes = ()
+    skipped: str = ""
+    """Why there was nothing to do, in a sentence."""
+    waits: bool = False
+    """Whether it could not be told yet: then the phase is not journalled, and is asked again at the next start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One night of one user, as the phases see it."""
+
+    store: Store
+    user: str
+    user_id: int
+    date: str
+    """Its name: the day that it belongs to, as the user counts days."""
+    now: float
+    since: float
+    """When the last night was; 0 for the first."""
+    identity: Identity
+    calibration: Calibration | None = None
+    """Of confidence, which the user's own begins with; None for the shipped one."""
+    model: "Model | None" = None
+    account: Account = field(default_factory=Account)
+    soul: Path | None = None
+    """The user's SOUL.md; None where it is kept in the store alone."""
+    embed: Embed | None = None
+    """Makes the vectors of statements; None leaves them to their words."""
+    done: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Reports of what is journalled already."""
+    last: Json = field(default_factory=dict[str, Any])
+    """What this phase reported when it was last done, in an earlier night."""
+    known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """What was read since a model was last asked: see `kept`."""
+    made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict[Hashable, "tuple[object, Any]"])
+    """What was made of what was read: see `made_of`."""
+
+    @property
+    def seen(self) -> int:
+        """The last message that this phase had seen by then: by its place on the ledger, since clocks are put back."""
+        found = self.last.get(UP_TO, 0)
+        return found if isinstance(found, int) else 0
+
+    async def once(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of `work`, which JSON must hold; from the journal where it was done before the night was stopped.
+
+        For what costs: a call of a model is made once, and at most the one in flight is repeated.
+        """
+        known = self.done.get(name) or await self._noted(name)
+        if "result" in known:
+            return cast(T, known["result"])
+        result = json.loads(json.dumps(await work()))  # what is read after a stop is what was read before it
+        self.known.clear()
+        if await self.store.nights.note(self.user_id, self.date, name, {"result": result}):
+            return result
+        return cast(T, (await self._noted(name)).get("result", result))
+
+    async def _noted(self, name: str) -> Json:
+        """What stands in the journal by now: somebody else may be at this night, who thought that we were gone."""
+        return (await self.store.nights.journal(self.user_id, self.date)).get(name, {})
+
+    async def kept(self, what: Hashable, read: Callable[[], Awaitable[T]]) -> T:
+        """What was read before, else what `read` gives; not beyond a question to a model, which takes its time: what
+        was read before it may have been erased since.
+        """
+        if what not in self.known:
+            self.known[what] = await read()
+        return cast(T, self.known[what])
+
+    def made_of(self, what: Hashable, of: object, make: Callable[[], T]) -> T:
+        """What `make` makes of something that was read; of the same it is not made again."""
+        known = self.made.get(what)
+        if known is None or known[0] != of:
+            known = self.made[what] = of, make()
+        return cast(T, known[1])
+
+    async def sessions(self) -> list[Session]:
+        """The user's sessions, oldest first."""
+        return await self.kept("sessions", lambda: self.store.nights.sessions_to_sleep_on(self.user_id))
+
+    async def lines_of(self, sessions: Sequence[int], limit: int) -> dict[int, list[Line]]:
+        """The last lines of some sessions, each oldest first."""
+        new = [one for one in sessions if self.known.get(("lines", one), (0,))[0] < limit]
+        if new:
+            found = await self.store.nights.lines_of(self.user_id, new, limit)
+            self.known.update({("lines", one): (limit, lines) for one, lines in found.items()})
+        return {one: cast("list[Line]", self.known["lines", one][1])[-limit:] for one in sessions}
+
+    async def noticed(self, kind: str, days: float) -> list[Noticed]:
+        """The signals of a kind in the last days, oldest first."""
+        since = self.now - days * _DAY
+        return await self.kept((kind, days), lambda: self.store.nights.noticed(self.user_id, [kind], since))
+
+
+Phase = Callable[[Night], Awaitable[Result]]
+"""A phase of a night: it reads, decides, and hands back what it found and what it changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseReport:
+    """How one phase went."""
+
+    name: PhaseName
+    state: State
+    found: Json = field(default_factory=dict[str, Any])
+    why: str = ""
+    """Of one that was skipped or failed: a sentence."""
+    error: str = ""
+    """Of one that failed: the name of the error, which holds nobody's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SleepReport:
+    """One night of one user."""
+
+    user: str
+    date: str
+    phases: tuple[PhaseReport, ...]
+    skipped: str = ""
+    """Why there was no night."""
+    gated: bool = False
+    """Whether there was none only because none is due: by force there is."""
+    capped: bool = False
+    """Whether there was none because all nights of the date have spent what they may."""
+
+    @property
+    def failed(self) -> tuple[PhaseReport, ...]:
+        """The phases that failed; the same night, started again, tries them anew."""
+        return tuple(phase for phase in self.phases if phase.state == "failed")
+
+
+async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing that a night may need
+    store: Store,
+    user: str,
+    phases: Sequence[tuple[PhaseName, Phase]],
+    *,
+    date: str | None = None,
+    zone: tzinfo | None = None,
+    identity: Identity | None = None,
+    calibration: Calibration | None = None,
+    model: "Model | None" = None,
+    account: Account | None = None,
+    soul: Path | None = None,
+    embed: Embed | None = None,
+    force: bool = False,
+    cap: Sum = spending.ENDLESS,
+    on_phase: Callable[[PhaseReport], None] | None = None,
+) -> SleepReport:
+    """Run the night of a user, or go on with one that was stopped.
+
+    Args:
+        store: where everything stands.
+        user: whose night it is.
+        phases: their names and what they do, in order.
+        date: name of the night; by default today, with a number where today has had one.
+        zone: where the user counts days; by default where the machine stands.
+        identity: who the agent is.
+        calibration: of confidence, which users' own begin with; by default the shipped one.
+        model: writes summaries and reflections; without one they are made without.
+        account: caps on what it may spend.
+        soul: the user's SOUL.md; None keeps it in the store alone.
+        embed: makes the vectors of what the night adds to memory.
+        force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
+        cap: what all nights of the date may spend together.
+        on_phase: called with each phase as it ends.
+
+    Raises:
+        StoreError: another version, with other phases, began this night.
+    """
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        why = f"Nothing is stored of {user!r}."
+        return SleepReport(user=user, date=date or _day(store, zone), phases=(), skipped=why)
+    async with store.nights.alone(user_id) as alone:
+        found = await store.run(evening, user_id, _day(store, zone), store.now(), night=date, force=force)
+        _check(found.done)
+        if why := found.why if alone else "Another process is at this night now.":
+            return SleepReport(user=user, date=found.night, phases=(), skipped=why, gated=alone)
+        account = account or Account()
+        given = await _granted(store, found.night, user_id, account, cap)
+        if given.is_nothing:
+            return SleepReport(user=user, date=found.night, phases=(), skipped=CAPPED, capped=True)
+        account, before = within(account, given), account.spent
+        night = Night(
+            store=store,
+            user=user,
+            user_id=user_id,
+            date=found.night,
+            now=store.now(),
+            since=found.since,
+            identity=identity or Identity(),
+            calibration=calibration,
+            model=model,
+            account=account,
+            soul=soul,
+            embed=embed,
+            done=found.done,
+            known={"sessions": found.sessions},
+        )
+        with on_behalf_of(user), span(NIGHT) as traced:
+            report = SleepReport(user=user, date=night.date, phases=await _through(night, phases, found.last, on_phase))
+            traced.set(state="failed" if report.failed else "done")
+        await _settle(night, report, given, spent_of(account, before))
+        return report
+
+
+async def _granted(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
+    """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
+    try:
+        return await store.run(spending.take, night, user_id, grant(account), cap, store.now())
+    except StoreError as error:
+        if not cap.is_endless:
+            raise
+        log.warning("That the night of %s began was not noted: %s", night, error)
+        return cap
+
+
+async def _settle(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
+    """Note how a night ended; where that fails, its grant stays spent, and the night is as it is."""
+    why = ", ".join(f"{one.name}: {one.error}" for one in report.failed)
+    state: spending.State = "failed" if why else "done"
+    try:
+        await night.store.run(spending.settle, night.date, night.user_id, given, spent, state, why, night.store.now())
+    except StoreError as error:
+        log.warning("How the night of %s ended was not noted: %s", night.date, error)
+
+
+def _check(done: Mapping[str, Json]) -> None:
+    """Hold that every phase in the journal is one of ours; an answer that was asked for has a colon in its name."""
+    for name in done:
+        if ":" not in name:
+            named(name)
+
+
+async def due(store: Store, user: str, zone: tzinfo | None = None) -> bool:
+    """Whether a night of a user would find something to do now; `zone` as for `sleep_cycle`."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return False
+    return not (await store.run(evening, user_id, _day(store, zone), store.now())).why
+
+
+def _day(store: Store, zone: tzinfo | None) -> str:
+    return datetime.fromtimestamp(store.now(), zone).strftime("%Y-%m-%d")
+
+
+async def _through(
+    night: Night,
+    phases: Sequence[tuple[PhaseName, Phase]],
+    last: Mapping[str, Json],
+    on_phase: Callable[[PhaseReport], None] | None,
+) -> tuple[PhaseReport, ...]:
+    reports: list[PhaseReport] = []
+    sessions = await night.sessions()
+    for name, phase in phases:
+        reports.append(await _run(replace(night, last=last.get(name, {})), name, phase))
+        if on_phase:
+            on_phase(reports[-1])
+    if not any(report.state == "failed" for report in reports):
+        seen = min([max((one.last for one in sessions), default=0), *_seen(reports)])
+        ended = await _run(night, END, lambda _: _ended(seen))
+        reports += [ended] if ended.state == "failed" else []
+    return tuple(reports)
+
+
+def _seen(reports: Sequence[PhaseReport]) -> Iterator[int]:
+    """What the phases have seen: a message that one of them has not is left for the next night."""
+    for report in reports:
+        if isinstance(seen := report.found.get(UP_TO), int):
+            yield seen
+
+
+async def _ended(seen: int) -> Result:
+    return Result({UP_TO: seen})
+
+
+async def _run(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
+    with span(PHASE, phase=name) as traced:
+        report = await _bounded(night, name, phase)
+        traced.set(state=report.state)
+    return report
+
+
+async def _bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
+    """One phase within its own boundary."""
+    if name in night.done:
+        return PhaseReport(name=name, state="before", found=night.done[name])
+    try:
+        result = await phase(night)
+        if not result.waits:
+            await night.store.nights.record(night.user_id, night.date, name, result.report, result.changes)
+    except InsulaError as error:
+        log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)
+        return PhaseReport(name=name, state="failed", why=str(error), error=type(error).__name__)
+    except Exception as error:
+        log.exception("The phase %s of the night of %s failed.", name, night.date)
+        kind = type(error).__name__
+        return PhaseReport(name=name, state="failed", why=f"It failed ({kind}); the log says more.", error=kind)
+    if result.skipped:
+        return PhaseReport(name=name, state="skipped", found=result.report, why=result.skipped)
+    return PhaseReport(name=name, state="done", found=result.report)

@@ -1,0 +1,177 @@
+"""What a person does with what was learned: sees it and its reasons, accepts, mutes, pins, edits, forgets, undoes.
+
+The same for the command, the API and the page; SOUL.md shows each decision at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from insula.errors import InputError
+from insula.guidance import MUTED, Evidence, live
+from insula.memory import ledger
+from insula.memory.ledger import Do, Piece
+from insula.memory.rows import Cited, Kept, Revised
+from insula.memory.store import Store
+from insula.memory.wishes import is_wish, stands
+from insula.night import guidelines, soul
+from insula.night.sieve import unfit
+from insula.night.view import with_wishes, without_wishes
+from insula.redaction import redact
+
+LISTED = "`insula lessons` lists them"
+FEWEST = 3
+"""Characters of an id that are enough, where they are those of one piece alone."""
+WHY = "your decision on a lesson"
+DONE: dict[Do, str] = {
+    "accept": "is accepted: it is told from the next message on.",
+    "mute": "is muted: it is told no more.",
+    "unmute": "is no longer muted.",
+    "pin": "is pinned: it is told before all others, and no lot withholds it.",
+    "unpin": "is no longer pinned.",
+    "edit": "has your words now.",
+    "forget": "is forgotten: it is told no more, until `insula lessons undo` or your own words bring it back.",
+    "undo": "is as it was before.",
+}
+
+
+_WHO: Mapping[str, str] = {"user": "you, in a chat", "person": "you", "night": "the night"}
+_DID: Mapping[str, str] = {
+    "said": "said it",
+    "said again": "said it again",
+    "accept": "accepted it",
+    "mute": "muted it",
+    "unmute": "unmuted it",
+    "pin": "pinned it",
+    "unpin": "unpinned it",
+    "edit": "gave it other words",
+    "undone": "took the last decision back",
+    "forgotten by you": "forgot it",
+    "taken out of SOUL.md": "took it out of SOUL.md",
+}
+
+
+class Shown(NamedTuple):
+    """A piece of guidance with all that is known of it."""
+
+    piece: Piece
+    state: str
+    origins: Sequence[Cited]
+    past: Sequence[Revised]
+    told: float | None
+    """When it was last told."""
+
+
+def state(piece: Piece, now: float) -> str:
+    """Where it stands, in a word or two."""
+    one = piece.kept
+    if piece.retired:
+        return f"retired: {_to_user(piece.retired)}"
+    if one.mode:
+        return one.mode
+    if is_wish(one):
+        return "your wish" if stands(one) else "asked once"
+    if one.author == ledger.PERSON:
+        return "accepted"
+    held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in one.evidence)
+    return "guideline" if one.section else live(held, now).state
+
+
+def event(one: Revised) -> str:
+    """What became of a piece once, and who did it, in words."""
+    why = str(one.evidence.get("why", ""))
+    return f"{_WHO.get(one.author, one.author)}: {_DID.get(why, _to_user(why))}"
+
+
+def _to_user(why: str) -> str:
+    """A reason as it is told to the very person that it speaks of."""
+    return why.replace("the user", "you")
+
+
+async def pieces(store: Store, user: str) -> list[Piece]:
+    """All that was learned of a user, what was retired included."""
+    user_id = await store.nights.sleeper(user)
+    return await store.run(ledger.pieces, user_id) if user_id is not None else []
+
+
+async def piece(store: Store, user: str, name: str) -> Piece:
+    """The piece of an id, or of the beginning of one.
+
+    Raises:
+        InputError: there is none, or several begin so.
+    """
+    every = await pieces(store, user)
+    exact = [one for one in every if name in (one.kept.name, str(one.kept.id))]
+    found = exact or [one for one in every if len(name) >= FEWEST and one.kept.name.startswith(name)]
+    if len(found) != 1:
+        what = "several lessons begin with" if found else "there is no lesson"
+        raise InputError(f"{what.capitalize()} {name!r}; {LISTED}.")
+    return found[0]
+
+
+async def show(store: Store, user: str, name: str) -> Shown:
+    """A piece with its reasons.
+
+    Raises:
+        InputError: there is none such.
+    """
+    one = await piece(store, user, name)
+    user_id = await store.nights.sleeper(user)
+    assert user_id is not None  # noqa: S101 a piece is somebody's
+    return Shown(
+        one,
+        state(one, store.now()),
+        await store.guidance.cited(user_id, one.kept.citations),
+        await store.guidance.revisions(user_id, f"lesson:{one.kept.key}", ledger.PAST),
+        await store.run(ledger.last_told, user_id, one.kept.id),
+    )
+
+
+async def decide(store: Store, user: str, path: Path | None, name: str, do: Do, text: str = "") -> str:
+    """Do what a person wants with a piece; returns a sentence on how it stands.
+
+    Raises:
+        InputError: there is none such, or that cannot be done with it, with the reason.
+    """
+    one = await piece(store, user, name)
+    text = " ".join(redact(text).split())
+    if why := _refused(one, do, text):
+        raise InputError(f"The lesson {one.kept.name!r} stays as it is: {why}")
+    user_id = await store.nights.sleeper(user)
+    assert user_id is not None  # noqa: S101 a piece is somebody's
+    if not await store.run(ledger.decide, user_id, one.kept, do, store.now(), text):
+        raise InputError(f"Nothing was decided on the lesson {one.kept.name!r} that could be undone.")
+    await _follow(store, user, user_id, path, one.kept, do)
+    return f"{one.kept.name} {DONE[do]}"
+
+
+def _refused(one: Piece, do: Do, text: str) -> str:
+    """Why something cannot be done; empty where it can."""
+    if one.retired and do != "undo":
+        return f"it was retired ({_to_user(one.retired)}); `insula lessons undo {one.kept.name}` brings it back."
+    if do == "edit":
+        return _unfit(text)
+    return ""
+
+
+def _unfit(text: str) -> str:
+    why = unfit(text) if text else "It says nothing"
+    return f"{why[0].lower()}{why[1:]}." if why else ""
+
+
+async def _follow(store: Store, user: str, user_id: int, path: Path | None, one: Kept, do: Do) -> None:
+    """Let SOUL.md show the decision at once, where there is one."""
+    past = await store.guidance.revisions(user_id, guidelines.SUBJECT, guidelines.PAST)
+    if not past:
+        return
+    document, kept = soul.parse(past[0].content), await store.guidance.lessons(user_id)
+    standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
+    gone = [line.id for line in document.derived if line.id == one.key and line.id not in standing]
+    words = {one.key: standing[one.key].advice} if one.key in standing and do in ("edit", "undo") else {}
+    new = soul.revise(document, remove=gone, reword=words)
+    back = standing.get(one.key)
+    if back and do in ("undo", "unmute") and one.key not in {line.id for line in document.derived}:
+        new = soul.revise(new, add=[(guidelines.section_of(back), back.key, back.advice)])
+    new = with_wishes(without_wishes(new), new, kept)
+    if soul.render(new) != past[0].content:
+        await guidelines.put(store, user, path, soul.render(new), WHY)

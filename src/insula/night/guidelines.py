@@ -1,0 +1,118 @@
+"""SOUL.md as it stands in the store and in its file, with what a person wrote taken in (R4, R8, R10)."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+from insula.errors import InputError
+from insula.memory import ledger
+from insula.memory.changes import Revision
+from insula.memory.erasure import DIGESTS
+from insula.memory.rows import Kept, Revised
+from insula.memory.store import Store
+from insula.night import soul
+from insula.night.soul import Document, Section
+from insula.night.soul import file as soul_file
+from insula.night.view import forgotten, is_view
+
+SUBJECT, PROPOSAL = "soul", "soul:proposal"
+"""Subjects of revisions: the document as it stood, and what waits for a person."""
+NIGHT, PERSON = "night", "person"
+PAST = 200
+"""States of the document that are looked back on, the latest."""
+
+
+def holds(path: Path, state: Revised) -> bool:
+    """Whether the file holds a state of the document already, or there is no file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return soul_file.read(path, ()).digest in ("", soul.digest(state.content))
+
+
+def put_down(path: Path, past: Sequence[Revised]) -> tuple[bool, str]:
+    """Write the latest state of the document to its file; returns whether that changed it, and why it was left alone.
+
+    Raises:
+        InputError: the file cannot be read or written.
+    """
+    found = soul_file.read(path, known(past))
+    if found.foreign:
+        return False, f"{str(path)!r} is not ours; look at it with: insula soul show"
+    digest = None if found.edited else soul_file.write(path, soul.parse(past[0].content), found.digest)
+    if digest is None:
+        return False, f"A person has changed {str(path)!r} meanwhile; the next night takes that in."
+    return digest != found.digest, "" if digest != found.digest else "The file holds it already."
+
+
+def known(past: Sequence[Revised]) -> frozenset[str]:
+    """Digests of the documents that were written or accepted, also of those from which something was erased."""
+    erased = (str(digest) for one in past for digest in one.evidence.get(DIGESTS, ()))
+    return frozenset((*(soul.digest(one.content) for one in past), *erased))
+
+
+def section_of(kept: Kept) -> Section:
+    """The section of SOUL.md in which a guideline stands."""
+    return cast(Section, kept.section)
+
+
+def removed(past: Sequence[Revised]) -> frozenset[str]:
+    """The ids of guidelines that a person took out of the document, and did not bring back: they stay out."""
+    if not any(one.author == PERSON for one in past):
+        return frozenset()
+    gone: set[str] = set()
+    states = [(one.author, soul.parse(one.content)) for one in reversed(past)]
+    for (_, before), (author, after) in pairwise(states):
+        gone |= soul.taken_out(before, after) if author == PERSON else frozenset()
+        gone -= {line.id for line in after.derived}
+    return frozenset(gone)
+
+
+async def adopt(store: Store, user: str, path: Path) -> str:
+    """Take in what a person wrote since; returns the text that the model is told, and "" for a foreign file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return ""
+    past = await store.guidance.revisions(user_id, SUBJECT, PAST)
+    found = soul_file.read(path, known(past))
+    if found.edited and not found.foreign:
+        text = soul.render(found.document)
+        before = soul.parse(past[0].content) if past else Document()
+        await store.guidance.retire(user_id, forgotten(before, found.document, await store.guidance.lessons(user_id)))
+        await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+    if not found.digest and past:
+        return past[0].content  # written by a night without a file
+    return soul.render(found.usable)
+
+
+async def put(store: Store, user: str, path: Path | None, text: str, why: str) -> None:
+    """Make `text` the document: what `undo` and `accept` do.
+
+    Raises:
+        InputError: the file was changed meanwhile.
+    """
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
+    if path is not None:
+        found = soul_file.read(path, known(await store.guidance.revisions(user_id, SUBJECT, PAST)))
+        if soul_file.write(path, soul.parse(text), found.digest) is None:
+            raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
+    await store.guidance.revise(user_id, Revision(SUBJECT, PERSON, text, {"why": why}))
+
+
+async def reconcile(store: Store, user: str, before: str, after: str) -> None:
+    """Let the ledger follow a person's choice of another state of the document: its wishes come and go with it."""
+    user_id = await store.nights.sleeper(user)
+    if user_id is None:
+        return
+    old, new = soul.parse(before), soul.parse(after)
+    await store.guidance.retire(user_id, forgotten(old, new, await store.guidance.lessons(user_id)))
+    shown = frozenset(line.id for line in new.derived if is_view(line.id))
+    await store.run(ledger.bring_back, user_id, shown, store.now())

@@ -1,0 +1,158 @@
+"""What a reflection does with guidance that stands: keep, merge, reword, retire; each cites sessions, and is checked.
+
+A model proposes, and may be wrong in any way: what is unknown, ungrounded, opposite, a person's own or too much for one
+night is refused with its reason, and what is done can be undone.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, Field
+
+from insula.memory.changes import Change, Retired, Reworded
+from insula.memory.rows import Kept
+from insula.memory.vectors import Embed
+from insula.night.agreement import opposite
+from insula.night.grounding import Ground, Item
+from insula.night.grounding import unfit as unfit_item
+from insula.night.sieve import unfit
+from insula.night.support import ABOUT_PEOPLE, keeps_sense, read_text, speaks_against
+
+MOST = 12
+"""Operations that are read of one reflection."""
+RETIRED = 0.3
+"""Share of the guidance that one night may retire, as for the document; one piece always."""
+TEXT, FEWEST = 300, 8
+"""Characters of a text, at most and at least."""
+MERGED, CITED = 8, 100
+"""Pieces of one operation, and sessions that it cites, at most."""
+NIGHT = "night"
+
+Id = Annotated[str, Field(max_length=40)]
+
+
+class Operation(BaseModel):
+    """What becomes of some guidance."""
+
+    do: Literal["keep", "merge", "reword", "retire"]
+    ids: Annotated[list[Id], Field(max_length=MERGED)]
+    text: Annotated[str, Field(max_length=TEXT)] = ""
+    sessions: Annotated[list[int], Field(max_length=CITED)] = []
+
+
+def room(known: int) -> int:
+    """How many of so many pieces one night may retire."""
+    return max(1, int(RETIRED * known))
+
+
+def forms(ids: Sequence[str], sessions: Sequence[int]) -> list[dict[str, Any]]:
+    """Each kind of operation as a schema in JSON, with what it can be done with and may cite."""
+    named, cited = {"type": "string", "enum": [*ids]}, {"type": "integer", "enum": [*sessions]}
+    text = {"type": "string", "minLength": FEWEST, "maxLength": TEXT}
+    return [
+        _form("keep", named, (1, len(ids)), cited),
+        _form("retire", named, (1, room(len(ids))), cited),
+        _form("reword", named, (1, 1), cited, text),
+        *([_form("merge", named, (2, min(MERGED, len(ids))), cited, text)] if len(ids) > 1 else []),
+    ]
+
+
+def _form(
+    do: str,
+    named: Mapping[str, Any],
+    some: tuple[int, int],
+    cited: Mapping[str, Any],
+    text: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    fields = {
+        "do": {"const": do},
+        "ids": {"type": "array", "items": named, "minItems": some[0], "maxItems": some[1]},
+        **({"text": text} if text else {}),
+        "sessions": {"type": "array", "items": cited, "minItems": 1, "maxItems": CITED},
+    }
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+
+class Judged(NamedTuple):
+    """The operations that may be done, and why the others may not."""
+
+    fit: list[dict[str, Any]]
+    refused: list[dict[str, Any]]
+
+
+def judged(
+    asked: Sequence[Operation], known: Sequence[Kept], ground: Mapping[int, Ground], embed: Embed | None = None
+) -> Judged:
+    """Check what a model asked for.
+
+    Args:
+        asked: its operations.
+        known: the guidance that stands.
+        ground: what each session holds.
+        embed: makes vectors; without one meaning is told by words alone.
+    """
+    of, left = {one.name: one for one in known}, room(len(known))
+    fit: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    touched: set[str] = set()
+    for one in asked[:MOST]:
+        gone = len(one.ids) if one.do == "retire" else len(one.ids) - 1 if one.do == "merge" else 0
+        why = _flaw(one, of, ground, embed) or ("touched already" if touched & {*one.ids} else "")
+        why = why or ("more than one night may retire" if gone > left else "")
+        if why:
+            refused.append({"do": one.do, "why": why})
+            continue
+        touched |= {*one.ids}
+        left -= gone
+        if one.do != "keep":
+            fit.append(one.model_dump(mode="json"))
+    return Judged(fit, refused)
+
+
+def _flaw(one: Operation, of: Mapping[str, Kept], ground: Mapping[int, Ground], embed: Embed | None) -> str:
+    """Why an operation may not be done; empty where it may."""
+    if not one.ids or not of.keys() >= {*one.ids}:
+        return "unknown id"
+    pieces = [of[name] for name in dict.fromkeys(one.ids)]
+    if any(piece.mode or piece.author == "person" for piece in pieces) and one.do != "keep":
+        return "a person's own"
+    if one.do == "keep":
+        return ""
+    if not one.sessions or not ground.keys() >= {*one.sessions}:
+        return "unknown session" if one.sessions else "cites nothing"
+    if one.do == "retire":
+        said = [each for session in one.sessions for each in ground[session].said]
+        spoken = all(speaks_against(read_text(piece.advice, embed), said) for piece in pieces)
+        return "" if spoken else "the user said nothing against it"
+    if len(pieces) < 2 if one.do == "merge" else len(pieces) != 1:
+        return "changes nothing"
+    if any(opposite(first.advice, second.advice) for first, second in combinations(pieces, 2)):
+        return "merges opposites"
+    if any(opposite(one.text, piece.advice) for piece in pieces):
+        return "says the opposite"
+    if unfit(one.text) or unfit_item(Item(one.text, tuple(one.sessions)), ground):
+        return "unfit"
+    wording = read_text(one.text, embed)
+    if wording.is_about_people:
+        return ABOUT_PEOPLE
+    lost = next((each for each in pieces if not keeps_sense(wording, read_text(each.advice, embed), embed)), None)
+    return f"loses “{lost.advice}”" if lost else ""
+
+
+def applied(operations: Sequence[Mapping[str, Any]], known: Sequence[Kept]) -> tuple[list[Change], list[Kept]]:
+    """What some operations change, and the guidance that stands then; what stands no more by now is passed over."""
+    standing = {one.name: one for one in known}
+    changes: list[Change] = []
+    for one in operations:
+        ids = [name for name in dict.fromkeys(map(str, one["ids"])) if name in standing]
+        if len(ids) < len(set(one["ids"])):
+            continue
+        first, gone = (None, ids) if one["do"] == "retire" else (ids[0], ids[1:])
+        if first:
+            changes.append(Reworded(standing[first].key, str(one["text"]), f"a reflection: {one['do']}"))
+            cited = {each for name in ids for each in standing[name].citations}
+            standing[first] = standing[first]._replace(advice=str(one["text"]), citations=tuple(sorted(cited)))
+        by = standing[first].key if first else ""
+        changes += [Retired(standing.pop(name).key, NIGHT, f"a reflection: {one['do']}", by) for name in gone]
+    return changes, list(standing.values())

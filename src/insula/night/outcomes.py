@@ -1,0 +1,163 @@
+"""What users give for free says how sure to be: thanks, a correction, the same question again (K3, law 7).
+
+An outcome belongs to a question to which memory had something to say that a user or a tool had asserted (law 2); the
+rest the model answered from what it knows. Silence is no outcome. The night refits the calibration of confidence from
+them, drawn to the shipped one by few.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from insula.calibration import OWN, Outcome, calibrated, written
+from insula.memory.changes import Revision
+from insula.memory.rows import Line, Noticed, Revised
+from insula.memory.store import Store
+from insula.memory.views import named
+from insula.night.corrections import is_users
+from insula.text.analysis import Sentence, analyse
+from insula.text.corrections import alike, correction
+from insula.text.pasted import PLAIN_CHARS
+from insula.text.questions import AskKind, asks, asks_in
+from insula.text.thanks import doubts, says_no_more, thanks
+from insula.types import Calibration
+from insula.value import is_list, is_number, is_object
+
+KEPT = 200
+"""Outcomes that a calibration rests on, the latest: what users ask changes with time."""
+AGAIN = 0.95
+"""From this likeness on, two questions are the same one."""
+PERSON = "person"
+_FAILED = frozenset({"correction", "rejection", "repair"})
+_FACTS: frozenset[AskKind] = frozenset({"person", "place", "time", "number", "name"})
+"""What one goes on to ask who is content with an answer; others may doubt it ("Are you sure?", "What about Porto?")."""
+_HARMLESS = frozenset({"emphasis", "similar"})
+"""Cues of a correction that a new question may hold: it is loud, or put like the one before."""
+
+
+def outcomes(
+    lines: Sequence[Line], turns: Sequence[Noticed], evidence: Collection[int], *, name: str = "", after: int = 0
+) -> Iterator[Outcome]:
+    """What became of the answers in one session.
+
+    Args:
+        lines: its transcript, oldest first.
+        turns: the records of its turns.
+        evidence: ids of the memories that count as evidence.
+        name: of the agent, who may be thanked by it.
+        after: messages up to this id were looked at before.
+    """
+    stated = {turn.turn: turn.data for turn in turns}
+    asked: Line | None = None
+    response = ""
+    for line in lines:
+        if line.provenance == "assistant":
+            response = line.content
+        elif is_users(line):
+            if asked and response and line.id > after:
+                turn = stated.get(asked.turn, {})
+                score, held = _score(turn, evidence), _held(line.content, asked.content, response, name)
+                if score is not None and held is not None and asks(analyse(asked.content)):
+                    yield Outcome(score, held, level(turn) == "high")
+            asked, response = line, ""
+
+
+def _held(message: str, question: str, response: str, name: str) -> bool | None:
+    """Whether the next message of the user's says that the response held; None where it says nothing of it."""
+    if correction(message, question, response).kind in _FAILED or alike(message, question) >= AGAIN:
+        return False
+    return True if _is_content(message, question, response, name) else None
+
+
+def _is_content(message: str, question: str, response: str, name: str) -> bool:
+    """Whether a message thanks and says nothing else, or nothing but what one goes on to ask who is content."""
+    if len(message) > PLAIN_CHARS:
+        return False
+    before = analyse(question)
+    heard = analyse(message, default=before.language)
+    polite = list(takewhile(lambda one: says_no_more(one.text, name), heard.sentences))
+    further = heard.sentences[len(polite) :]
+    return any(thanks(one.text) for one in polite) and all(
+        _goes_on(one, heard.language, before.terms)
+        and _HARMLESS.issuperset(correction(one.text, question, response).cues)
+        for one in further
+    )
+
+
+def _goes_on(sentence: Sentence, language: str, asked: Collection[str]) -> bool:
+    """Whether a sentence asks for facts, each time for one about something that was not asked for before.
+
+    "Where did you get that?" asks for none: it doubts.
+    """
+    found = list(asks_in(sentence, language))
+    return (
+        bool(found)
+        and not doubts(sentence.text)
+        and all(one.kind in _FACTS and not set(asked).issuperset(one.terms) for one in found)
+    )
+
+
+def _score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
+    """The confidence of a turn before it was adjusted, where memory had evidence to show."""
+    score = turn.get("unadjusted")
+    return float(score) if is_number(score) and _says(score) and not shown(turn).isdisjoint(evidence) else None
+
+
+async def score_of(store: Store, user: str, turn: Mapping[str, Any]) -> float | None:
+    """The confidence of one turn before it was adjusted, where memory had evidence to show."""
+    held = await store.read(named, user, sorted(shown(turn)))
+    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
+    return _score(turn, frozenset(one.id for one in asserted))
+
+
+def _says(score: float) -> bool:
+    """Whether a score is one of evidence: without any it is 0, and its log-odds know no end."""
+    return 0.0 < score <= 1.0
+
+
+def shown(turn: Mapping[str, Any]) -> frozenset[int]:
+    """The ids of the memories that a turn showed to the model."""
+    brought = turn.get("recalled")
+    entries = (one for one in brought if is_object(one) and one.get("shown")) if is_list(brought) else ()
+    return frozenset(number for one in entries if isinstance(number := one.get("id"), int))
+
+
+def level(turn: Mapping[str, Any]) -> object:
+    """What the user was told of it."""
+    stated = turn.get("confidence")
+    return stated.get("level") if is_object(stated) else None
+
+
+def _known(past: Sequence[Revised]) -> list[Outcome]:
+    """The outcomes that the last calibration rests on; none after a person began anew."""
+    pairs = past[0].evidence.get("outcomes") if past else None
+    whole = (pair for pair in pairs if is_list(pair) and len(pair) == 2) if is_list(pairs) else ()
+    return [Outcome(float(score), bool(held)) for score, held in whole if is_number(score) and _says(score)]
+
+
+class Own(NamedTuple):
+    """A user's own calibration, and the outcomes it rests on."""
+
+    calibration: Calibration
+    outcomes: tuple[Outcome, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """What of it is the user's own, and what it rests on."""
+        held = sum(one.held for one in self.outcomes)
+        return {**json.loads(written(self.calibration)), "outcomes": len(self.outcomes), "held": held}
+
+
+async def own(store: Store, user_id: int, base: Calibration) -> Own:
+    """How the confidence of a user is calibrated now, beginning with `base`."""
+    return standing(await store.guidance.revisions(user_id, OWN, 1), base)
+
+
+def standing(past: Sequence[Revised], base: Calibration) -> Own:
+    """The calibration that the latest revision holds; `base` where there is none."""
+    return Own(calibrated(base, past[0].content) if past else base, tuple(_known(past)))
+
+
+async def forget(store: Store, user_id: int) -> None:
+    """Go back to the calibration that everybody begins with, and count outcomes anew."""
+    await store.guidance.revise(user_id, Revision(OWN, PERSON, "{}", {}))

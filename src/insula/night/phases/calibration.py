@@ -1,0 +1,78 @@
+"""The phase that fits a user's own calibration to the outcomes of all nights (K3, law 7)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NotRequired, TypedDict
+
+from insula.calibration import OWN, Outcome, refit, settle, shipped, written
+from insula.memory.changes import Revision
+from insula.memory.rows import Line, Noticed, Revised
+from insula.memory.views import named
+from insula.night.cycle import Night, Result
+from insula.night.outcomes import KEPT, PERSON, outcomes, shown, standing
+from insula.types import TURN
+
+SESSIONS, LINES = 500, 1_000
+"""Sessions that one night looks at, the oldest first, and the last lines of each."""
+NIGHT = "night"
+
+
+class Report(TypedDict):
+    """What became of answers, and how sure to be by now."""
+
+    up_to: int
+    right: int
+    wrong: int
+    shift: NotRequired[float]
+    slope: NotRequired[float]
+    high: NotRequired[float]
+    """The score from which confidence is high."""
+    outcomes: NotRequired[int]
+    """What the calibration rests on, of all nights."""
+    held: NotRequired[int]
+
+
+async def calibrate(night: Night) -> Result:
+    """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
+    past = await night.store.guidance.revisions(night.user_id, OWN, 1)
+    found, last = await _since(night, past)
+    right = sum(one.held for one in found)
+    report = Report(up_to=last, right=right, wrong=len(found) - right)
+    if not found:
+        return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
+    base = night.calibration or shipped()
+    before = standing(past, base)
+    known = (*before.outcomes, *found)[-KEPT:]
+    after = replace(refit(base, known), high=settle(before.calibration, found).high)
+    evidence = {"outcomes": [[one.score, one.held] for one in known]}
+    made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
+    report["shift"], report["slope"], report["high"] = (
+        round(each, 4) for each in (after.shift, after.slope, after.high)
+    )
+    report["outcomes"], report["held"] = len(known), sum(one.held for one in known)
+    return Result(report, [Revision(OWN, NIGHT, written(after), evidence, made_from)])
+
+
+async def _since(night: Night, past: Sequence[Revised]) -> tuple[list[Outcome], int]:
+    """The outcomes since the last night, oldest first, and the last message that was looked at."""
+    since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
+    sessions = [one for one in await night.sessions() if one.last > night.seen]
+    within = [one.id for one in sessions[:SESSIONS]]
+    lines = await night.lines_of(within, LINES)
+    turns = await night.store.nights.noticed_in(night.user_id, [TURN], within)
+    evidence = await _evidence(night, [line for said in lines.values() for line in said], turns)
+    found: list[Outcome] = []
+    for one in sessions[:SESSIONS]:
+        # What is said while the night looks on is of the next one.
+        new = [line for line in lines[one.id] if line.id <= one.last and line.at >= since]
+        mine = [turn for turn in turns if turn.session_id == one.id]
+        found.extend(outcomes(new, mine, evidence, name=night.identity.name, after=night.seen))
+    return found, max((one.last for one in sessions[:SESSIONS]), default=night.seen)
+
+
+async def _evidence(night: Night, lines: Iterable[Line], turns: Iterable[Noticed]) -> frozenset[int]:
+    """Of what the turns of some lines showed, the memories that a user or a tool asserted (law 2)."""
+    ids = frozenset[int]().union(*(shown(turn.data) for turn in turns))
+    held = await night.store.run(named, night.user, sorted(ids))
+    asserted = (one for one in held.values() if one.provenance in {"user", "tool"} and one.kind == "semantic")
+    return frozenset(one.id for one in asserted)

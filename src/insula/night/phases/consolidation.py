@@ -1,0 +1,119 @@
+"""Consolidation: what was said twice becomes one memory, and what nobody came back to is let go (K7).
+
+Both can be undone: a memory that is merged or forgotten is retired, with a record of why (law 8). Only what is word for
+word the same is merged, but for a slip of the pen: "I like tea" and "I don't like tea" are alike by other measures.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from insula.memory import statements
+from insula.memory.activation import base_level, probability
+from insula.memory.changes import Forget, Merge
+from insula.memory.rows import Held
+from insula.night.cycle import Night, Result
+
+LOOKED_AT = 20_000
+"""Memories that one night looks at, the latest ones."""
+FORGOTTEN = 0.12
+"""Probability of retrieval below which a memory of no importance is let go: some four months after its only use."""
+NEIGHBOURS = 200
+"""Texts with the same frame that one is compared with."""
+SLIP = 5
+"""Letters of a word in which one wrong letter is a slip of the pen."""
+_DAY = 86_400.0
+YOUNGEST = 30 * _DAY
+"""Nothing younger is forgotten, whatever its activation."""
+
+
+class Merged(TypedDict):
+    """Memories that became one."""
+
+    kept: int
+    others: list[int]
+
+
+class Report(TypedDict):
+    """What became of long-term memory."""
+
+    looked_at: int
+    merged: list[Merged]
+    forgotten: list[int]
+
+
+async def consolidate(night: Night) -> Result:
+    """The phase: remember all that was asserted, merge near-duplicates, forget by activation."""
+    await night.store.run(statements.promote_all, night.user_id, night.now)
+    held = await night.store.nights.held(night.user_id, LOOKED_AT)
+    merges = list(merged(held))
+    gone = {other for merge in merges for other in merge.others}
+    forgotten = [item for item in forgettable(held, night.now) if item.memory_id not in gone]
+    report: Report = {
+        "looked_at": len(held),
+        "merged": [{"kept": merge.kept, "others": list(merge.others)} for merge in merges],
+        "forgotten": [item.memory_id for item in forgotten],
+    }
+    skipped = "" if merges or forgotten else "Nothing was said twice, and nothing is old and unused."
+    return Result(report, (*merges, *forgotten), skipped)
+
+
+def merged(held: Sequence[Held]) -> Iterator[Merge]:
+    """The memories that say the same, by the same speaker: the most used of them is kept, and of those the latest."""
+    for group in _groups(held):
+        best = max(group, key=lambda item: (item.uses, item.said_at, item.id))
+        others = tuple(sorted(item.id for item in group if item is not best))
+        yield Merge(kept=best.id, others=others, why="it says the same")
+
+
+def _groups(held: Sequence[Held]) -> Iterator[list[Held]]:
+    """Groups of two or more: equal words first, then groups whose words differ by slips of the pen."""
+    equal: dict[tuple[str, str, tuple[str, ...]], list[Held]] = defaultdict(list)
+    for item in (item for item in held if not item.restored):  # a person's word
+        equal[item.speaker, item.provenance, words(item.content)].append(item)
+    by_frame: dict[tuple[str, str, int, str], list[list[Held]]] = defaultdict(list)
+    for (speaker, provenance, said), group in equal.items():
+        if not said:
+            continue
+        near = by_frame[speaker, provenance, len(said), _frame(said)]
+        for other in near[-NEIGHBOURS:]:
+            if _is_slip(said, words(other[0].content)):
+                other.extend(group)
+                break
+        else:
+            near.append(group)
+    for groups in by_frame.values():
+        yield from (group for group in groups if len(group) > 1)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, without case, punctuation and spacing."""
+    return tuple(re.findall(r"[^\W_]+", text.lower()))
+
+
+def _frame(said: tuple[str, ...]) -> str:
+    """What two texts that differ by slips have in common for sure: short words, numbers, first and last letters."""
+    return " ".join(word if len(word) < SLIP or not word.isalpha() else f"{word[0]}…{word[-1]}" for word in said)
+
+
+def _is_slip(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a single longer word differs, by one letter that is not its first."""
+    different = [(a, b) for a, b in zip(one, other, strict=True) if a != b]
+    if len(different) != 1:
+        return False
+    a, b = different[0]
+    return a[0] == b[0] and a[-1] == b[-1] and DamerauLevenshtein.distance(a, b) == 1
+
+
+def forgettable(held: Sequence[Held], now: float) -> Iterator[Forget]:
+    """The memories that nobody came back to for so long that ACT-R would hardly find them; the important ones last."""
+    for item in held:
+        if item.restored or now - item.said_at < YOUNGEST:
+            continue
+        likely = probability(base_level(item.used_at, max(item.uses, len(item.used_at)), item.said_at, now))
+        if likely < FORGOTTEN * (1 - item.importance):
+            days = round((now - max((item.said_at, *item.used_at))) / _DAY)
+            yield Forget(item.id, f"not used for {days} days (probability of retrieval {likely:.2f})")

@@ -1,0 +1,95 @@
+"""The sessions since the last night, with what the user corrected in them."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from insula.language.handed import Hands, UsersWords, users_lines
+from insula.memory.embedding import hands_of
+from insula.memory.rows import Line, Noticed, Session
+from insula.night.corrections import (
+    Corrected,
+    asked_in,
+    corrected_in,
+    is_users,
+    own_lines,
+    refused_in,
+    stuck_in,
+    terms_of,
+)
+from insula.night.cycle import Night
+from insula.types import IMPASSE, TURN
+
+SESSIONS = 500
+"""Sessions that one night hears, the oldest first."""
+LINES = 1_000
+"""Lines of a session that are read."""
+LOOKED_BACK, LOOKED_THROUGH = 100, 200
+"""Earlier sessions that are searched for a correction that was made again, and lines of each, the latest."""
+
+
+class Heard(NamedTuple):
+    """A session as the phases that learn from it see it."""
+
+    session: Session
+    lines: tuple[Line, ...]
+    corrections: tuple[Corrected, ...]
+    """What the user put right, and what no answer was found to."""
+    asked: tuple[str, ...]
+    """What the user asked for or put right, in their own words."""
+    said: Mapping[int, UsersWords]
+    """What of each line the user said themselves, by its id."""
+    refused: tuple[tuple[int, str], ...]
+    """Ids of the messages from which nothing is learned, each with why."""
+    terms: tuple[frozenset[str], ...]
+    """Of each message of the user's."""
+
+
+async def since_last_night(night: Night) -> tuple[list[Heard], list[Noticed]]:
+    """The sessions since the last night with what came up in them, oldest first, and the records of their turns.
+
+    A session that goes on is heard anew as a whole; what there are too many of is heard by the next night.
+    """
+    return await night.kept(("heard", night.seen), lambda: _heard(night))
+
+
+async def corrected_before(night: Night, heard: Sequence[Heard]) -> list[Corrected]:
+    """What the user corrected, or found no answer to, in the sessions before these."""
+    new = {one.session.id for one in heard}
+    earlier = [one.id for one in await night.sessions() if one.id not in new][-LOOKED_BACK:]
+    lines = await night.lines_of(earlier, LOOKED_THROUGH)
+    stuck = await night.store.nights.noticed_in(night.user_id, [IMPASSE], earlier)
+    hands = hands_of(night.embed)
+    own = {session: own_lines(said, hands) for session, said in lines.items()}
+    return [
+        each
+        for session, said in own.items()
+        for each in (*corrected_in(session, said), *stuck_in(session, said, stuck))
+    ]
+
+
+async def _heard(night: Night) -> tuple[list[Heard], list[Noticed]]:
+    fresh = [session for session in await night.sessions() if session.last > night.seen][:SESSIONS]
+    within = [session.id for session in fresh]
+    noticed = await night.store.nights.noticed_in(night.user_id, [TURN, IMPASSE], within)
+    stuck = [one for one in noticed if one.kind == IMPASSE]
+    said = await night.lines_of(within, LINES)
+    read = [(one, said[one.id]) for one in fresh]
+    heard = night.made_of("heard", (read, stuck), lambda: _understood(read, stuck, hands_of(night.embed)))
+    return heard, [one for one in noticed if one.kind == TURN]
+
+
+def _understood(read: Sequence[tuple[Session, list[Line]]], stuck: Sequence[Noticed], hands: Hands) -> list[Heard]:
+    return [_read(one, lines, stuck, hands) for one, lines in read]
+
+
+def _read(session: Session, lines: Sequence[Line], stuck: Sequence[Noticed], hands: Hands) -> Heard:
+    own = own_lines(lines, hands)
+    return Heard(
+        session=session,
+        lines=tuple(lines),
+        corrections=(*corrected_in(session.id, own), *stuck_in(session.id, own, stuck)),
+        asked=asked_in(own),
+        said={line.id: said for line, said in zip(lines, users_lines(lines, hands), strict=True)},
+        refused=refused_in(own),
+        terms=tuple(terms_of(line) for line in own if is_users(line)),
+    )

@@ -1,0 +1,195 @@
+"""Reads and writes SOUL.md: private, whole or not at all, and never over a person's change.
+
+A workspace may be a repository that somebody else wrote (law 10). So a file counts as ours only where its digest is
+on record. One that is not is a person's edit of ours where it still holds a line of ours and no repository tracks it;
+any other is foreign: it is shown to a person, told to nobody and overwritten by nobody, until its digest is accepted.
+"""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from insula import folders, foreign
+from insula.errors import InputError
+from insula.night.soul.document import MOST_CHARS, Document, digest, parse
+from insula.night.soul.render import render
+
+FILE = "SOUL.md"
+MOST_BYTES = 4 * MOST_CHARS
+_MOST_INDEX = 64 * 1024 * 1024
+"""Bytes of a repository's index that are searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What stands in the place of SOUL.md."""
+
+    document: Document
+    digest: str = ""
+    """Of the file; empty where there is none."""
+    edited: bool = False
+    """A person changed what we had written; the change becomes a revision and is said."""
+    foreign: bool = False
+    """It is not ours, and nobody accepted it: it must not be told, nor written over."""
+
+    @property
+    def usable(self) -> Document:
+        """What may be told and built upon: nothing of a foreign file."""
+        return Document() if self.foreign else self.document
+
+
+def place(workspace: Path | None, data: Path) -> Path:
+    """Where SOUL.md lives: in the workspace, else in the user's data folder."""
+    return (workspace or data) / FILE
+
+
+def read(path: Path, known_digests: Collection[str]) -> Found:
+    """Read the file, and say whose it is.
+
+    Args:
+        path: the file.
+        known_digests: digests of what was written to this place, and of what a person accepted for it.
+
+    Raises:
+        InputError: it is not a file, not a text, too large, cannot be read, or a link that leads out of its folder.
+    """
+    data = _bytes(path)
+    if data is None:
+        return Found(document=Document())
+    document = parse(_text(data, path))
+    found = digest(data)
+    if found in known_digests:
+        return Found(document=document, digest=found)
+    ours = bool(known_digests) and (bool(document.derived) or _at_home(path)) and not _tracked(path)
+    return Found(document=document, digest=found, edited=ours, foreign=not ours)
+
+
+def write(path: Path, document: Document, seen: str) -> str | None:
+    """Put a document in the place of the file that was read, if that is still the same.
+
+    Args:
+        path: the file.
+        document: what it is to hold.
+        seen: the digest that `read` found; empty where there was no file.
+
+    Returns:
+        The digest to keep on record; None where somebody changed the file since it was read: it stays as it is, and
+        the night begins anew from it. A change within the microseconds between the last look and the replacement is
+        lost to the file, as with any editor.
+
+    Raises:
+        InputError: it cannot be written, or read; then it is as it was.
+    """
+    data = render(document).encode("utf-8", "surrogateescape")
+    new = digest(data)
+    if _digest(path) != seen:
+        return None
+    if new == seen:
+        return new
+    return new if _replace(path, data, seen) else None
+
+
+def _digest(path: Path) -> str:
+    data = _bytes(path)
+    return "" if data is None else digest(data)
+
+
+def _target(path: Path) -> Path:
+    """The file behind the path; a link may lead elsewhere in its folder, and nowhere else."""
+    target, folder = Path(os.path.realpath(path)), Path(os.path.realpath(path.parent))
+    if not target.is_relative_to(folder):
+        raise InputError(
+            f"{str(path)!r} is a link that leads out of its folder, to {str(target)!r}; put the file itself there."
+        )
+    return target
+
+
+def _bytes(path: Path) -> bytes | None:
+    """The bytes of the file; None where there is none."""
+    _target(path)
+    try:
+        return foreign.read(path, MOST_BYTES, path.parent)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        why = foreign.why(error)
+        raise InputError(f"{str(path)!r} cannot be read ({why}); put a text of guidelines there.") from error
+
+
+def _text(data: bytes, path: Path) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{str(path)!r} is not UTF-8 text ({error.reason} at byte {error.start}); save it as such."
+        ) from (None)
+    if "\0" in text:
+        raise InputError(f"{str(path)!r} holds a zero byte and is no text; put a text in its place.")
+    return text
+
+
+def _replace(path: Path, data: bytes, seen: str) -> bool:
+    """Replace the file in one step, if it still is what was seen; it keeps its mode, and a new one is private."""
+    target = _target(path)
+    temporary = None
+    try:
+        foreign.private(target.parent)
+        mode = _writable(target)
+        handle, temporary = tempfile.mkstemp(prefix=f".{FILE}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(mode)
+        if _digest(path) != seen:
+            return False
+        Path(temporary).replace(target)
+        temporary = None
+    except OSError as error:
+        why = foreign.why(error)
+        raise InputError(
+            f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
+        ) from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+    return True
+
+
+def _writable(target: Path) -> int:
+    """The mode to write with; a person who took the right to write away meant it, also where we are root."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = stat.S_IMODE(target.stat().st_mode)
+        if not mode & 0o222:
+            raise PermissionError(13, "it is read-only")
+        return mode
+    return 0o600
+
+
+def _at_home(path: Path) -> bool:
+    """Whether the file lies where only its user and Insula write: there, even the last line of ours may be deleted."""
+    return _target(path).is_relative_to(os.path.realpath(folders.home()))
+
+
+def _tracked(path: Path) -> bool:
+    """Whether a repository seems to track the file, so that others may change it: its name stands in the index."""
+    folder = Path(os.path.realpath(path.parent))
+    for root in (folder, *folder.parents):
+        if (root / ".git").exists():
+            name = (folder.relative_to(root) / path.name).as_posix()
+            return _in_index(root / ".git", name.encode("utf-8", "surrogateescape"))
+    return False
+
+
+def _in_index(git: Path, name: bytes) -> bool:
+    """In doubt (a worktree, a file that cannot be read), it is tracked."""
+    try:
+        return name + b"\0" in foreign.read(git / "index", _MOST_INDEX)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

@@ -1,0 +1,254 @@
+"""What in the user's own words a reflection may rest on (R7), by meaning.
+
+Guidance on how to work rests on feedback: what the user said of how the assistant works or should work. Guidance on
+content rests on a fact that they told, and may only ward off: from "I'm allergic to walnuts" follows "check recipes for
+walnuts", and never a dish. Whatever else a model makes of a day is its own invention.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
+from insula.language.heads import Vector, chance
+from insula.language.units import units
+from insula.memory.assertion import statements
+from insula.memory.embedding import embedded_all, hands_of
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.rows import Line
+from insula.memory.subject import whose
+from insula.memory.telling import is_own
+from insula.memory.vectors import Embed
+from insula.night.agreement import claim, keeps, opposite
+from insula.night.corrections import Corrected, heard, is_users, own_lines
+from insula.text.analysis import analyse, detect
+from insula.text.pasted import own_words
+from insula.text.relations import relation
+from insula.text.slots import slots
+from insula.text.wishing import Wish
+
+QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
+"""Nearness in meaning from which an item rests on feedback that it quotes, on feedback elsewhere in the sessions that
+it cites, and on a fact. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench nights`)."""
+CLOSE = 0.2
+"""Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
+TOLD = 0.08
+"""Chance from which the user may have told a fact: what rests on it wards something off, and must be near it."""
+BIDS, TELLS = 0.3, 0.6
+"""Chances from which guidance, and what tells of past sessions, tells of somebody unless it wards something off; from
+the second one it does whatever it wards off ("My medicine is called …")."""
+TOLD_OF = 0.5
+"""The same of a text that speaks of the user, put as they would say it."""
+_USER = re.compile(
+    r"\b(?:the user|el usuario|la usuaria|l['’]utilisat(?:eur|rice)|der (?:be)?nutzer|die (?:be)?nutzerin|o usuário"
+    r"|a usuária|o utilizador|a utilizadora|l['’]utente)(?:['’]s)?\b|\b(?:her|his|their) (?=\w)|用户|ユーザー",
+    re.IGNORECASE,
+)
+"""How a model speaks of the user."""
+ABOUT_PEOPLE = "about people"
+"""Why such a text is no guidance."""
+SURE = 0.6
+"""Nearness from which words that seem to ask for another manner of answers are taken to mean something else."""
+SAID = 0.65
+"""Nearness from which an item says what the user asked for in nearly the same words, if that is no fact."""
+SAME_SENSE = 0.6
+"""Nearness from which a part of a wording says what a guideline said, if it wards off where that does."""
+AGREED = 0.4
+"""The same where both want the same of the manner of answers."""
+AGAINST = 0.25
+"""Nearness from which feedback is about a guideline, and may be the reason to retire it."""
+FIRST_PERSON = "I"
+"""In any language: the encoder puts all into one space."""
+SAYINGS = 200
+"""Messages of a session that are weighed, the latest."""
+CHARS = 300
+
+
+class Saying(NamedTuple):
+    """A message of the user's, in their own plain words."""
+
+    text: str
+    terms: frozenset[str]
+    vectors: tuple[Vector, ...]
+    """Of its sentences and clauses, and of it with the message before; empty without an embedding."""
+    is_feedback: bool
+    is_fact: bool
+
+    def quotes(self, quote: str) -> bool:
+        """Whether some words stand in it."""
+        return bool(_flat(quote)) and _flat(quote) in _flat(self.text)
+
+
+class Text(NamedTuple):
+    """What a model wrote, as it is weighed."""
+
+    text: str
+    terms: frozenset[str]
+    vector: Vector | None
+    bids: bool = True
+    """Whether it says what to do; else it may tell what went badly."""
+    put: tuple[str, Vector] | None = None
+    """It as the user would say it of themselves, where it speaks of them."""
+
+    @property
+    def wards(self) -> bool:
+        """Whether it keeps something away."""
+        return (guiding_chance("wards", self.vector) or 0.0) >= WARDS
+
+    @property
+    def is_about_people(self) -> bool:
+        """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
+        language = detect(self.text, "en")
+        named = whose(self.text, language, USER, ASSISTANT).mentions
+        likely = chance("fact", self.text, self.vector)
+        if likely is None:
+            return any("/" in path for path in named) or is_own(self.text, language)
+        is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
+        is_fact = is_fact or (self.put is not None and (chance("fact", *self.put) or 0.0) >= TOLD_OF)
+        return is_fact or any("/" in path for path in named)
+
+    def nearness(self, saying: Saying) -> float:
+        """How near it is in meaning to something said; without an embedding, the share of its words there."""
+        if self.vector is None or not saying.vectors:
+            return len(self.terms & saying.terms) / max(1, len(self.terms))
+        return max(float(np.dot(self.vector, each)) for each in saying.vectors)
+
+    def nearness_to(self, other: "Text") -> float:
+        """How near it is in meaning to another; 0 without an embedding."""
+        if self.vector is None or other.vector is None:
+            return 0.0
+        return float(np.dot(self.vector, other.vector))
+
+
+def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
+    """A text as it is weighed."""
+    own = _USER.sub(f"{FIRST_PERSON} ", text)
+    vectors = embedded_all(embed, [text] if own == text else [text, own]) if embed else []
+    put = (own, vectors[1]) if len(vectors) > 1 else None
+    return Text(text, frozenset(analyse(text).terms), vectors[0] if vectors else None, bids, put)
+
+
+def without_people(one: Corrected, embed: Embed | None) -> Corrected:
+    """A correction, refused where its words tell of somebody."""
+    if one.refused or not read_text(one.wanted, embed).is_about_people:
+        return one
+    return one._replace(refused=ABOUT_PEOPLE)
+
+
+def sayings(lines: Sequence[Line], embed: Embed | None) -> tuple[Saying, ...]:
+    """What the user said in a session."""
+    lines = own_lines(lines, hands_of(embed))
+    asking = {one.line.id for one in heard(lines) if one.judged.kind}
+    own = [(line, words) for line in lines if is_users(line) and (words := own_words(line.content))][-SAYINGS:]
+    found: list[Saying] = []
+    previous = ""
+    for line, words in own:
+        analysis = analyse(words)
+        pieces = list(dict.fromkeys((*units(analysis), words[:CHARS])))
+        both = [f"{previous} {words}"[:CHARS]] if previous else []
+        vectors = tuple(embedded_all(embed, [*pieces, *both])) if embed else ()
+        said = vectors[: len(pieces)]
+        is_feedback = line.id in asking or _is_feedback(said)
+        found.append(Saying(words, frozenset(analysis.terms), vectors, is_feedback, _is_fact(words, said)))
+        previous = words
+    return tuple(found)
+
+
+def _is_feedback(vectors: Iterable[Vector]) -> bool:
+    return any((guiding_chance("feedback", each) or 0.0) >= FEEDBACK for each in vectors)
+
+
+def _is_fact(text: str, vectors: Sequence[Vector]) -> bool:
+    if vectors:
+        return any((chance("fact", text, each) or 0.0) >= TOLD for each in vectors)
+    told = statements(analyse(text), USER, ASSISTANT)
+    return any(subject.startswith(USER) for one in told for subject in one.subjects)
+
+
+# Whether an item may be kept.
+
+
+def unsupported(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> str:
+    """Why an item may not be kept, in a few words; empty where what the user said bears it out.
+
+    Args:
+        text: the item.
+        quotes: the user's words that it rests on, as its author has them; without any it must be near what was said.
+        said: what the user said in each session that it cites.
+    """
+    if text.is_about_people:
+        return ABOUT_PEOPLE
+    every = [one for each in said.values() for one in each]
+    if quotes and not any(one.quotes(quote) for quote in quotes for one in every):
+        return "quotes what was not said"
+    return "" if supporting(text, quotes, said) else "not borne out"
+
+
+def supporting(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> tuple[int, ...]:
+    """The sessions that bear an item out; none where what it quotes does not."""
+    quoted = {session for session, each in said.items() if quotes and any(_bears(text, one, quotes) for one in each)}
+    near = {session for session, each in said.items() if any(_bears(text, one, ()) for one in each)}
+    return tuple(sorted(quoted | near))
+
+
+def _bears(text: Text, one: Saying, quotes: Sequence[str]) -> bool:
+    """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
+    if quotes and not any(map(one.quotes, quotes)):
+        return False
+    near = text.nearness(one)
+    if opposite(text.text, one.text) and not _wanted(text.text) & _wanted(one.text):
+        return False
+    if one.is_fact and text.wards and near >= FACT_NEAR:
+        return True
+    if near >= SAID and not one.is_fact:
+        return True
+    least, close = (QUOTED, CLOSE) if quotes else (NEAR, SURE)
+    return one.is_feedback and near >= least and _wants_no_other(text, one, near, close)
+
+
+def _wants_no_other(text: Text, one: Saying, near: float, close: float) -> bool:
+    """Whether an item asks of the manner of answers nothing else than what was said does."""
+    wanted, asked = _wanted(text.text), _wanted(one.text)
+    shared = {name for name, *_ in wanted} & {name for name, *_ in asked}
+    if shared and not wanted & asked and text.bids and near < SURE:
+        return False
+    return not wanted or bool(wanted & asked) or near >= close
+
+
+def _wanted(text: str) -> frozenset[tuple[str, str, bool]]:
+    """What a text wants of the manner of answers."""
+    return frozenset(slot.wants for slot in slots(text))
+
+
+def contradicts(text: Text, preferences: Iterable[str]) -> bool:
+    """Whether an item says the opposite of what the user wants of all answers."""
+    return any(
+        slots(words) and relation(Wish(words, slots(words), "standing"), text.text) == "contradicts"
+        for words in preferences
+    )
+
+
+# Whether a wording keeps what it replaces.
+
+
+def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
+    """Whether a wording says what a guideline said, in its words or by its meaning, and wards off what it does."""
+    in_words = keeps(wording.text, piece.text)
+    if embed is None or piece.vector is None:
+        return in_words
+    parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *units(analyse(wording.text))))]
+    near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda one: one[0])
+    names = claim(wording.text).marks >= claim(piece.text).marks
+    manner = bool(_wanted(piece.text)) and _wanted(piece.text) == _wanted(wording.text) and near >= AGREED
+    return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
+
+
+def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:
+    """Whether feedback of the user's is about a guideline, so that it may be the reason to retire it."""
+    return any(one.is_feedback and piece.nearness(one) >= AGAINST for one in said)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?。！？")

@@ -1,0 +1,274 @@
+"""The user's own model reads what was said since it last did: at night, and when a session rests.
+
+One call for some lines of one or more sessions. What of its answer the user's own words bear out is written together
+with the note that these lines were read; so a process may be killed anywhere, and two may be at one user: lines are
+read once, and at most the call in flight is repeated. Nothing that a model said waits on the disk.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
+from insula.language.extract.answer import Answer
+from insula.language.extract.check import Checked, Fact, Preference, check
+from insula.language.extract.request import Known, Line, Request, request
+from insula.language.handed import Hands, UsersWords, users_lines
+from insula.language.heads import chance
+from insula.llm.budget import Account, bound_tokens
+from insula.llm.client import Prompt, generate
+from insula.memory import extraction, unread
+from insula.memory.assertion import Said, Statement
+from insula.memory.cue import cue
+from insula.memory.embedding import embedded_all, hands_of
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.extraction import Read
+from insula.memory.nights import REST
+from insula.memory.rows import Kept, Place
+from insula.memory.store import Store
+from insula.memory.understood import Found, LineRead, Wished, keep
+from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
+from insula.memory.vectors import Embed
+from insula.memory.wishes import is_all, is_wish, plain, stands, words
+from insula.night.asking import used
+from insula.text.analysis import analyse
+from insula.text.slots import slots
+from insula.text.wishing import WORDS_CHARS, Wish
+from insula.types import Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+LINES = 32
+"""Lines of one call, those of the assistant among them: what is read in them fits into an answer of `MAX_TOKENS`."""
+KNOWN_EACH, MOST_KNOWN, MOST_WISHES = 3, 24, 24
+"""Facts that are shown for each line, and for all of them; and preferences that stand."""
+MAX_TOKENS = 3_000
+TEMPERATURE = 0.0
+TIMEOUT = 90.0
+"""Seconds that a model may take; nobody waits for it."""
+PURPOSE = "statements"
+SPENT = "What may be spent on understanding in a day is spent; the rest waits."
+
+
+class Report(TypedDict):
+    """What became of some lines; without a word of anybody's."""
+
+    lines: int
+    understood: list[int]
+    """The memories of which the model said what they state."""
+    ended: list[list[int]]
+    """Memories that are over, each with the one that ended it."""
+    wishes: int
+    refused: dict[str, int]
+    usage: dict[str, int]
+    read: int
+    """Id of the last message that was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Who reads the lines of a user, and within which bounds."""
+
+    store: Store
+    user: str
+    user_id: int
+    model: "Model"
+    account: Account
+    embed: Embed | None = None
+    tokens: int = TOKENS_A_DAY
+    """Of a day, at night and at rest together."""
+
+
+class Batch(NamedTuple):
+    """What one call is about."""
+
+    after: int
+    """Id of the last message that was read before."""
+    lines: Sequence[Unread]
+    facts: Mapping[str, Remembered]
+    """What is remembered, by the names under which it is shown."""
+    wishes: Mapping[str, Kept]
+    """Preferences that stand, likewise."""
+    own: Mapping[int, UsersWords]
+    """What of each line the user said themselves, by its message."""
+    said: Sequence[Line]
+    known: Sequence[Known]
+    asked: Request
+
+
+async def read_lines(reader: Reader) -> Report | None:
+    """Read the next lines of a user; None where there are none, or somebody else has read them.
+
+    Raises:
+        BudgetExceeded: what may be spent in a day is spent.
+        ModelError: the model was not reached, or not in time: the lines are read another time. What it says that is no
+            answer is none: the lines count as read, and keep what was understood of them when they were said.
+        StoreError: the store cannot be used, or a line changed meanwhile: nothing is written.
+    """
+    store = reader.store
+    after, lines = await store.read(unread.next_lines, reader.user_id, store.now(), LINES)
+    if not any(one.is_new for one in lines):
+        return None
+    batch = await _batch(reader, after, lines)
+    before = reader.account.by_purpose.get(PURPOSE, Usage())
+    found, refused = Found(), Counter[str]()
+    if batch.asked.lines:
+        try:
+            checked = await _asked(reader, batch)
+            found, refused = await _found(reader, batch, checked), Counter(checked.refused)
+        except (ModelMalformed, ModelRefused) as error:
+            refused[type(error).__name__] += 1
+    report: Report = {
+        "lines": len(batch.asked.lines),
+        "understood": sorted(one.memory for one in found.lines),
+        "ended": sorted([old, new] for old, new in found.ends),
+        "wishes": len(found.wishes) + len(found.lifted),
+        "refused": dict(refused),
+        "usage": used(reader.account, PURPOSE, before),
+        "read": max(one.message for one in lines),
+    }
+    shown = {one.memory: one.content for one in (*lines, *batch.facts.values()) if one.content}
+    name = f"{REST}{after}"
+    is_ours = await store.run(keep, reader.user_id, name, report, found, shown, store.now())
+    return report if is_ours else None
+
+
+async def _batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
+    """What one call is about: the lines, and what is known that they could concern."""
+    here = {one.memory for one in lines}
+    new = [one for one in lines if one.is_new and one.by == USER and one.content]
+    near = [number for one in new for number in await _near(reader, one) if number not in here]
+    rows = await reader.store.read(unread.remembered, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
+    stand = [one for one in await reader.store.guidance.lessons(reader.user_id) if is_wish(one) and stands(one)]
+    facts = {f"f{number}": one for number, one in enumerate((one for one in rows if one.line), 1)}
+    wishes = {f"p{number}": one for number, one in enumerate(stand[-MOST_WISHES:], 1)}
+    known = [
+        *(Known(name, one.line, _day(one.said_at)) for name, one in facts.items()),
+        *(Known(name, words(one)) for name, one in wishes.items()),
+    ]
+    own = await asyncio.to_thread(_own, lines, hands_of(reader.embed))
+    said = [_line(one, own[one.message].text if one.by == USER else one.content) for one in lines]
+    return Batch(after, lines, facts, wishes, own, said, known, request(said, known))
+
+
+def _own(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
+    """What of some lines the user said themselves."""
+    found: dict[int, UsersWords] = {}
+    for session in dict.fromkeys(one.session for one in lines):
+        here = [one for one in lines if one.session == session]
+        found |= {one.message: said for one, said in zip(here, users_lines(here, hands), strict=True)}
+    return found
+
+
+def _line(one: Unread, content: str) -> Line:
+    return Line(one.message, one.session, one.by, content, _day(one.said_at), one.is_new)
+
+
+async def _near(reader: Reader, line: Unread) -> list[int]:
+    """The memories that a line could concern."""
+    analysis = analyse(line.content, default=line.language or "en")
+    vectors = [] if reader.embed is None else await asyncio.to_thread(embedded_all, reader.embed, [line.content])
+    place = Place(reader.user_id, line.session, reader.user, "")
+    asked = cue(analysis, USER, ASSISTANT, frozenset())
+    found = await reader.store.memories.recall(place, asked, LINES, vectors=vectors)
+    told = [one.memory.id for one in found.recalled if one.memory.provenance == USER]
+    return [number for number in told if number != line.memory][:KNOWN_EACH]
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+async def _asked(reader: Reader, batch: Batch) -> Checked:
+    """What of the model's answer the user's own words bear out."""
+    instructions, prompt, numbered = batch.asked
+    spent = await reader.store.read(unread.tokens_spent, reader.user_id, reader.store.now())
+    if spent + bound_tokens(instructions) + bound_tokens(prompt) + MAX_TOKENS > reader.tokens:
+        raise BudgetExceeded(SPENT)
+    answer = await generate(
+        reader.model,
+        Prompt(instructions=instructions, prompt=prompt),
+        purpose=PURPOSE,
+        account=reader.account,
+        max_tokens=MAX_TOKENS,
+        temperature=TEMPERATURE,
+        schema=Answer,
+        timeout=TIMEOUT,
+    )
+    return await asyncio.to_thread(check, answer.value, numbered, batch.said, batch.known)
+
+
+async def _found(reader: Reader, batch: Batch, checked: Checked) -> Found:
+    """What is to be written of an answer."""
+    lines = {one.message: one for one in batch.lines}
+    read = {line: await asyncio.to_thread(_read, lines[line], checked.facts, batch) for line in _of(checked.facts)}
+    made = [LineRead(lines[line].memory, one.line, await _with_vectors(reader, one)) for line, one in read.items()]
+    stored = await reader.store.read(unread.remembered, reader.user_id, [one.memory for one in batch.lines])
+    stated = {one.memory: one.statements for one in stored} | {one.memory: one.statements for one in made}
+    ends, lifted = list[tuple[int, int]](), list[tuple[str, int]]()
+    for one in checked.ends:
+        line = lines[one.line]
+        if one.known in batch.wishes:
+            lifted.append((batch.wishes[one.known].key, one.line))
+            continue
+        old = batch.facts.get(one.known)
+        number = old.memory if old else lines[one.earlier].memory
+        says = old.statements if old else stated.get(number, ())
+        near = await _nearness(reader, one.words, says)
+        if extraction.is_over(one, line.language, says, stated.get(line.memory, ()), near):
+            ends.append((number, line.memory))
+    wanted = [one for one in checked.preferences if not await _is_fact(reader, one.span)]
+    wishes = [each for one in wanted for each in _wished(one, lines[one.line], batch.own[one.line])]
+    made = [one for one in made if one.statements]
+    told = {one.memory for one in made}
+    alone = [one for one in wanted if is_all([_wish(one)], lines[one.line].content)]
+    wished_only = {lines[one.line].memory for one in alone} - told  # no fact: it is told from the ledger
+    made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
+    return Found(made, ends, wishes, lifted)
+
+
+def _of(found: Iterable[Fact]) -> list[int]:
+    return list(dict.fromkeys(one.line for one in found))
+
+
+def _read(line: Unread, found: Iterable[Fact], batch: Batch) -> Read:
+    before = [one for one in batch.lines if one.session == line.session and one.message < line.message]
+    said = [Said(one.content, one.by == USER) for one in before if one.content]
+    return extraction.read(line.content, line.language, [one for one in found if one.line == line.message], said)
+
+
+async def _with_vectors(reader: Reader, read: Read) -> tuple[Statement, ...]:
+    if reader.embed is None or not read.statements:
+        return read.statements
+    vectors = await asyncio.to_thread(embedded_all, reader.embed, list(read.meanings))
+    return tuple(one._replace(vector=vector) for one, vector in zip(read.statements, vectors, strict=True))
+
+
+async def _nearness(reader: Reader, words: str, says: Sequence[Statement]) -> float:
+    """How near some words are to the nearest of some statements, as a cosine; 0 without vectors."""
+    if reader.embed is None or not says:
+        return 0.0
+    first, *others = await asyncio.to_thread(embedded_all, reader.embed, [words, *(one.text for one in says)])
+    return max(float(first @ other) for other in others)
+
+
+async def _is_fact(reader: Reader, words: str) -> bool:
+    """Whether some words rather tell a fact of somebody than ask something of answers."""
+    if reader.embed is None:
+        return False
+    (vector,) = await asyncio.to_thread(embedded_all, reader.embed, [words])
+    told, meant = (chance(head, words, vector) or 0.0 for head in ("fact", "preference"))
+    return told > meant
+
+
+def _wished(one: Preference, line: Unread, said: UsersWords) -> list[Wished]:
+    kept = plain([_wish(one, line.language)], said, ())
+    return [Wished(line.session, line.turn, line.message, each) for each in kept]
+
+
+def _wish(one: Preference, language: str = "") -> Wish:
+    return Wish(one.span[:WORDS_CHARS], slots(one.span, language), "standing", about=one.scope)

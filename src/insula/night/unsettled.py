@@ -1,0 +1,187 @@
+"""Which questions were asked again and never answered (K6). That something was talked about often teaches nothing."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from insula.memory.assertion import questions
+from insula.memory.changes import Forget
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.rows import Line, Noticed, Understood
+from insula.night import prompts
+from insula.night.corrections import is_users, terms_of
+from insula.night.grounding import Item
+from insula.screening import screen
+from insula.text.analysis import analyse
+from insula.text.corrections import MAX_CHARS
+from insula.text.grammar import UNSPACED
+from insula.text.manner import declines, untold
+from insula.text.questions import asks
+from insula.types import PASS_THRESHOLD
+
+ASKED_AGAIN = 2
+"""Sessions in which a question must have been asked to be worth knowing: who asks once may not miss the answer."""
+SAME_TOPIC = 0.25
+"""Share of all their terms that two turns on one topic have in common (Jaccard; as for an impasse)."""
+SAME = 0.5
+"""The same share from which on two questions are one that was asked again."""
+TOLD = 0.5
+"""Share of the terms of a question that a line holds which tells what was asked."""
+MOST_TURNS = 2_000
+"""Turns that are looked through for open questions, the latest."""
+BARE, BARE_UNSPACED = 1, 3
+"""Content words of its own of a response that says nothing but that it does not know; of scripts without spaces, pairs
+of characters."""
+QUOTE_CHARS = 200
+"""Characters of a user's words in an item."""
+ANSWERED = "what was asked has been answered since"
+NO_INSIGHT = "that something comes up often, or was asked or corrected once, is no insight"
+
+
+class Reading(NamedTuple):
+    """A session as it is looked through."""
+
+    session_id: int
+    lines: Sequence[Line]
+
+
+class _Turn(NamedTuple):
+    """What the ledger says of one."""
+
+    session_id: int
+    number: int
+    topic: frozenset[str]
+    low: bool
+    passed: bool
+    """Whether nothing certain speaks against the response."""
+    hedged: bool
+    """Whether words of ours stand before the response: it is not the response that says it does not know."""
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.session_id, self.number
+
+
+class _Asked(NamedTuple):
+    """A question, the id of its line, and whether the response declined it."""
+
+    text: str
+    line: int
+    declined: bool
+
+
+def still_open(read: Sequence[Reading], signals: Sequence[Noticed]) -> list[Item]:
+    """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
+    that nobody has answered since.
+    """
+    turns = [_turn(signal) for signal in signals[-MOST_TURNS:]]
+    asked, told = _asked(read), list(_told(read))
+    answered = [turn for turn in turns if _answers(turn, asked)]
+    groups: list[tuple[_Turn, set[int]]] = []
+    for turn in turns:
+        if not (turn.low and turn.topic) or (one := asked.get(turn.key)) is None or turn.hedged or not one.declined:
+            continue
+        since = (terms for line, terms in told if line > one.line)
+        if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
+            continue
+        same = next((sessions for first, sessions in groups if _likeness(first.topic, turn.topic) >= SAME), None)
+        if same is None:
+            groups.append((turn, {turn.session_id}))
+        else:
+            same.add(turn.session_id)
+    often = [(first, sessions) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
+    return [_open(asked[first.key].text, sessions) for first, sessions in sorted(often, key=lambda one: -len(one[1]))]
+
+
+def outdated(
+    known: Iterable[Understood], read: Sequence[Reading], recent: frozenset[int], signals: Sequence[Noticed]
+) -> list[Forget]:
+    """What was understood and is no insight any more: a question that the sessions since have answered, and what
+    earlier versions took for one.
+    """
+    asked = _asked(read)
+    lately = (turn for turn in map(_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
+    turns = [turn for turn in lately if _answers(turn, asked)]
+    told = [terms for _, terms in _told([one for one in read if one.session_id in recent])]
+    gone: list[Forget] = []
+    for one in known:
+        if one.content.startswith(prompts.NO_INSIGHTS):
+            gone.append(Forget(one.id, NO_INSIGHT))
+        elif one.content.startswith(prompts.ASKED):
+            topic = frozenset(analyse(one.content.removeprefix(prompts.ASKED)).terms)
+            if _is_answered(topic, turns, told):
+                gone.append(Forget(one.id, ANSWERED))
+    return gone
+
+
+def _open(question: str, sessions: set[int]) -> Item:
+    return Item(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
+
+
+def _turn(signal: Noticed) -> _Turn:
+    data: Mapping[str, dict[str, object]] = signal.data
+    judged = data.get("assessment", {})
+    score = judged.get("score", 1.0)
+    return _Turn(
+        session_id=signal.session_id,
+        number=signal.turn,
+        topic=frozenset(map(str, data.get("topic", ()))),
+        low=data.get("confidence", {}).get("level") == "low",
+        passed=bool(judged.get("unclear")) or (isinstance(score, int | float) and score >= PASS_THRESHOLD),
+        hedged=bool(data.get("hedged")),
+    )
+
+
+def _answers(turn: _Turn, asked: Mapping[tuple[int, int], _Asked]) -> bool:
+    """Whether memory held something in a turn, and the response says it."""
+    return not turn.low and turn.passed and not ((one := asked.get(turn.key)) and one.declined)
+
+
+def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
+    """Whether a later turn answers something of a topic, or a later line tells it."""
+    known = any(_likeness(topic, one.topic) >= SAME_TOPIC for one in later)
+    return known or any(len(topic & terms) >= TOLD * len(topic) for terms in told)
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    shared = len(one & other)
+    return shared / len(one | other) if shared else 0.0
+
+
+def _told(read: Iterable[Reading]) -> Iterator[tuple[int, frozenset[str]]]:
+    """The lines in which the user asks nothing, each as its id and its terms."""
+    for session in read:
+        for line in session.lines:
+            if is_users(line) and not _question(line.content[:MAX_CHARS]):
+                yield line.id, terms_of(line)
+
+
+def _asked(read: Sequence[Reading]) -> dict[tuple[int, int], _Asked]:
+    """What the user asked in each turn (session and number), if anything, and whether it was declined."""
+    found: dict[tuple[int, int], _Asked] = {}
+    for session in read:
+        for line in session.lines:
+            key = session.session_id, line.turn
+            if key in found and line.provenance == "assistant":
+                found[key] = found[key]._replace(declined=_declines(line.content[:MAX_CHARS], found[key].text))
+            elif line.provenance == "user" and (text := _question(line.content[:MAX_CHARS])):
+                found[key] = _Asked(text, line.id, False)
+    return found
+
+
+def _question(message: str) -> str:
+    asked = asks(analyse(message))
+    return screen(asked[0].text, QUOTE_CHARS).text if asked else ""
+
+
+def _declines(response: str, question: str) -> bool:
+    """Whether a response says that one was never told; or, asked about the user, no more than "I don't know".
+
+    "It depends on the size", or a long answer that also says what it does not know, declines nothing.
+    """
+    asked = analyse(question)
+    said = analyse(response, default=asked.language)
+    if untold(response, said.language):
+        return True
+    own = any(subject.startswith(USER) for one in questions(asked, USER, ASSISTANT) for subject in one.subjects)
+    bare = BARE_UNSPACED if said.language in UNSPACED else BARE
+    return own and len({*said.terms} - {*asked.terms}) <= bare and declines(response, said.language)

@@ -1,0 +1,298 @@
+"""Ten days of three people: after every night the whole guidance as the model reads it, true, short, no opposites.
+
+Without a model, and with a strong one that words what several days show, says again what stands, and takes back what
+the days refute.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+from inline_snapshot import snapshot
+
+from insula.agent.chat import Chat
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.night import prompts
+from insula.night.cycle import sleep_cycle
+from insula.night.phases import PHASES
+from insula.night.phases.wishes import KNOWN
+from insula.testing import Reply, Request, ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400.0
+MORNING = 1_767_600_000.0
+Diary = Sequence[tuple[int, Sequence[str]]]
+"""Day and what is said on it."""
+
+ENGLISH: Diary = (
+    (
+        1,
+        (
+            "What is a good route from Lisbon to Porto?",
+            "I prefer bullet points, please use them in every answer.",
+            "Thanks.",
+        ),
+    ),
+    (
+        2,
+        (
+            "I moved to Bergen last week.",
+            "Fahrenheit means nothing to me. I only understand Celsius.",
+            "Is it cold there?",
+        ),
+    ),
+    (3, ("Call me Marta when you answer me.", "My boss prefers tables.", "What do people in Bergen eat?")),
+    (4, ("Just this once, answer in one long paragraph: what is a fjord?", "And how deep is one?", "Thanks.")),
+    (5, ("Stop giving me lists. I want normal paragraphs.", "Which fjord is the longest?", "Great.")),
+    (7, ("Please address me as Dr. Hill from now on.", "How do I get to Voss?", "Thanks.")),
+    (8, ("Never use emojis.", "Keep your answers under four sentences, always.", "When does the train leave?")),
+    (
+        10,
+        (
+            "You can stop keeping it short, it no longer has to be under four sentences.",
+            "What is Voss like?",
+            "Thanks.",
+        ),
+    ),
+)
+SPANISH: Diary = (
+    (1, ("¿Cómo hago una tortilla?", "Háblame siempre de usted, por favor.", "Gracias.")),
+    (2, ("Dame las cantidades en gramos, siempre.", "¿Y un bizcocho?", "Gracias.")),
+    (3, ("Llámame Nina cuando me contestes.", "Mi hermana odia las listas.", "¿Qué ceno hoy?")),
+    (4, ("Sin emojis, por favor.", "¿Qué vino va con pescado?", "Gracias.")),
+    (5, ("He cambiado de idea: tutéame siempre.", "¿Qué postre hago?", "Gracias.")),
+    (6, ("Esta vez contéstame en inglés, por favor.", "¿Y para beber?", "Gracias.")),
+    (8, ("Acaba siempre con una pregunta.", "¿Cuánto dura el caldo?", "Gracias.")),
+    (10, ("Ya no hace falta que acabes con una pregunta.", "Prefiero respuestas cortas.", "¿Qué hago con el arroz?")),
+)
+GERMAN: Diary = (
+    (1, ("Wie lese ich eine Datei?", "Schreib den Code ab jetzt immer in Python.", "Danke.")),
+    (2, ("Verwende künftig nie pandas.", "Wie sortiere ich eine Liste?", "Danke.")),
+    (3, ("Siez mich bitte.", "Was ist eine Klasse?", "Danke.")),
+    (4, ("Meine Chefin will immer alles als Tabelle.", "Nenn mich Frau Hill, wenn du antwortest.", "Danke.")),
+    (5, ("Antworte in Zukunft kurz.", "Was ist ein Modul?", "Danke.")),
+    (6, ("Mit kurz meine ich höchstens zwei Sätze.", "Was ist ein Paket?", "Danke.")),
+    (8, ("Du darfst wieder pandas benutzen.", "Wie lese ich eine Tabelle?", "Danke.")),
+    (10, ("Du kannst mich wieder duzen.", "Schreib mir ab heute immer Rust statt Python.", "Danke.")),
+)
+
+
+async def kept(diary: Diary, model: ScriptedModel | None = None) -> dict[int, list[str]]:
+    """Each day -> the lines of guidance that the model reads on the next morning, without who the agent is."""
+    at = MORNING
+    found: dict[int, list[str]] = {}
+    async with await Store.open(":memory:", lambda: at) as store:
+        talker = ScriptedModel(lambda _: "Here is what I know of it.")
+        chat = Chat(Metacognition(store, holdout=0.0), talker)
+        for day, said in diary:
+            at = MORNING + day * DAY
+            for message in said:
+                at += 60
+                await chat.reply("ana", f"day {day}", message)
+            at += 12 * 3600
+            report = await sleep_cycle(store, "ana", PHASES, model=model, force=True)
+            assert not report.failed
+            found[day] = await _read(store)
+    return found
+
+
+async def _read(store: Store) -> list[str]:
+    """What stands in the system prompt of guidelines and lessons that hold always, then beside the message."""
+    known = await Metacognition(store, holdout=0.0).engine.learned(await store.place("ana", "morning"))
+    always = [one.text for one in known.advice if not one.trigger]
+    lines = [*known.guidelines.splitlines(), *always, *(one.text for one in reversed(known.wishes))]
+    return [line for line in lines if line]
+
+
+class Thought(NamedTuple):
+    """What a strong model makes of the days so far."""
+
+    principles: Sequence[tuple[str, str, Sequence[int]]] = ()
+    """Section, words, and the sessions that show it, by their number."""
+    retired: Sequence[str] = ()
+    """Guidelines that stand and that the days refute."""
+
+
+def strong(thoughts: Mapping[int, Thought]) -> ScriptedModel:
+    """A model that says so much after the session of a number, tells known pairs of wishes apart, and leaves others."""
+    known = {prompts.pair(old, new).prompt: {"relation": what} for old, new, what in KNOWN}
+
+    def answer(request: Request) -> Reply:
+        fields = (request.schema or {}).get("properties", {})
+        if "relation" in fields:
+            return known.get(request.prompt, {"relation": "unrelated"})
+        if "summary" in fields:
+            said = [line["user"] for line in _json(request.prompt) if "user" in line]
+            return {"summary": f"The user said: {' '.join(said)}"[:300], "topics": said[0].split()[-3:]}
+        if "principles" not in fields:
+            return ""  # the words of the principles stand
+        lines = _json(request.prompt)
+        sessions = sorted({line["session"] for line in lines if "session" in line})
+        ids = {line["text"]: line["id"] for line in lines if "id" in line}
+        return _reflection(thoughts.get(len(sessions), Thought()), ids, sessions)
+
+    return ScriptedModel(answer)
+
+
+def _json(prompt: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in re.findall(r"^\{.*\}$", prompt, re.MULTILINE)]
+
+
+def _reflection(thought: Thought, ids: Mapping[str, str], sessions: Sequence[int]) -> dict[str, Any]:
+    lists: dict[str, Any] = {"explanation": [], "procedures": [], "advice": []}
+    found = [
+        {"text": text, "section": section, "sessions": [sessions[number - 1] for number in numbers]}
+        for section, text, numbers in thought.principles
+    ]
+    gone = [{"do": "retire", "ids": [ids[text]], "text": "", "sessions": [sessions[-1]]} for text in thought.retired]
+    return lists | {"principles": found, "operations": gone}
+
+
+async def test_a_spanish_diary() -> None:
+    assert await kept(SPANISH) == snapshot(
+        {
+            1: ["Háblame siempre de usted, por favor."],
+            2: ["Háblame siempre de usted, por favor.", "Dame las cantidades en gramos, siempre."],
+            3: [
+                "Háblame siempre de usted, por favor.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+            ],
+            4: [
+                "Háblame siempre de usted, por favor.",
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+            ],
+            5: [
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "tutéame siempre.",
+            ],
+            6: [
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "tutéame siempre.",
+            ],
+            8: [
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "tutéame siempre.",
+                "Acaba siempre con una pregunta.",
+            ],
+            10: [
+                "Dame las cantidades en gramos, siempre.",
+                "Llámame Nina cuando me contestes.",
+                "tutéame siempre.",
+                "Prefiero respuestas cortas.",
+            ],
+        }
+    )
+
+
+async def test_an_english_diary_with_a_strong_model() -> None:
+    """What is talked of and what stands as a preference already is no guidance, whatever a model makes of it."""
+    fjords = "Tell how deep and how long a fjord is, and which is the longest fjord."
+    model = strong(
+        {
+            2: Thought([("interaction", "Give Celsius, since Fahrenheit means nothing.", (2,))]),
+            3: Thought([("patterns", "Tell what it is like in Bergen: cold, and what people eat.", (2, 3))]),
+            4: Thought([("patterns", "Tell what is like in Bergen, the cold, and what people eat.", (2, 3))]),
+            5: Thought([("patterns", fjords, (4, 5)), ("interaction", "Always use bullet points.", (1, 5))]),
+            6: Thought([("interaction", "Call the user Marta when you answer.", (3, 6))]),
+        }
+    )
+    assert await kept(ENGLISH, model) == snapshot(
+        {
+            1: ["I prefer bullet points, please use them in every answer."],
+            2: [
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+            ],
+            3: [
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+            ],
+            4: [
+                "I prefer bullet points, please use them in every answer.",
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+            ],
+            5: [
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "Call me Marta when you answer me.",
+                "I want normal paragraphs.",
+            ],
+            7: [
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+            ],
+            8: [
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+                "Never use emojis.",
+                "Keep your answers under four sentences, always.",
+            ],
+            10: [
+                "Fahrenheit means nothing to me. I only understand Celsius.",
+                "I want normal paragraphs.",
+                "Please address me as Dr. Hill from now on.",
+                "Never use emojis.",
+            ],
+        }
+    )
+
+
+async def test_a_german_diary_with_a_strong_model() -> None:
+    pandas = "Schreib den Code in Python und verwende nie pandas."
+    model = strong(
+        {
+            2: Thought([("interaction", pandas, (1, 2))]),
+            4: Thought([("interaction", "Antworte immer als Tabelle.", (4,))]),
+            6: Thought([("patterns", "Erkläre, was Klasse, Modul und Paket ist.", (3, 5, 6))]),
+        }
+    )
+    assert await kept(GERMAN, model) == snapshot(
+        {
+            1: ["Schreib den Code ab jetzt immer in Python."],
+            2: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas."],
+            3: ["Schreib den Code ab jetzt immer in Python.", "Verwende künftig nie pandas.", "Siez mich bitte."],
+            4: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+            ],
+            5: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Antworte in Zukunft kurz.",
+            ],
+            6: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Verwende künftig nie pandas.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+            ],
+            8: [
+                "Schreib den Code ab jetzt immer in Python.",
+                "Siez mich bitte.",
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+            ],
+            10: [
+                "Nenn mich Frau Hill, wenn du antwortest.",
+                "Mit kurz meine ich höchstens zwei Sätze.",
+                "Schreib mir ab heute immer Rust statt Python.",
+            ],
+        }
+    )

@@ -1,0 +1,208 @@
+"""Nights on many machines: each user's once, whatever fails, dies or is capped."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from insula.errors import SettingsError
+from insula.llm.budget import Account, Budget
+from insula.memory import nights, postgres, spending
+from insula.memory.spending import Sum
+from insula.memory.store import Store
+from insula.memory.vectors import Embed, Vector
+from insula.metacognition import Metacognition
+from insula.night.cycle import CADENCE, Night, Phase, Result, due
+from insula.night.durable import House, Limits, Progress, Worker, tenant_of, working
+from insula.night.names import PhaseName
+from insula.types import Usage
+
+pytestmark = pytest.mark.anyio
+LINES = ("My sister Ana lives in Lisbon.", "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
+
+
+async def talk(store: Store, *users: str) -> None:
+    metacognition = Metacognition(store, embed=None)
+    for user in users:
+        for line in LINES:
+            async with metacognition.turn(user, "monday", line) as turn:
+                turn.finish("Noted.")
+
+
+def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ...]:
+    """One phase, which fails so many times for each user."""
+
+    async def run(night: Night) -> Result:
+        calls.append(night.user)
+        if calls.count(night.user) <= fails:
+            raise RuntimeError("broken")
+        night.account.charge(night.account.allow("night", 10), Usage(calls=1, output_tokens=10))
+        return Result({})
+
+    return ((PhaseName.TRENDS, run),)
+
+
+async def over(worker: Worker) -> Progress:
+    """How all stands once nothing waits any more."""
+    while (now := await worker.progress()).waiting or now.running:
+        await asyncio.sleep(0.1)
+    return now
+
+
+@pytest.fixture
+async def on_server(anyio_backend: str, database: str) -> AsyncGenerator[House]:
+    async with await Store.open(database) as store:
+        yield House(store=store, url=database)
+
+
+async def test_every_user_s_night_is_run_once_and_only_those_with_something_new(on_server: House) -> None:
+    users = [f"user {number}" for number in range(5)]
+    await talk(on_server.store, *users)
+    await on_server.store.place("silent", "s")
+    calls: list[str] = []
+    async with working(replace(on_server, phases=phase(calls))) as worker:
+        assert await worker.evening(date="d") == 5
+        assert await worker.evening(date="d") == 5  # called twice, as two workers would
+        assert (await over(worker)).done == 5
+        assert sorted(calls) == users
+        assert await worker.evening(date="e") == 0
+
+
+def same(text: str) -> Vector:
+    """A vector for any text."""
+    return np.ones(4, np.float32) * bool(text)
+
+
+async def test_what_a_night_on_many_machines_adds_to_memory_gets_its_vector(on_server: House) -> None:
+    embeds: list[Embed | None] = []
+
+    async def look(night: Night) -> Result:
+        embeds.append(night.embed)
+        return Result({})
+
+    await talk(on_server.store, "ana")
+    phases = ((PhaseName.STATEMENTS, look),)
+    async with working(replace(on_server, phases=phases, embed=same)) as worker:
+        await worker.evening(date="d")
+        await over(worker)
+    assert embeds == [same]
+
+
+async def test_the_gate_lets_those_through_whom_a_night_would_look_at(store: Store) -> None:
+    calls: list[str] = []
+    await talk(store, "new", "slept")
+    from insula.night.cycle import sleep_cycle
+
+    await sleep_cycle(store, "slept", phase(calls))
+    await store.place("silent", "s")
+    for later in (0.0, CADENCE + 1):
+        moved = Store.__new__(Store)
+        moved.__dict__.update(store.__dict__, now=lambda later=later: store.now() + later)
+        waiting = await store.run(nights.waiting, 0, moved.now() - CADENCE, 10)
+        assert [name for _, name in waiting] == [name for name in await store.nights.users() if await due(moved, name)]
+    await talk(store, "slept")
+    assert [name for _, name in await store.run(nights.waiting, 0, store.now() + 1, 10)] == ["new", "slept"]
+
+
+async def test_a_night_that_fails_is_tried_again(on_server: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from insula.night import durable
+
+    monkeypatch.setattr(durable, "PAUSE", 0.05)
+    await talk(on_server.store, "ana")
+    calls: list[str] = []
+    async with working(replace(on_server, phases=phase(calls, fails=2))) as worker:
+        await worker.evening(date="d")
+        assert (await over(worker)).done == 1
+    assert len(calls) == 3
+
+
+@pytest.mark.at_length
+async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(on_server: House, database: str) -> None:
+    await talk(on_server.store, "ana", "eva")
+    calls: list[str] = []
+    house = replace(on_server, phases=phase(calls))
+    async with await Store.open(database, lambda: time.time() + 86_400) as ahead:
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 2
+            assert (await over(worker)).done == 2
+        async with working(house) as worker:
+            assert await worker.evening() == 0
+        async with working(replace(house, store=ahead)) as worker:
+            assert await worker.evening() == 0
+    assert sorted(calls) == ["ana", "eva"]
+
+
+@pytest.mark.at_length
+async def test_all_nights_together_spend_no_more_than_the_cap(on_server: House) -> None:
+    await talk(on_server.store, *"abcde")
+    calls: list[str] = []
+
+    def account() -> Account:
+        return Account(budget=Budget(calls=1))
+
+    house = replace(on_server, phases=phase(calls), account=account, limits=Limits(cap=Sum(calls=3)))
+    async with working(house) as worker:
+        await worker.evening(date="d")
+        await over(worker)
+    assert len(calls) == 3
+    assert (await on_server.store.run(spending.spent, "d")).calls == 3
+
+
+async def test_what_is_not_spent_of_a_grant_goes_to_others_and_a_stopped_night_keeps_it(store: Store) -> None:
+    cap = Sum(calls=10.0)
+    first = await store.run(spending.take, "d", 1, Sum(calls=8.0), cap)
+    assert first == Sum(calls=8.0)
+    assert await store.run(spending.take, "d", 2, Sum(calls=8.0), cap) == Sum(calls=2.0)
+    assert (await store.run(spending.take, "d", 3, Sum(calls=8.0), cap)).is_nothing
+    await store.run(spending.settle, "d", 1, first, Sum(calls=1.0))
+    assert await store.run(spending.take, "d", 3, Sum(calls=8.0), cap) == Sum(calls=7.0)
+    again = await store.run(spending.take, "d", 2, Sum(calls=8.0), cap)
+    assert again == Sum(calls=2.0)
+    await store.run(spending.settle, "d", 2, again, Sum(calls=1.0))
+    assert (await store.run(spending.spent, "d")).calls == 10.0
+
+
+@pytest.mark.at_length
+async def test_the_nights_of_a_worker_that_died_go_to_another(on_server: House) -> None:
+    await talk(on_server.store, "ana")
+    begun = asyncio.Event()
+
+    async def hangs(_: Night) -> Result:
+        begun.set()
+        await asyncio.sleep(3_600)
+        return Result({})
+
+    dying = replace(on_server, executor="dying", phases=((PhaseName.TRENDS, hangs),))
+    async with working(dying) as worker:
+        await worker.evening(date="d")
+        await begun.wait()
+    await on_server.store.run(lambda connection: connection.execute(postgres.leases.delete()))  # it is silent
+    calls: list[str] = []
+    async with working(replace(on_server, executor="other", phases=phase(calls))) as worker:
+        while not calls:
+            await worker.reclaim()
+            await asyncio.sleep(0.1)
+        assert (await over(worker)).done == 1
+    assert calls == ["ana"]
+
+
+@pytest.mark.at_length
+async def test_tenants_wait_for_their_own_alone(on_server: House) -> None:
+    await talk(on_server.store, "acme/ana", "acme/ben", "other/eva")
+    calls: list[str] = []
+    limits = Limits(tenant_at_once=1, tenant_per_minute=1)
+    async with working(replace(on_server, phases=phase(calls), limits=limits)) as worker:
+        await worker.evening(date="d")
+        while len(calls) < 2:
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1.5)
+        assert sorted(tenant_of(user) for user in calls) == ["acme", "other"]
+
+
+async def test_a_memory_in_a_file_is_refused_with_the_way_out(store: Store) -> None:
+    with pytest.raises(SettingsError, match="INSULA_STORE=postgresql"):
+        async with working(House(store=store, url="insula.db")):
+            pass

@@ -1,0 +1,94 @@
+"""Erasing one memory takes what the assistant made of it, its quotations and the backups; it says what is left."""
+
+from pathlib import Path
+
+import pytest
+
+from insula import Metacognition
+from insula.memory import custody, erasure
+from insula.night import forgetting
+
+pytestmark = pytest.mark.anyio
+
+TALK = (
+    ("monday", "Hi, can you help me with the garden today?", "Gladly: what grows in your garden?"),
+    ("monday", "My middle name is Esperanza.", "Esperanza is a beautiful middle name!"),
+    ("monday", "Thanks, and how often do I water basil?", "Every second day, a little in the morning."),
+    ("tuesday", "What is my middle name?", "You once told me: your middle name is Esperanza."),
+    ("tuesday", "My passport also says Esperanza Maria.", "Good to know."),
+)
+WORDS = {
+    "en": ("My middle name is Esperanza.", "Noted: Esperanza."),
+    "es": ("Mi segundo nombre es Esperanza.", "Anotado: Esperanza."),
+    "fr": ("Mon deuxième prénom est Séraphine.", "C'est noté : Séraphine."),
+    "de": ("Mein zweiter Vorname ist Walburga.", "Walburga, das merke ich mir."),
+    "pt": ("O meu segundo nome é Benedita.", "Anotado: Benedita."),
+    "it": ("Il mio secondo nome è Fortunata.", "Segnato: Fortunata."),
+    "zh": ("我的中间名是思雨涵。", "好的,你的中间名是思雨涵。"),
+    "ja": ("私のミドルネームは桜子です。", "ミドルネームは桜子ですね。"),
+}
+
+
+async def told(folder: Path, talk: tuple[tuple[str, str, str], ...]) -> Metacognition:
+    metacognition = await Metacognition.open(folder / "insula.db", embed=None)
+    for session, message, response in talk:
+        async with metacognition.turn("ana", session, message) as turn:
+            turn.finish(response)
+    return metacognition
+
+
+async def number_of(metacognition: Metacognition, text: str) -> int:
+    kept = await metacognition.store.memories.remembered("ana", 100)
+    return next(memory.id for memory, _ in kept if memory.content == text and memory.provenance == "user")
+
+
+def disk(folder: Path) -> str:
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.rglob("*") if path.is_file())
+
+
+async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is_named(tmp_path: Path) -> None:
+    async with await told(tmp_path, TALK) as metacognition:
+        store = metacognition.store
+        place = await store.place("ana", "monday")
+        number = await number_of(metacognition, "My middle name is Esperanza.")
+        others = await store.read(erasure.others_holding, place.user_id, number)
+        assert [memory.content for memory in others] == ["My passport also says Esperanza Maria."]
+        await forgetting.erase(store, "ana", None, number)
+        kept = [memory.content for memory, _ in await store.memories.remembered("ana", 100)]
+        assert [text for text in kept if "Esperanza" in text] == ["My passport also says Esperanza Maria."]
+        await forgetting.erase(store, "ana", None, others[0].id)
+        assert "Every second day, a little in the morning." in disk(tmp_path)
+    assert "Esperanza" not in disk(tmp_path)
+
+
+@pytest.mark.parametrize("language", WORDS)
+async def test_an_echo_goes_in_any_language(tmp_path: Path, language: str) -> None:
+    said, echo = WORDS[language]
+    async with await told(tmp_path, (("a", said, echo),)) as metacognition:
+        await forgetting.erase(metacognition.store, "ana", None, await number_of(metacognition, said))
+    assert echo not in disk(tmp_path)
+    assert said not in disk(tmp_path)
+
+
+async def test_no_backup_brings_back_what_was_erased(tmp_path: Path) -> None:
+    soul = tmp_path / "ana" / "SOUL.md"
+    house = custody.House(tmp_path, soul, tmp_path / "log")
+    async with await told(tmp_path, TALK) as metacognition:
+        await custody.backup(metacognition.store, "ana", house)
+        for text in ("My middle name is Esperanza.", "My passport also says Esperanza Maria."):
+            await forgetting.erase(metacognition.store, "ana", soul, await number_of(metacognition, text))
+        assert len(custody.backups(house)) == 1
+        await custody.restore(metacognition.store, "ana", house)
+        kept = [memory.content for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
+        assert any("basil" in text for text in kept)
+    assert "Esperanza" not in disk(tmp_path)
+
+
+async def test_a_session_is_erased_as_a_whole(tmp_path: Path) -> None:
+    async with await told(tmp_path, TALK) as metacognition:
+        gone = await metacognition.forget("ana", session="tuesday")
+        assert gone.memories
+        assert gone.left == ""
+        kept = [memory for memory, _ in await metacognition.store.memories.remembered("ana", 100)]
+        assert {memory.session for memory in kept} == {"monday"}
+    assert "passport" not in disk(tmp_path)

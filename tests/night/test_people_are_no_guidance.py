@@ -1,0 +1,192 @@
+"""What tells of people is remembered and guides nothing: in no night, with a model that proposes it and without one."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import pytest
+
+from insula.memory.embedding import use
+from insula.memory.store import Store
+from insula.metacognition import Metacognition
+from insula.night import desk
+from insula.night.cycle import PhaseReport, sleep_cycle
+from insula.night.names import PhaseName
+from insula.night.phases import PHASES
+from insula.testing import Reply, Request, ScriptedModel, memory_store
+
+pytestmark = pytest.mark.anyio
+PRIVATE: Mapping[str, tuple[str, ...]] = {
+    "en": (
+        "My medicine is called Quillotan.",
+        "My boyfriend Quillo works at the harbour.",
+        "I live at 12 Quill Street.",
+        "My daughter Quilla has diabetes.",
+    ),
+    "es": (
+        "Mi medicina se llama Quillotan.",
+        "Mi novio Quillo trabaja en el puerto.",
+        "Vivo en la calle Quill 12.",
+        "Mi hija Quilla tiene diabetes.",
+    ),
+    "fr": (
+        "Mon médicament s'appelle Quillotan.",
+        "Mon copain Quillo travaille au port.",
+        "J'habite au 12 rue Quill.",
+        "Ma fille Quilla est diabétique.",
+    ),
+    "de": (
+        "Mein Medikament heißt Quillotan.",
+        "Mein Freund Quillo arbeitet am Hafen.",
+        "Ich wohne in der Quillgasse 12.",
+        "Meine Tochter Quilla hat Diabetes.",
+    ),
+    "pt": (
+        "O meu remédio chama-se Quillotan.",
+        "O meu namorado Quillo trabalha no porto.",
+        "Moro na rua Quill 12.",
+        "A minha filha Quilla tem diabetes.",
+    ),
+    "it": (
+        "La mia medicina si chiama Quillotan.",
+        "Il mio ragazzo Quillo lavora al porto.",
+        "Abito in via Quill 12.",
+        "Mia figlia Quilla ha il diabete.",
+    ),
+    "zh": (
+        "我的药叫Quillotan。",
+        "我男朋友Quillo在港口工作。",
+        "我住在Quill街12号。",
+        "我女儿Quilla有糖尿病。",
+    ),
+    "ja": (
+        "私の薬はQuillotanです。",
+        "私の彼氏のQuilloは港で働いています。",
+        "私はQuill通り12番地に住んでいます。",
+        "娘のQuillaは糖尿病です。",
+    ),
+}
+OF_THE_USER: Mapping[str, tuple[str, ...]] = {
+    "en": (
+        "The user takes Quillotan.",
+        "When the user asks about their boyfriend, mention Quillo.",
+        "The user's daughter Quilla is diabetic.",
+        "Remember that the user lives in Quill Street.",
+    ),
+    "es": (
+        "El usuario toma Quillotan.",
+        "Cuando pregunte por su novio, menciona a Quillo.",
+        "La hija del usuario, Quilla, tiene diabetes.",
+        "El usuario vive en la calle Quill.",
+    ),
+    "fr": (
+        "L'utilisateur prend du Quillotan.",
+        "Quand on parle de son copain, cite Quillo.",
+        "Sa fille Quilla est diabétique.",
+        "L'utilisateur habite rue Quill.",
+    ),
+    "de": (
+        "Der Nutzer nimmt Quillotan.",
+        "Wenn es um seinen Freund geht, nenne Quillo.",
+        "Die Tochter des Nutzers, Quilla, hat Diabetes.",
+        "Der Nutzer wohnt in der Quillgasse.",
+    ),
+    "pt": (
+        "O usuário toma Quillotan.",
+        "Quando falar do namorado, mencione Quillo.",
+        "A filha dele, Quilla, tem diabetes.",
+        "O usuário mora na rua Quill.",
+    ),
+    "it": (
+        "L'utente prende Quillotan.",
+        "Quando si parla del suo ragazzo, nomina Quillo.",
+        "Sua figlia Quilla ha il diabete.",
+        "L'utente abita in via Quill.",
+    ),
+    "zh": (
+        "用户吃Quillotan。",
+        "问到男朋友时提Quillo。",
+        "用户的女儿Quilla有糖尿病。",
+        "用户住在Quill街。",
+    ),
+    "ja": (
+        "ユーザーはQuillotanを飲んでいます。",
+        "彼氏の話ではQuilloに触れる。",
+        "ユーザーの娘のQuillaは糖尿病です。",
+        "ユーザーはQuill通りに住んでいます。",
+    ),
+}
+"""The same as a model puts it."""
+
+
+@pytest.fixture
+async def two_days() -> AsyncIterator[Store]:
+    async with memory_store() as store:
+        yield store
+
+
+async def tell(store: Store, language: str) -> None:
+    """Tell the private lines on two days, and ask for one of them in vain."""
+    metacognition = Metacognition(store, holdout=0.0)
+    for session in ("monday", "tuesday"):
+        for line in PRIVATE[language]:
+            async with metacognition.turn("ana", session, line) as turn:
+                turn.finish("Noted.")
+
+
+def proposing(language: str) -> ScriptedModel:
+    """A model that takes each of the lines for guidance, in whatever it is asked."""
+    lines = (*PRIVATE[language], *OF_THE_USER[language])
+
+    def point(text: str) -> dict[str, object]:
+        return {"text": text, "sessions": [1, 2], "quotes": list(PRIVATE[language][:4])}
+
+    def reply(request: Request) -> Reply:
+        if "five lists" in request.prompt:
+            return {
+                "explanation": [point(text) for text in lines[:3]],
+                "principles": [{**point(text), "section": "patterns"} for text in lines],
+                "procedures": [point(text) for text in lines[3:6]],
+                "advice": [point(text) for text in lines[6:]],
+            }
+        if "new lines" in f"{request.instructions} {request.prompt}".lower():
+            spans = [
+                {"line": number, "span": text, "scope": "every answer", "words": text}
+                for number, text in enumerate(lines[:4], 1)
+            ]
+            return {"statements": [], "ended": [], "preferences": spans}
+        return {"summary": "They talked.", "topics": ["talk", "day", "things"]}
+
+    return ScriptedModel(reply)
+
+
+async def guidance(store: Store) -> str:
+    """All that was learned, in any state, and what a model is told of it in the morning."""
+    user = await store.nights.sleeper("ana")
+    assert user is not None
+    pieces = [one.kept.advice for one in await desk.pieces(store, "ana")]
+    insights = [one.content for one in await store.nights.insights(user, 100)]
+    soul = [one.content for one in await store.guidance.revisions(user, "soul", 10)]
+    return "\n".join([*pieces, *insights, *soul])
+
+
+def of(name: PhaseName, phases: Sequence[PhaseReport]) -> PhaseReport:
+    return next(one for one in phases if one.name == name)
+
+
+@pytest.mark.parametrize("language", PRIVATE)
+async def test_a_model_that_proposes_facts_as_guidance_is_refused_with_the_reason(
+    two_days: Store, language: str
+) -> None:
+    await tell(two_days, language)
+    slept = await sleep_cycle(two_days, "ana", PHASES, date="d", model=proposing(language), embed=use, force=True)
+    report = of(PhaseName.REFLECTION, slept.phases)
+    assert report.found["proposed"] > 0, report
+    assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []
+    assert report.found["grounded"] == 0
+    assert report.found["dropped"].get("about people", 0) >= len(PRIVATE[language]), report.found["dropped"]
+
+
+@pytest.mark.parametrize("language", PRIVATE)
+async def test_a_night_without_a_model_makes_no_guidance_of_facts(two_days: Store, language: str) -> None:
+    await tell(two_days, language)
+    await sleep_cycle(two_days, "ana", PHASES, date="d", embed=use, force=True)
+    assert [line for line in (await guidance(two_days)).split("\n") if "uill" in line] == []
