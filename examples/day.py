@@ -29,7 +29,7 @@ from insula.llm.budget import Account
 from insula.llm.client import Prompt, generate
 from insula.llm.local import SMOLLM2
 from insula.llm.models import resolve
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 

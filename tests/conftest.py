@@ -75,7 +75,7 @@ def made_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """A new store of SQLite's takes a tenth of the work; but not where migrations or public names are tested."""
     if request.path.parent.name in {"memory", "contract"}:
         return
-    from insula.memory import sqlite, upgrade
+    from insula.memory.storage import sqlite, upgrade
 
     tables: tuple[str, ...] = request.getfixturevalue("tables")
 

@@ -7,7 +7,7 @@ import pytest
 
 from insula.agent.chat import Chat
 from insula.claims import REGISTER, SENSE
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.solve.run import Models
 from insula.testing import ScriptedModel

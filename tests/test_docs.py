@@ -16,7 +16,7 @@ import typed
 import insula
 from insula import senses, testing
 from insula.hosts import hook, registry, switch
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName

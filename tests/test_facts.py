@@ -13,8 +13,8 @@ from insula.memory.assertion import statements
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
-from insula.memory.store import Store
-from insula.memory.vectors import embedded
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import embedded
 from insula.metacognition import Metacognition
 from insula.metacognition.stating import state
 from insula.metacognition.turn import Turn

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from insula.memory.embedding import use
-from insula.memory.vectors import Embed
+from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.testing import FrozenClock, memory_store

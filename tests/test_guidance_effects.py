@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.metacognition.effects import effects
 
 GOOD, POOR = 0.9, 0.4

@@ -9,7 +9,7 @@ import pytest
 import insula
 from insula.language.handed import UsersWords, users_words
 from insula.memory.embedding import hands_of, use
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import memory_store
 from insula.types import Provenance

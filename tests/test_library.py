@@ -13,7 +13,7 @@ import pytest
 
 from insula.calibration import shipped
 from insula.errors import InputError
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import memory_store
 from insula.turn.instructions import compose

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory.schema import memories, statements
-from insula.memory.store import Store
+from insula.memory.storage.schema import memories, statements
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.meaning import make_up, meant, question
 from insula.text.analysis import analyse

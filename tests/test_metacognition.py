@@ -15,11 +15,11 @@ from insula.agent.chat import Chat
 from insula.agent.identity import OWN
 from insula.claims import quote
 from insula.errors import InputError, StoreError
-from insula.memory.changes import Insight
 from insula.memory.encoding import encode
 from insula.memory.item import new_item
-from insula.memory.rows import Kept
-from insula.memory.store import Store
+from insula.memory.storage.changes import Insight
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.store import Store
 from insula.metacognition import Assess, Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName

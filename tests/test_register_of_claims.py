@@ -18,8 +18,8 @@ from insula.claims import REGISTER, SENSE, Claimed, quote, switched, templates
 from insula.cli import render
 from insula.errors import InputError, SettingsError
 from insula.hosts.hook import respond
-from insula.memory.changes import Insight, Lesson, Revision
-from insula.memory.store import Store
+from insula.memory.storage.changes import Insight, Lesson, Revision
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.metacognition.finishing import TurnResult

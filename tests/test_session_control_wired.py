@@ -13,8 +13,8 @@ from inline_snapshot import snapshot
 from insula.agent.chat import Chat, Reply
 from insula.llm.budget import Account
 from insula.memory.embedding import usable
-from insula.memory.schema import snapshots
-from insula.memory.store import Store
+from insula.memory.storage.schema import snapshots
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.metacognition.regulator import MODELS, SESSIONS, Ended
 from insula.session.conditions import DWELL_SECONDS

@@ -22,7 +22,7 @@ from insula.agent.chat import Chat
 from insula.errors import ModelRefused
 from insula.llm.client import generate
 from insula.llm.wire import Prompt
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Result, sleep_cycle
 from insula.night.names import PhaseName

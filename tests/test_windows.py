@@ -12,7 +12,7 @@ from insula.errors import ModelUnavailable
 from insula.hosts import files
 from insula.llm import weights
 from insula.llm.local import SMOLLM2
-from insula.memory import lock
+from insula.memory.storage import lock
 
 filelock = pytest.importorskip("filelock")
 

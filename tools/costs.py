@@ -110,7 +110,7 @@ def measure_recall() -> float:
 async def _measure_recall() -> float:
     from insula.memory.cue import cue
     from insula.memory.encoding import ASSISTANT, USER
-    from insula.memory.store import Store
+    from insula.memory.storage.store import Store
     from insula.text.analysis import analyse
 
     sys.path.append(str(BENCHMARKS))

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from insula.errors import InputError
 from insula.memory.embedding import usable, use
-from insula.memory.vectors import Embed
+from insula.memory.storage.vectors import Embed
 from insula.stats import wilson
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, Assessment, Level

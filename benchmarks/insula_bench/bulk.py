@@ -21,10 +21,10 @@ from insula.memory.assertion import Statement
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import LINE_CHARS
-from insula.memory.rows import Place
-from insula.memory.schema import memories, statements
-from insula.memory.store import Store
-from insula.memory.vectors import Array, Vector, embedded, packed
+from insula.memory.storage.rows import Place
+from insula.memory.storage.schema import memories, statements
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Array, Vector, embedded, packed
 from insula.text.analysis import analyse
 from insula_bench.progress import steps
 

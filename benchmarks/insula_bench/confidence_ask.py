@@ -14,9 +14,9 @@ from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import new_item
-from insula.memory.rows import Place
-from insula.memory.store import Store
-from insula.memory.vectors import Embed, Vector, embedded
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed, Vector, embedded
 from insula.metacognition.meaning import make_up, meant
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, features, is_evidence, whose

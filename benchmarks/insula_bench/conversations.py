@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.memory.embedding import named
-from insula.memory.vectors import Embed
+from insula.memory.storage.vectors import Embed
 from insula.metacognition import Metacognition, Regulator
 from insula.testing import FrozenClock, memory_store
 from insula.types import Level

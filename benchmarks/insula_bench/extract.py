@@ -23,8 +23,8 @@ from insula.language.extract.request import Line
 from insula.llm.model import Model
 from insula.llm.models import resolve
 from insula.memory.embedding import use
-from insula.memory.schema import memories, statements
-from insula.memory.store import Store
+from insula.memory.storage.schema import memories, statements
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.rest import rest
 from insula.testing import FrozenClock, Request, ScriptedModel, memory_store

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from insula.cli.common import DATABASE
 from insula.errors import InsulaError
-from insula.memory import views
-from insula.memory.store import Store
+from insula.memory.storage import views
+from insula.memory.storage.store import Store
 from insula.stats import slope
 from insula_bench import load_years
 from insula_bench.load_client import Connection, Listeners, get

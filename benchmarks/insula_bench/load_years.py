@@ -9,8 +9,8 @@ from insula.memory import assertion
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.store import Store
-from insula.memory.vectors import Vector, embedded
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Vector, embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 from insula_bench.load_sessions import COMMON, SEED, Session, drawn

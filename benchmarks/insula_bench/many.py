@@ -29,11 +29,11 @@ from insula.memory import assertion
 from insula.memory.cue import Cue, cue
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
-from insula.memory.postgres import CONNECTIONS
-from insula.memory.store import Store
-from insula.memory.vectors import embedded
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.postgres import CONNECTIONS
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 from insula_bench import talks

@@ -16,7 +16,7 @@ from insula.memory import assertion, facts
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
 from insula.memory.item import LINE_CHARS, new_item
-from insula.memory.vectors import Vector, embedded, packed
+from insula.memory.storage.vectors import Vector, embedded, packed
 from insula.text.analysis import analyse
 from insula_bench import talks
 from insula_bench.progress import progress, steps

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory import archive
-from insula.memory.archive import Archive
-from insula.memory.store import Store
+from insula.memory.privacy import archive
+from insula.memory.privacy.archive import Archive
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import durable
 from insula.testing import Request, ScriptedModel

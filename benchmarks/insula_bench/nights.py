@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from insula.memory.embedding import use
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.names import PhaseName

@@ -20,8 +20,8 @@ from insula.memory.cue import cue
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.index import CANDIDATES
-from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
 from insula.text.analysis import Word, analyse
 from insula.turn.confidence import estimate
 from insula.types import Controls

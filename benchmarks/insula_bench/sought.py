@@ -8,7 +8,7 @@ from insula.language.units import units
 from insula.memory.assertion import Question, read_question
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.vectors import Embed, Vector
+from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.meaning import question
 from insula.text.analysis import Analysis
 from insula.turn.gate import most_personal

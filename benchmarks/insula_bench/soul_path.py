@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.grounding import ITEM_CHARS

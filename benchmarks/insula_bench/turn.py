@@ -19,9 +19,9 @@ from insula.calibration import shipped
 from insula.memory.cue import Cue, cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.rows import Place
-from insula.memory.sqlite import MEMORY
-from insula.memory.store import Recollection, Store
+from insula.memory.storage.rows import Place
+from insula.memory.storage.sqlite import MEMORY
+from insula.memory.storage.store import Recollection, Store
 from insula.metacognition import Metacognition, warm_up
 from insula.stats import auroc
 from insula.text.analysis import analyse

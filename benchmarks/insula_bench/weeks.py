@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 from insula.errors import InsulaError
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
-from insula.memory.changes import Lesson
 from insula.memory.embedding import use
-from insula.memory.store import Store
+from insula.memory.storage.changes import Lesson
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName

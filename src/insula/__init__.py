@@ -22,9 +22,9 @@ _PUBLIC = {
     "Recalled": "insula.types",
     "Signal": "insula.types",
     "Usage": "insula.types",
-    "Change": "insula.memory.rows",
+    "Change": "insula.memory.storage.rows",
     "Deleted": "insula.operations.memories",
-    "Filters": "insula.memory.filters",
+    "Filters": "insula.memory.storage.filters",
     "InputError": "insula.errors",
     "InsulaError": "insula.errors",
     "MemoryPage": "insula.operations.memories",
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from insula.errors import InputError as InputError
     from insula.errors import InsulaError as InsulaError
     from insula.errors import NotFound as NotFound
-    from insula.memory.filters import Filters as Filters
-    from insula.memory.rows import Change as Change
+    from insula.memory.storage.filters import Filters as Filters
+    from insula.memory.storage.rows import Change as Change
     from insula.metacognition import Blocking as Blocking
     from insula.metacognition import Metacognition as Metacognition
     from insula.metacognition import Turn as Turn

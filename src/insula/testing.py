@@ -17,7 +17,7 @@ from pydantic_ai.settings import ModelSettings
 
 from insula.llm.fake_server import Behaviour, FakeServer, tokens
 from insula.llm.wire import Role
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 
 __all__ = [
     "Behaviour",

@@ -4,7 +4,7 @@ from inline_snapshot import snapshot
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.identity import OWN
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.testing import ScriptedModel
 

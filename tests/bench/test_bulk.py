@@ -7,8 +7,8 @@ import pytest
 from insula.memory.cue import cue
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.store import Store
-from insula.memory.vectors import embedded
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
 from insula_bench import bulk
 

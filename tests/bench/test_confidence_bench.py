@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from insula.errors import InputError
-from insula.memory.repositories import Memories
-from insula.memory.store import Recollection
+from insula.memory.storage.repositories import Memories
+from insula.memory.storage.store import Recollection
 from insula_bench.confidence import run
 from insula_bench.confidence_figures import equal_mass_ece
 from insula_bench.confidence_probes import (

@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory import archive
-from insula.memory.schema import postings, terms, users
-from insula.memory.store import Store
+from insula.memory.privacy import archive
+from insula.memory.storage.schema import postings, terms, users
+from insula.memory.storage.store import Store
 from insula.testing import memory_store
 from insula_bench import many, many_fill
 

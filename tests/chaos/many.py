@@ -26,9 +26,10 @@ import psycopg
 
 import postgres as tests_postgres
 from insula.errors import ModelUnavailable
-from insula.memory import archive, postgres
-from insula.memory.archive import Archive
-from insula.memory.store import Store
+from insula.memory.privacy import archive
+from insula.memory.privacy.archive import Archive
+from insula.memory.storage import postgres
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, sleep_cycle
 from insula.night.phases import PHASES

@@ -14,7 +14,7 @@ from alembic import op
 
 import mortal
 from insula import Metacognition
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 
 KILLS = 2
 

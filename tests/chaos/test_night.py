@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import mortal
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, Night, Phase, PhaseReport, Result, sleep_cycle
 from insula.night.names import PhaseName

@@ -10,8 +10,8 @@ import pytest
 from insula.cli.common import soul_of
 from insula.cli.main import main
 from insula.cli.soul import EMPTY
-from insula.memory.changes import Revision
-from insula.memory.store import Store
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.guidelines import PROPOSAL

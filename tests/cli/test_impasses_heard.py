@@ -11,7 +11,7 @@ from insula.agent.chat import Chat
 from insula.cli.common import DATABASE
 from insula.cli.main import main
 from insula.integrations.guest import Guest
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.step import trace
 from insula.testing import ScriptedModel, memory_store

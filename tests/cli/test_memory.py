@@ -10,8 +10,8 @@ import pytest
 
 from insula.cli.common import soul_of
 from insula.cli.main import main
-from insula.memory.changes import Forget, Insight, Lesson, Summary
-from insula.memory.store import Store
+from insula.memory.storage.changes import Forget, Insight, Lesson, Summary
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

@@ -10,7 +10,7 @@ import pytest
 from insula.cli import sleep
 from insula.cli.main import main
 from insula.errors import InputError
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, PhaseReport, Result
 from insula.night.names import PhaseName

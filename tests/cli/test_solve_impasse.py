@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition.facade import note_impasse
 from insula.solve.methods import named
 from insula.solve.run import Models

@@ -18,7 +18,7 @@ from insula.cli.main import main
 from insula.cli.status import run
 from insula.cli.terminal import PIPE_WIDTH
 from insula.errors import InputError
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

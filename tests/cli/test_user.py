@@ -18,10 +18,10 @@ import pytest
 import mortal
 from insula.cli.common import LOG_FILE, soul_of
 from insula.cli.main import main
-from insula.memory import custody
-from insula.memory.archive import TABLES
-from insula.memory.changes import Insight, Lesson, Revision, Summary
-from insula.memory.store import Store
+from insula.memory.privacy import custody
+from insula.memory.privacy.archive import TABLES
+from insula.memory.storage.changes import Insight, Lesson, Revision, Summary
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 
 ANA = (

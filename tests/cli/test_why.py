@@ -9,7 +9,7 @@ import pytest
 
 from insula.cli import chat as command
 from insula.cli import common
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName
 from insula.night.phases.lessons import reinforce

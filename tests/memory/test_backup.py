@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import postgres as server_of_tests
-from insula.memory.isolation import on_behalf_of
-from insula.memory.store import Store
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 
 pytestmark = [pytest.mark.anyio, pytest.mark.at_length]

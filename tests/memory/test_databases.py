@@ -8,14 +8,15 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from insula.memory import archive, upgrade
-from insula.memory.backend import at
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
-from insula.memory.schema import VERSION, metadata
-from insula.memory.store import Store
-from insula.memory.vectors import embedded
+from insula.memory.privacy import archive
+from insula.memory.storage import upgrade
+from insula.memory.storage.backend import at
+from insula.memory.storage.schema import VERSION, metadata
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 

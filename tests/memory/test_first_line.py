@@ -4,11 +4,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from insula.memory import statements, views
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.filters import Filter
 from insula.memory.item import new_item
-from insula.memory.store import Store
+from insula.memory.storage import statements, views
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.store import Store
 from insula.testing import memory_store
 from insula.text.analysis import analyse
 

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from insula.memory import index
-from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
 
 pytestmark = pytest.mark.anyio
 

@@ -7,14 +7,14 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import statements, upgrade, views
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.isolation import WHOSE, on_behalf_of
 from insula.memory.item import new_item
-from insula.memory.rows import Place
-from insula.memory.schema import VERSION, metadata
-from insula.memory.store import Store
+from insula.memory.privacy.isolation import WHOSE, on_behalf_of
+from insula.memory.storage import statements, upgrade, views
+from insula.memory.storage.rows import Place
+from insula.memory.storage.schema import VERSION, metadata
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.facade import note_impasse
 from insula.night.cycle import sleep_cycle

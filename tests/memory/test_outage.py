@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 import postgres as server_of_tests
 from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
-from insula.memory import postgres, postgres_errors, upgrade
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.postgres import Server
-from insula.memory.schema import VERSION
-from insula.memory.store import Store
+from insula.memory.storage import postgres, postgres_errors, upgrade
+from insula.memory.storage.postgres import Server
+from insula.memory.storage.schema import VERSION
+from insula.memory.storage.store import Store
 from insula.text.analysis import analyse
 
 pytestmark = pytest.mark.anyio

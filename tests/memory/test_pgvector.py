@@ -6,13 +6,14 @@ import pytest
 import sqlalchemy as sa
 
 import postgres as server_of_tests
-from insula.memory import meanings, pgvector
+from insula.memory import meanings
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import new_item
-from insula.memory.store import Store
-from insula.memory.vectors import Vector, embedded
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage import pgvector
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Vector, embedded
 from insula.text.analysis import analyse
 from insula.types import Controls
 

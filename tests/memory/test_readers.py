@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory.schema import users
-from insula.memory.sqlite import READERS
-from insula.memory.store import Store
-from insula.memory.vectors import Neighbourhoods
+from insula.memory.storage.schema import users
+from insula.memory.storage.sqlite import READERS
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Neighbourhoods
 
 pytestmark = pytest.mark.anyio
 

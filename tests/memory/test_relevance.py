@@ -8,7 +8,7 @@ from insula.memory.assertion import Question, read_question, statements
 from insula.memory.embedding import use
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.relevance import BEARS, NEVER, Relevance, Told, answer_odds, holding_chance, judge_relevance
-from insula.memory.vectors import embedded
+from insula.memory.storage.vectors import embedded
 from insula.text.analysis import analyse
 
 

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from insula import Metacognition
-from insula.memory import custody
-from insula.memory.postgres import RESIDUE
+from insula.memory.privacy import custody
+from insula.memory.storage.postgres import RESIDUE
 from insula.night import forgetting
 
 pytestmark = pytest.mark.anyio

@@ -3,7 +3,7 @@ import pytest
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
 from insula.memory.salience import novelty, personal
-from insula.memory.statements import moment
+from insula.memory.storage.statements import moment
 from insula.text.analysis import analyse
 from insula.types import Controls, Memory, MemoryKind, Recalled
 

@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from insula.errors import InputError, StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
-from insula.memory import assertion, facts, index, sqlite, statements
+from insula.memory import assertion, facts, index
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import NewItem, new_item
-from insula.memory.schema import metadata
-from insula.memory.store import Store
+from insula.memory.storage import sqlite, statements
+from insula.memory.storage.schema import metadata
+from insula.memory.storage.store import Store
 from insula.testing import memory_store
 from insula.text.analysis import analyse
 from insula.types import IMPASSE, TURN, Controls, Recalled, Signal

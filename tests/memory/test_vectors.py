@@ -14,8 +14,8 @@ from insula.errors import InputError
 from insula.memory.cue import cue
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.item import new_item
-from insula.memory.store import Store
-from insula.memory.vectors import Near, Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Near, Neighbourhoods, Read, Vector, cosines, embedded, nearness, packed
 from insula.text.analysis import analyse
 from insula.types import Controls
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from insula.language.handed import users_words
-from insula.memory.changes import Retired
-from insula.memory.rows import Kept
+from insula.memory.storage.changes import Retired
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import MOST, OwnWish, hear, stands, wished, words
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from insula.memory.rows import Held
+from insula.memory.storage.rows import Held
 from insula.night.phases.consolidation import forgettable, merged, words
 
 DAY = 86_400.0

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from insula.errors import StoreError
-from insula.memory import journal, nights
-from insula.memory.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
-from insula.memory.store import Store
+from insula.memory.storage import journal, nights
+from insula.memory.storage.changes import Forget, Insight, Lesson, Lived, Merge, Revision, Summary
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, PhaseReport, Result, sleep_cycle
 from insula.night.names import PhaseName

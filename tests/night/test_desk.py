@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from insula.agent.chat import Chat
 from insula.cli.main import app
 from insula.errors import InputError
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import desk
 from insula.testing import ScriptedModel

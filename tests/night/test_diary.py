@@ -13,7 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from insula.agent.chat import Chat
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import prompts
 from insula.night.cycle import sleep_cycle

@@ -10,10 +10,10 @@ import pytest
 
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget
-from insula.memory import nights, postgres, spending
-from insula.memory.spending import Sum
-from insula.memory.store import Store
-from insula.memory.vectors import Embed, Vector
+from insula.memory.storage import nights, postgres, spending
+from insula.memory.storage.spending import Sum
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition import Metacognition
 from insula.night.cycle import CADENCE, Night, Phase, Result, due
 from insula.night.durable import House, Limits, Progress, Worker, tenant_of, working

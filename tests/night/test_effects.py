@@ -3,7 +3,7 @@
 from typing import Any
 
 from insula.guidance import HURTS, UNKNOWN, WORKS
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.night.effects import weighed
 from insula.types import TURN
 

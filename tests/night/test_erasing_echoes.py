@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from insula import Metacognition
-from insula.memory import custody, erasure
+from insula.memory.privacy import custody, erasure
 from insula.night import forgetting
 
 pytestmark = pytest.mark.anyio

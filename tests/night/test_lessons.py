@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from insula.memory.changes import Lesson
-from insula.memory.rows import Kept
-from insula.memory.store import Store
+from insula.memory.storage.changes import Lesson
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Result, SleepReport, sleep_cycle
 from insula.night.names import PhaseName

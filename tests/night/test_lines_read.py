@@ -15,7 +15,7 @@ import pytest
 import mortal
 from insula.errors import StoreError
 from insula.memory import unread
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName
@@ -80,7 +80,7 @@ async def test_what_is_erased_while_the_model_reads_leaves_no_byte(tmp_path: Pat
 
 
 async def test_a_user_who_is_erased_while_the_model_reads_is_gone(tmp_path: Path) -> None:
-    from insula.memory import departure
+    from insula.memory.privacy import departure
 
     database = tmp_path / "m.db"
     async with await Store.open(database) as store:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import desk
 from insula.night.morning import changed_last_night

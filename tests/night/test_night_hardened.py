@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from growth import LINEAR
 from insula.agent.chat import Chat
 from insula.errors import ModelTimeout
-from insula.memory.changes import Forget, Merge
 from insula.memory.embedding import use
-from insula.memory.rows import Noticed
-from insula.memory.schema import nights
-from insula.memory.store import Store
+from insula.memory.storage.changes import Forget, Merge
+from insula.memory.storage.rows import Noticed
+from insula.memory.storage.schema import nights
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import soul
 from insula.night.cycle import Night, PhaseReport, Result, SleepReport, sleep_cycle
@@ -277,7 +277,7 @@ def test_no_score_that_is_no_number_makes_a_trend() -> None:
 async def test_one_hundred_lessons_and_a_full_document_are_read_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from insula.memory.changes import Lesson, Revision
+    from insula.memory.storage.changes import Lesson, Revision
 
     await talk(store, "monday")
     user = await store.nights.sleeper("ana")

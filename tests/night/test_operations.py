@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from insula.memory.changes import Lesson, Retired, Reworded
 from insula.memory.embedding import use
-from insula.memory.rows import Kept, Line
-from insula.memory.store import Store
+from insula.memory.storage.changes import Lesson, Retired, Reworded
+from insula.memory.storage.rows import Kept, Line
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import desk
 from insula.night.cycle import sleep_cycle

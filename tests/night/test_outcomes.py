@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.calibration import MISSES, MOST, OWN, PACE, Outcome, settle, shipped
-from insula.memory.changes import Revision
-from insula.memory.repositories import Nights
-from insula.memory.rows import Line, Noticed
-from insula.memory.store import Store
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.repositories import Nights
+from insula.memory.storage.rows import Line, Noticed
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName

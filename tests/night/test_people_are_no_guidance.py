@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import pytest
 
 from insula.memory.embedding import use
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import desk
 from insula.night.cycle import PhaseReport, sleep_cycle

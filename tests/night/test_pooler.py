@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 import pooler
-from insula.memory.isolation import on_behalf_of
-from insula.memory.store import Store
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Result
 from insula.night.durable import House, working

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Result, sleep_cycle
 from insula.night.names import PhaseName

@@ -9,10 +9,10 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelRefused
 from insula.guidance import CAP
-from insula.memory.changes import Insight
 from insula.memory.embedding import use
-from insula.memory.rows import Line, Noticed, Summarised, Understood
-from insula.memory.store import Store
+from insula.memory.storage.changes import Insight
+from insula.memory.storage.rows import Line, Noticed, Summarised, Understood
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, PhaseReport, Result, sleep_cycle
 from insula.night.grounding import Item

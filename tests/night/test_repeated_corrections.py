@@ -3,7 +3,7 @@
 import pytest
 
 from insula.memory.embedding import hands_of, use
-from insula.memory.rows import Line
+from insula.memory.storage.rows import Line
 from insula.night.corrections import TRIGGER_TERMS, Corrected, asked_in, corrected_in, own_lines, refused_in
 from insula.text.pasted import own_words
 from insula.types import Provenance

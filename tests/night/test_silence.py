@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from insula.agent.chat import Chat
-from insula.memory.changes import Lesson, Revision
 from insula.memory.embedding import use
-from insula.memory.store import Store
+from insula.memory.storage.changes import Lesson, Revision
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import soul
 from insula.night.cycle import SleepReport, sleep_cycle
@@ -157,6 +157,6 @@ async def test_a_guideline_of_an_earlier_version_that_repeats_a_correction_is_ta
 
 
 def _learn(connection: Any, user: int, lesson: Lesson) -> None:
-    from insula.memory.journal import apply
+    from insula.memory.storage.journal import apply
 
     apply(lesson, connection, user, 1.0)

@@ -10,8 +10,8 @@ from inline_snapshot import snapshot
 
 from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.budget import Account, Budget
-from insula.memory.rows import Line, Summarised
-from insula.memory.store import Store
+from insula.memory.storage.rows import Line, Summarised
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import transcript
 from insula.night.cycle import Night, PhaseReport, Result, SleepReport, sleep_cycle

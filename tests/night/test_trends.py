@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.night.phases.trends import assessed, told
 from insula.stats import slope
 

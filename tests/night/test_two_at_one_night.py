@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.night.cycle import Night
 from insula.types import Identity
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from insula.errors import ModelUnavailable
-from insula.memory.changes import Lesson, Retired
-from insula.memory.rows import Kept
-from insula.memory.store import Store
+from insula.memory.storage.changes import Lesson, Retired
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.store import Store
 from insula.memory.wishes import entry, words
 from insula.metacognition import Metacognition
 from insula.night import desk, prompts

@@ -14,10 +14,10 @@ from page_site import guidelines as learned
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory import spending
-from insula.memory.changes import Lesson, Lived, Revision
-from insula.memory.schema import users
-from insula.memory.spending import Sum
+from insula.memory.storage import spending
+from insula.memory.storage.changes import Lesson, Lived, Revision
+from insula.memory.storage.schema import users
+from insula.memory.storage.spending import Sum
 from insula.night import soul
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

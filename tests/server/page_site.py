@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from insula.agent.chat import Chat, Reply
 from insula.agent.requests import Requests
-from insula.memory import journal
-from insula.memory.changes import Lesson
-from insula.memory.store import Store
+from insula.memory.storage import journal
+from insula.memory.storage.changes import Lesson
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.metacognition.regulator import Ended
 from insula.night.forgetting import REQUESTS

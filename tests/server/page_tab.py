@@ -10,7 +10,7 @@ import pytest
 from page_site import Site, guidelines, site
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from insula.memory.changes import Revision
+from insula.memory.storage.changes import Revision
 from insula.night import soul
 
 FLAGS = (

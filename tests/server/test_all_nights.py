@@ -8,9 +8,9 @@ import pytest
 from api_service import Client, MakeService, say
 
 from insula.errors import ModelTimeout
-from insula.memory import progress, spending
-from insula.memory.spending import Sum
-from insula.memory.store import Store
+from insula.memory.storage import progress, spending
+from insula.memory.storage.spending import Sum
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import Night, Phase, Result, sleep_cycle
 from insula.night.names import PhaseName

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from api_service import Client, MakeService, say
 
-from insula.memory.changes import Forget
+from insula.memory.storage.changes import Forget
 from insula.metacognition import Metacognition
 
 pytestmark = pytest.mark.anyio

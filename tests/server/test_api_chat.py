@@ -11,7 +11,7 @@ from api_service import Client, MakeService, Serve, answer, say
 
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
-from insula.memory import statements
+from insula.memory.storage import statements
 from insula.metacognition import Metacognition
 from insula.server.api import talk
 from insula.server.api.talk import STREAM

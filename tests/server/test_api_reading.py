@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from api_service import Client, MakeService, say
 
-from insula.memory import statements
-from insula.memory.changes import Lesson, Lived, Revision
+from insula.memory.storage import statements
+from insula.memory.storage.changes import Lesson, Lived, Revision
 from insula.metacognition import Metacognition
 from insula.night import soul
 from insula.night.guidelines import PROPOSAL, SUBJECT

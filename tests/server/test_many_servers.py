@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from insula.memory import statements, vitals
-from insula.memory.postgres import Server
-from insula.memory.store import Store
+from insula.memory.storage import statements, vitals
+from insula.memory.storage.postgres import Server
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
 from insula.server.live import Live

@@ -13,7 +13,7 @@ from page_tab import is_wide, tab
 from page_tab import running as running  # noqa: PLC0414 likewise
 from playwright.sync_api import Browser, expect
 
-from insula.memory.schema import memories, sessions, statements, users
+from insula.memory.storage.schema import memories, sessions, statements, users
 
 TOLD = (
     "Hello! My sister Ana moved to Lisbon in May. Can you plan a trip?",

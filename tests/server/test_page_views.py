@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.ledger import Piece
-from insula.memory.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
+from insula.memory.storage.ledger import Piece
+from insula.memory.storage.rows import Cited, Done, Entry, Kept, Revised, Spoken, Talk
 from insula.night import soul
 from insula.night.cycle import PhaseReport
 from insula.night.names import PhaseName

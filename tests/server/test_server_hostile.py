@@ -9,7 +9,7 @@ import pytest
 from api_service import Client, MakeService
 
 from insula.errors import InputError
-from insula.memory.store import check_names
+from insula.memory.storage.store import check_names
 from insula.redaction import redact
 from insula.text.analysis import clean
 

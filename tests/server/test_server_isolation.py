@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from insula.agent.chat import Chat
-from insula.memory import views
-from insula.memory.changes import Insight, Lesson, Revision, Summary
+from insula.memory.storage import views
+from insula.memory.storage.changes import Insight, Lesson, Revision, Summary
 from insula.metacognition import Metacognition
 from insula.night.guidelines import PROPOSAL, SUBJECT
 from insula.server.app import create_app

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from api_service import MakeService, Serve, say
 from starlette.types import Message, Scope
 
-from insula.memory import statements, views
-from insula.memory.rows import Entry
-from insula.memory.store import Store
+from insula.memory.storage import statements, views
+from insula.memory.storage.rows import Entry
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.server import live
 from insula.server.api import ledger

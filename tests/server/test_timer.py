@@ -11,7 +11,7 @@ import pytest
 
 from insula.agent.chat import Chat
 from insula.errors import ModelTimeout, StoreLocked
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, Night, PhaseReport, Result, SleepReport
 from insula.night.names import PhaseName

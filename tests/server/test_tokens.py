@@ -9,7 +9,7 @@ import pytest
 from api_service import TOKENS, Client, MakeService, Serve, say
 
 from insula.errors import InputError, SettingsError
-from insula.memory import audit
+from insula.memory.privacy import audit
 from insula.server import tokens
 from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, waits
 from insula.server.tokens import FILE, Holder, Keys

@@ -7,8 +7,8 @@ import pytest
 from api_service import TOKENS, Client, MakeService, answer, say
 
 from insula.calibration import shipped
-from insula.memory import custody
-from insula.memory.store import Store
+from insula.memory.privacy import custody
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night import outcomes
 from insula.night.forgetting import REQUESTS

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from insula.errors import SettingsError
-from insula.memory.rows import Tally
-from insula.memory.store import Store
-from insula.memory.strategies import StoredRecords
+from insula.memory.storage.rows import Tally
+from insula.memory.storage.store import Store
+from insula.memory.storage.strategies import StoredRecords
 from insula.solve.features import features
 from insula.solve.knowledge import Knowledge, MemoryRecords, Records, chosen, fits, posterior, repertoire, shipped
 

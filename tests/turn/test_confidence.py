@@ -9,8 +9,8 @@ from insula.calibration import shipped
 from insula.memory.cue import Statistics, cue
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.recall import Standing
-from insula.memory.statements import moment
-from insula.memory.store import Recollection
+from insula.memory.storage.statements import moment
+from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse
 from insula.turn.confidence import estimate, weighed
 from insula.types import Calibration, Identity, Memory, MemoryKind, Provenance, Recalled

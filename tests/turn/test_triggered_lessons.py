@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from insula.guidance import NONE, SHOWN, WITHHELD
-from insula.memory.rows import Kept
+from insula.memory.storage.rows import Kept
 from insula.turn import lessons
 
 NOW = 1_000_000.0

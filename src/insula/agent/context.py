@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from insula.llm.client import Prompt
 from insula.llm.wire import Role
-from insula.memory.rows import Said
+from insula.memory.storage.rows import Said
 from insula.metacognition import Turn
 from insula.session.saved import Saved
 

@@ -11,8 +11,8 @@ import typer
 from insula.cli.options import All, Json, User
 
 if TYPE_CHECKING:
-    from insula.memory.ledger import Do
-    from insula.memory.store import Store
+    from insula.memory.storage.ledger import Do
+    from insula.memory.storage.store import Store
 
 T = TypeVar("T")
 app = typer.Typer(help="What was learned from you: see it and why, mute, pin, edit, forget it.")
@@ -173,7 +173,7 @@ def _decide(name: str, user: str, do: "Do", text: str = "") -> None:
 
 def _with(work: Callable[["Store"], Awaitable[T]]) -> T:
     from insula.cli.common import memory_of
-    from insula.memory.store import Store
+    from insula.memory.storage.store import Store
 
     async def run() -> T:
         async with await Store.open(memory_of()) as store:

@@ -13,8 +13,8 @@ from insula.errors import InputError
 
 if TYPE_CHECKING:
     from insula.memory.amendment import Do
-    from insula.memory.rows import Change
-    from insula.memory.store import Store
+    from insula.memory.storage.rows import Change
+    from insula.memory.storage.store import Store
     from insula.operations.facts import Fact
     from insula.operations.memories import Deleted
     from insula.types import Memory
@@ -40,7 +40,7 @@ def listing(user: str, whose: str, kind: str, since: str, everything: bool, json
     Raises:
         InputError: a filter cannot be used.
     """
-    from insula.memory.filters import Filter, read_moment
+    from insula.memory.storage.filters import Filter, read_moment
     from insula.operations import facts, memories
 
     async def work(store: "Store") -> "tuple[list[Fact], int]":
@@ -145,7 +145,7 @@ async def _listed(store: "Store", user: str, everything: bool) -> "tuple[list[Me
 
 
 def _record(memory: "Memory") -> dict[str, object]:
-    from insula.memory.views import record
+    from insula.memory.storage.views import record
 
     return record(memory)
 
@@ -246,7 +246,7 @@ def erase(user: str, number: int, yes: bool) -> int:
 def erase_session(user: str, session: str, yes: bool) -> int:
     """Erase all that was said in a session for good, after asking."""
     from insula.cli.common import soul_of
-    from insula.memory.filters import Filter
+    from insula.memory.storage.filters import Filter
     from insula.operations.memories import forget_memories
 
     if not yes and not _agreed(f"all of session {session}"):
@@ -319,7 +319,7 @@ async def _known(store: "Store", user: str) -> int:
 
 def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
     from insula.cli.common import memory_of
-    from insula.memory.store import Store
+    from insula.memory.storage.store import Store
 
     home = settings.home()
     settings.check_home(home)

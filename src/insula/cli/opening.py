@@ -17,7 +17,7 @@ from insula.cli.user import go_on
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory import embedding
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator, warm_up
 from insula.night.forgetting import REQUESTS
 from insula.settings import Settings

@@ -12,7 +12,7 @@ from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
 from insula.guidance import Evidence, live
 from insula.llm.budget import Account
-from insula.memory.rows import Cited, Kept
+from insula.memory.storage.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.turn.lessons import Used
 from insula.turn.verdict import Tone

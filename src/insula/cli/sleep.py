@@ -17,7 +17,7 @@ from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of
 from insula.llm.local import weights_of
 from insula.llm.models import resolve
 from insula.memory import embedding
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition.meaning import made_up
 from insula.night.cycle import SleepReport, State, sleep_cycle
 from insula.night.phases import PHASES, understanding_phases

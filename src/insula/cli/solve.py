@@ -22,8 +22,8 @@ from insula.errors import InputError, StoreError
 from insula.llm.budget import Account, Budget
 from insula.llm.model import Model
 from insula.llm.models import resolve
-from insula.memory.store import Store
-from insula.memory.strategies import StoredRecords
+from insula.memory.storage.store import Store
+from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
 from insula.settings import Settings
 from insula.solve.answers import is_correct

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from insula.cli.common import counted, memory_of, soul_of
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.night import decisions
 from insula.night.decisions import State, difference
 

@@ -21,8 +21,8 @@ from insula.cli.sleep import understands
 from insula.errors import InputError
 from insula.hosts import places
 from insula.memory import unread
-from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, due
 from insula.replay.claims import Entry, register_of

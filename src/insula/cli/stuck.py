@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from insula.memory.isolation import on_behalf_of
-from insula.memory.store import Store
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.store import Store
 from insula.metacognition.facade import note_stuck
 from insula.step import trace
 from insula.step.ladder import FLAG

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from insula import settings
 from insula.cli.terminal import tell
-from insula.memory import audit
-from insula.memory.store import check_names
+from insula.memory.privacy import audit
+from insula.memory.storage.store import check_names
 from insula.server import tokens
 
 TERMINAL = "terminal"

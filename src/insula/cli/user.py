@@ -11,9 +11,9 @@ from insula import settings
 from insula.cli import lines
 from insula.cli.common import LOG_FILE, counted, memory_of, soul_of
 from insula.errors import InputError
-from insula.memory import audit, custody
-from insula.memory.custody import House
-from insula.memory.store import Store
+from insula.memory.privacy import audit, custody
+from insula.memory.privacy.custody import House
+from insula.memory.storage.store import Store
 from insula.server import tokens
 
 T = TypeVar("T")

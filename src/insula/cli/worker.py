@@ -17,9 +17,10 @@ from insula.cli.common import LOG_FILE, account_of, counted, log_to, memory_of
 from insula.cli.sleep import understands
 from insula.errors import SettingsError
 from insula.llm.models import resolve
-from insula.memory import embedding, spending
-from insula.memory.spending import Sum
-from insula.memory.store import Store
+from insula.memory import embedding
+from insula.memory.storage import spending
+from insula.memory.storage.spending import Sum
+from insula.memory.storage.store import Store
 from insula.metacognition.meaning import made_up
 from insula.night.phases import PHASES, understanding_phases
 from insula.settings import Settings

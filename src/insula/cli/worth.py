@@ -14,7 +14,7 @@ from insula.hosts.places import home
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from insula.memory.rows import Noticed
+    from insula.memory.storage.rows import Noticed
     from insula.replay.worth import Row, Told, Trouble, Worth
 
 app = typer.Typer(help="What the hooks of coding agents were worth.")
@@ -68,7 +68,7 @@ def of_talk(user: str) -> "list[Row]":
 
     if not (path := settings.home() / DATABASE).is_file():
         return []
-    from insula.memory.store import Store
+    from insula.memory.storage.store import Store
 
     async def read() -> "list[Noticed]":
         async with await Store.open(path) as store:

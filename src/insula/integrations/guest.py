@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 from insula import content
 from insula.content import field, items
 from insula.errors import InputError
-from insula.memory.store import check_types
+from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Returned, Said, events, said

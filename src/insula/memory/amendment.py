@@ -6,13 +6,14 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory import index, journal
-from insula.memory.changes import Revision
+from insula.memory import index
 from insula.memory.encoding import ASSISTANT, USER, encode, load, terms_of
-from insula.memory.erasure import unmeant
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.nights import revisions_of, words_on
-from insula.memory.schema import memories
+from insula.memory.privacy.erasure import unmeant
+from insula.memory.storage import journal
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.nights import revisions_of, words_on
+from insula.memory.storage.schema import memories
 from insula.text.analysis import analyse
 
 Do = Literal["correct", "pin", "unpin", "mute", "unmute", "undo"]

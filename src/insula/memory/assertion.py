@@ -12,8 +12,8 @@ from typing import NamedTuple
 from insula.memory import items
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.modality import Mark, Modality, marks, modality, says, supposes
+from insula.memory.storage.vectors import Vector
 from insula.memory.subject import NOBODY, SOMEBODY, Whose, joints, people, whose
-from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse, fold, sentence
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, spoken

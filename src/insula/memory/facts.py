@@ -8,12 +8,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.memory.among import among
 from insula.memory.assertion import Statement
 from insula.memory.relevance import Told
-from insula.memory.rows import Proposed, Unstated
-from insula.memory.schema import UNSTATED, memories, relations, statements
-from insula.memory.vectors import Vector, packed, unpacked
+from insula.memory.storage.among import among
+from insula.memory.storage.rows import Proposed, Unstated
+from insula.memory.storage.schema import UNSTATED, memories, relations, statements
+from insula.memory.storage.vectors import Vector, packed, unpacked
 
 _BEFORE = memories.alias("before")
 _COLUMNS = ("id", "content", "provenance", "speaker")

@@ -14,13 +14,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own statement reads the same
 
-from insula.memory import postgres, sqlite
 from insula.memory.activation import KEPT_USES
-from insula.memory.among import among
 from insula.memory.cue import MEAN_LENGTH, Statistics
-from insula.memory.rows import Proposed
 from insula.memory.salience import USE
-from insula.memory.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
+from insula.memory.storage import postgres, sqlite
+from insula.memory.storage.among import among
+from insula.memory.storage.rows import Proposed
+from insula.memory.storage.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
 CANDIDATES = 40
 """How many memories are proposed; the score that counts is `recall.score`. Recall is no better with 64, and dearer."""

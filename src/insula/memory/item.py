@@ -7,7 +7,7 @@ from insula.memory import telling
 from insula.memory.assertion import Statement
 from insula.memory.encoding import USER, Encoding
 from insula.memory.salience import emphasis, importance, novelty, personal, renews, salience
-from insula.memory.vectors import Vector
+from insula.memory.storage.vectors import Vector
 from insula.screening import screen
 from insula.text.analysis import Analysis
 from insula.text.questions import Ask

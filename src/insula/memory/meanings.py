@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 
-from insula.memory.among import among
-from insula.memory.rows import Embedded, Unembedded
-from insula.memory.schema import UNEMBEDDED, memories, statements
-from insula.memory.vectors import NOTHING
+from insula.memory.storage.among import among
+from insula.memory.storage.rows import Embedded, Unembedded
+from insula.memory.storage.schema import UNEMBEDDED, memories, statements
+from insula.memory.storage.vectors import NOTHING
 
 AT_ONCE = 1_000
 """Vectors that are read at once: what it takes to compare them is held on to."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from insula.errors import InputError
-from insula.memory.vectors import Array
+from insula.memory.storage.vectors import Array
 
 TOKENS = 256
 """Of a text: what the model was trained to read."""

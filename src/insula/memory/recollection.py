@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from insula.memory import statements
 from insula.memory.assertion import Question
 from insula.memory.cue import Cue, Statistics, content_weights
 from insula.memory.encoding import USER, load, terms_of
@@ -12,8 +11,9 @@ from insula.memory.excerpt import excerpt
 from insula.memory.item import LINE_CHARS
 from insula.memory.recall import NO_MATCH, Item, Scored, Standing, match, rank, standing
 from insula.memory.relevance import Relevance, Told, judge_relevance
-from insula.memory.rows import Place, Proposed, Said
-from insula.memory.vectors import Vector, cosines, nearness
+from insula.memory.storage import statements
+from insula.memory.storage.rows import Place, Proposed, Said
+from insula.memory.storage.vectors import Vector, cosines, nearness
 from insula.types import Recalled
 
 

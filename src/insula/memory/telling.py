@@ -15,8 +15,8 @@ from insula.language.heads import chance, point
 from insula.memory.assertion import Said, answered, beside
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.modality import marks, modality
+from insula.memory.storage.vectors import Vector
 from insula.memory.subject import SOMEBODY, whose
-from insula.memory.vectors import Vector
 from insula.text.analysis import Analysis, analyse
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, quotations, told_words

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.memory import facts, index, journal, lessons, unread
+from insula.memory import facts, index, unread
 from insula.memory.assertion import Statement
-from insula.memory.changes import Lesson, Retired, Revision
 from insula.memory.encoding import load, terms_of
 from insula.memory.item import LINE_CHARS
-from insula.memory.nights import kept
-from insula.memory.rows import Kept
-from insula.memory.schema import lessons as ledger
-from insula.memory.schema import memories, relations
-from insula.memory.schema import statements as table
+from insula.memory.storage import journal, lessons
+from insula.memory.storage.changes import Lesson, Retired, Revision
+from insula.memory.storage.nights import kept
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.schema import lessons as ledger
+from insula.memory.storage.schema import memories, relations
+from insula.memory.storage.schema import statements as table
 from insula.memory.wishes import WHY, OwnWish, entry
 from insula.screening import screen
 

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from insula.memory import facts, journal
+from insula.memory import facts
 from insula.memory.assertion import Statement
 from insula.memory.encoding import USER
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.journal import DONE
-from insula.memory.nights import REST
-from insula.memory.schema import memories, messages, nights, users
+from insula.memory.storage import journal
+from insula.memory.storage.journal import DONE
+from insula.memory.storage.nights import REST
+from insula.memory.storage.schema import memories, messages, nights, users
 from insula.types import Provenance
 
 PHASE = "statements"

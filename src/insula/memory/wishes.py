@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import NamedTuple, NewType
 
 from insula.language.handed import UsersWords
-from insula.memory.changes import Change, Lesson, Retired, Revision
-from insula.memory.rows import Kept
+from insula.memory.storage.changes import Change, Lesson, Retired, Revision
+from insula.memory.storage.rows import Kept
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from insula.claims import REGISTER
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.types import JUDGED, TURN
 from insula.value import is_list
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.types import PASS_THRESHOLD
 from insula.value import is_list, is_number, is_object
 from insula.worth import Worth, rate, worth

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from insula.calibration import shipped
 from insula.errors import InputError, InsulaError
-from insula.memory import statements
 from insula.memory.embedding import usable, use
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.filters import Metadata, dump_metadata
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import new_item
-from insula.memory.store import Store, check_types
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage import statements
+from insula.memory.storage.filters import Metadata, dump_metadata
+from insula.memory.storage.store import Store, check_types
+from insula.memory.storage.vectors import Embed
 from insula.memory.unread import TOKENS_A_DAY
-from insula.memory.vectors import Embed
 from insula.metacognition.arguments import check_message, check_model, check_open, check_options, check_path
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import made_up
@@ -276,7 +276,7 @@ class Metacognition(Remembering):
             SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
         from insula import folders
-        from insula.memory.strategies import StoredRecords
+        from insula.memory.storage.strategies import StoredRecords
         from insula.solve.knowledge import Knowledge, repertoire
         from insula.solve.methods import named
 

@@ -1,9 +1,9 @@
 """Facts of a user that take more than the store: searched by meaning, and added by hand."""
 
 from insula.errors import InputError
-from insula.memory.filters import Filter
-from insula.memory.isolation import on_behalf_of
-from insula.memory.store import check_names
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.store import check_names
 from insula.metacognition.mind import Mind
 from insula.metacognition.observing import read_line, remember
 from insula.metacognition.searching import search_memories

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from insula.claims import DEFAULT, REGISTER, Claimed, say
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.rows import Said
+from insula.memory.storage.rows import Said
 from insula.metacognition.reading import RECENT_RESPONSES, brought
 from insula.redaction import redact
 from insula.session.adaptation import Stage

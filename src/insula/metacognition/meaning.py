@@ -14,11 +14,11 @@ from contextlib import suppress
 from insula.memory import meanings
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, called
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.rows import Embedded, Place, Unembedded
-from insula.memory.store import Store
-from insula.memory.vectors import NOTHING, Embed, Vector, embedded, packed
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.rows import Embedded, Place, Unembedded
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import NOTHING, Embed, Vector, embedded, packed
 from insula.metacognition.stating import state
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, Sentence, analyse

@@ -9,14 +9,14 @@ from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.calibration import OWN, calibrated, checked, shipped
-from insula.memory import beginning, statements, vitals
-from insula.memory.beginning import Beginning
 from insula.memory.cue import Cue
 from insula.memory.embedding import usable, use
-from insula.memory.lessons import Version
-from insula.memory.rows import Place
-from insula.memory.store import Recollection, Store
-from insula.memory.vectors import Embed, Vector
+from insula.memory.storage import beginning, statements, vitals
+from insula.memory.storage.beginning import Beginning
+from insula.memory.storage.lessons import Version
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Recollection, Store
+from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.arguments import check_options
 from insula.metacognition.meaning import Backlog
 from insula.metacognition.regulator import Regulator

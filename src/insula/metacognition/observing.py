@@ -14,11 +14,11 @@ from insula.memory import assertion, telling
 from insula.memory.cue import cue
 from insula.memory.embedding import hands_of
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.filters import read_moment
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
-from insula.memory.rows import Place, Said
-from insula.memory.vectors import embedded
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.filters import read_moment
+from insula.memory.storage.rows import Place, Said
+from insula.memory.storage.vectors import embedded
 from insula.metacognition import stating
 from insula.metacognition.arguments import check_message
 from insula.metacognition.meaning import meant

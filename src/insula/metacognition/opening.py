@@ -22,12 +22,12 @@ from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER, encode
 from insula.memory.hearing import meant_wishes, requests_before
 from insula.memory.index import CANDIDATES
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import REMEMBERED_CHARS, new_item
-from insula.memory.lessons import Version
-from insula.memory.rows import Place, Said, Unembedded
-from insula.memory.store import Recollection
-from insula.memory.vectors import Embed, Vector
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.lessons import Version
+from insula.memory.storage.rows import Place, Said, Unembedded
+from insula.memory.storage.store import Recollection
+from insula.memory.storage.vectors import Embed, Vector
 from insula.memory.wishes import OwnWish, is_all
 from insula.metacognition.finishing import TurnResult
 from insula.metacognition.meaning import question

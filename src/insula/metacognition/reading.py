@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from insula.memory.encoding import ASSISTANT, USER, called
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.rows import Said
+from insula.memory.storage.rows import Said
 from insula.metacognition.meaning import remembered
 from insula.redaction import without_markers
 from insula.text.analysis import Analysis, analyse

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Unpack
 from insula.content import plain
 from insula.errors import InputError
 from insula.memory.encoding import ASSISTANT
-from insula.memory.filters import Filters, Metadata, dump_metadata, read_filter
-from insula.memory.isolation import on_behalf_of
-from insula.memory.rows import Change
-from insula.memory.store import check_names, check_types
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read_filter
+from insula.memory.storage.rows import Change
+from insula.memory.storage.store import check_names, check_types
 from insula.metacognition.arguments import check_message, check_number, check_path
 from insula.metacognition.mind import Mind
 from insula.metacognition.observing import Message, read_line, read_messages, remember

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from insula.language.heads import chance
 from insula.language.units import units
-from insula.memory import assertion, views
+from insula.memory import assertion
 from insula.memory.cue import cue
 from insula.memory.embedding import embedded_all
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.filters import Filter
-from insula.memory.rows import Place
-from insula.memory.store import Recollection
-from insula.memory.vectors import Vector
+from insula.memory.storage import views
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Recollection
+from insula.memory.storage.vectors import Vector
 from insula.metacognition.meaning import question
 from insula.metacognition.mind import Mind
 from insula.metacognition.reading import analysed

@@ -10,10 +10,10 @@ from insula.memory.assertion import Said, Statement, statements
 from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.rows import Unstated
-from insula.memory.store import Store
+from insula.memory.storage.rows import Unstated
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed, embedded
 from insula.memory.telling import Unit, facts_of, units
-from insula.memory.vectors import Embed, embedded
 from insula.redaction import is_redacted
 from insula.text.analysis import Analysis, analyse
 

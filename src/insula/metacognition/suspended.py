@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
-from insula.memory.rows import Said
+from insula.memory.storage.rows import Said
 from insula.metacognition.opening import Opening
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason

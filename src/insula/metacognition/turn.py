@@ -13,13 +13,13 @@ from typing import Any, Self, overload
 from insula import telemetry
 from insula.claims import say
 from insula.content import Content, taken
-from insula.memory import statements
 from insula.memory.encoding import ASSISTANT, USER, encode
-from insula.memory.isolation import on_behalf_of
 from insula.memory.item import NewItem, new_item
-from insula.memory.rows import Embedded
-from insula.memory.store import check_types
-from insula.memory.vectors import Embed, Vector, embedded
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage import statements
+from insula.memory.storage.rows import Embedded
+from insula.memory.storage.store import check_types
+from insula.memory.storage.vectors import Embed, Vector, embedded
 from insula.metacognition import finishing, suspended
 from insula.metacognition.arguments import check_options
 from insula.metacognition.finishing import TOPIC_TERMS, Given, TurnResult

@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from insula.language.handed import Hands, users_lines
-from insula.memory.changes import Lesson
-from insula.memory.rows import Kept, Line, Noticed
+from insula.memory.storage.changes import Lesson
+from insula.memory.storage.rows import Kept, Line, Noticed
 from insula.redaction import without_markers
 from insula.screening import screen
 from insula.text import triggers

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from insula.errors import InsulaError, StoreError
 from insula.llm.budget import Account
-from insula.memory import spending
-from insula.memory.changes import Changes
-from insula.memory.evening import CADENCE, evening
-from insula.memory.isolation import on_behalf_of
-from insula.memory.nights import UP_TO
-from insula.memory.rows import Line, Noticed, Session
-from insula.memory.spending import Sum
-from insula.memory.store import Store
-from insula.memory.vectors import Embed
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.storage import spending
+from insula.memory.storage.changes import Changes
+from insula.memory.storage.evening import CADENCE, evening
+from insula.memory.storage.nights import UP_TO
+from insula.memory.storage.rows import Line, Noticed, Session
+from insula.memory.storage.spending import Sum
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed
 from insula.night.grant import grant, spent_of, within
 from insula.night.names import PhaseName, named
 from insula.telemetry import NIGHT, PHASE, span

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula.errors import InputError
-from insula.memory.changes import Revision
-from insula.memory.rows import Revised
-from insula.memory.store import Store
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.rows import Revised
+from insula.memory.storage.store import Store
 from insula.night import guidelines
 from insula.night.guidelines import PAST, PERSON, PROPOSAL, SUBJECT
 from insula.night.soul import file as soul_file

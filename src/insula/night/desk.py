@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from insula.errors import InputError
 from insula.guidance import MUTED, Evidence, live
-from insula.memory import ledger
-from insula.memory.ledger import Do, Piece
-from insula.memory.rows import Cited, Kept, Revised
-from insula.memory.store import Store
+from insula.memory.storage import ledger
+from insula.memory.storage.ledger import Do, Piece
+from insula.memory.storage.rows import Cited, Kept, Revised
+from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.night import guidelines, soul
 from insula.night.sieve import unfit

@@ -20,11 +20,11 @@ import sqlalchemy as sa
 
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account
-from insula.memory import nights, postgres, progress
-from insula.memory.backend import is_server
-from insula.memory.spending import Sum
-from insula.memory.store import Store
-from insula.memory.vectors import Embed
+from insula.memory.storage import nights, postgres, progress
+from insula.memory.storage.backend import is_server
+from insula.memory.storage.spending import Sum
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed
 from insula.night.cycle import CADENCE, Phase, SleepReport, sleep_cycle
 from insula.night.names import PhaseName
 from insula.night.phases import PHASES

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.value import is_list, is_number, is_object
 from insula.worth import Worth, amounts, worth
 

@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from insula.errors import InputError
-from insula.memory import custody
-from insula.memory.store import Store
+from insula.memory.privacy import custody
+from insula.memory.storage.store import Store
 from insula.night import desk, guidelines
 
 REQUESTS = "requests.jsonl"

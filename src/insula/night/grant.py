@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from insula.llm.budget import Account, Budget
-from insula.memory.spending import Sum
+from insula.memory.storage.spending import Sum
 from insula.types import Usage
 
 FRESH_TOKENS, FRESH_CALLS = 60_000, 40

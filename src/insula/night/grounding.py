@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from insula.memory.vectors import Embed
+from insula.memory.storage.vectors import Embed
 from insula.night.support import Saying, contradicts, read_text, supporting, unsupported
 from insula.redaction import kinds
 from insula.screening import screen

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import cast
 
 from insula.errors import InputError
-from insula.memory import ledger
-from insula.memory.changes import Revision
-from insula.memory.erasure import DIGESTS
-from insula.memory.rows import Kept, Revised
-from insula.memory.store import Store
+from insula.memory.privacy.erasure import DIGESTS
+from insula.memory.storage import ledger
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.rows import Kept, Revised
+from insula.memory.storage.store import Store
 from insula.night import soul
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from insula.calibration import OWN, Outcome, refit, settle, written
 from insula.errors import InputError
-from insula.memory import statements, views
-from insula.memory.changes import Revision
-from insula.memory.rows import Place
-from insula.memory.store import Store
+from insula.memory.storage import statements, views
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.rows import Place
+from insula.memory.storage.store import Store
 from insula.night.outcomes import KEPT, level, own, score_of
 from insula.types import JUDGED, TURN, Calibration, JudgedRecord, Signal
 

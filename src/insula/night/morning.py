@@ -1,7 +1,7 @@
 """What changed last night, for the talk that is the first after it (R)."""
 
-from insula.memory import views
-from insula.memory.store import Store
+from insula.memory.storage import views
+from insula.memory.storage.store import Store
 from insula.night.names import PhaseName
 from insula.night.telling import news
 

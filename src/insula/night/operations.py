@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from insula.memory.changes import Change, Retired, Reworded
-from insula.memory.rows import Kept
-from insula.memory.vectors import Embed
+from insula.memory.storage.changes import Change, Retired, Reworded
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.vectors import Embed
 from insula.night.agreement import opposite
 from insula.night.grounding import Ground, Item
 from insula.night.grounding import unfit as unfit_item

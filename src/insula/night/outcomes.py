@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from insula.calibration import OWN, Outcome, calibrated, written
-from insula.memory.changes import Revision
-from insula.memory.rows import Line, Noticed, Revised
-from insula.memory.store import Store
-from insula.memory.views import named
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.rows import Line, Noticed, Revised
+from insula.memory.storage.store import Store
+from insula.memory.storage.views import named
 from insula.night.corrections import is_users
 from insula.text.analysis import Sentence, analyse
 from insula.text.corrections import alike, correction

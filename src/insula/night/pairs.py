@@ -5,8 +5,8 @@ a person's decision or takes away too much for one night."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.changes import Change, Retired
-from insula.memory.rows import Kept
+from insula.memory.storage.changes import Change, Retired
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import WHY, backed, entry, is_of_one_matter, is_wish, stands, words
 from insula.night.agreement import opposite
 from insula.night.operations import NIGHT, room

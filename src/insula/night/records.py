@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from insula.memory.rows import Kept, Noticed, Summarised
+from insula.memory.storage.rows import Kept, Noticed, Summarised
 from insula.memory.wishes import is_wish, stands, words
 from insula.night import prompts
 from insula.night.corrections import heard

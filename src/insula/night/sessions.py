@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.memory.embedding import hands_of
-from insula.memory.rows import Line, Noticed, Session
+from insula.memory.storage.rows import Line, Noticed, Session
 from insula.night.corrections import (
     Corrected,
     asked_in,

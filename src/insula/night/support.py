@@ -17,10 +17,10 @@ from insula.language.units import units
 from insula.memory.assertion import statements
 from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.rows import Line
+from insula.memory.storage.rows import Line
+from insula.memory.storage.vectors import Embed
 from insula.memory.subject import whose
 from insula.memory.telling import is_own
-from insula.memory.vectors import Embed
 from insula.night.agreement import claim, keeps, opposite
 from insula.night.corrections import Corrected, heard, is_users, own_lines
 from insula.text.analysis import analyse, detect

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from insula.claims import quote
 from insula.guidance import UNKNOWN
-from insula.memory.rows import name_of
+from insula.memory.storage.rows import name_of
 from insula.night.cycle import END, Json, PhaseReport, State
 from insula.night.effects import Weighed
 from insula.night.names import PhaseName

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from insula.memory.rows import Line
+from insula.memory.storage.rows import Line
 from insula.night.cycle import Night
 from insula.screening import Reason, screen
 from insula.types import Provenance

@@ -26,12 +26,12 @@ from insula.memory.cue import cue
 from insula.memory.embedding import embedded_all, hands_of
 from insula.memory.encoding import ASSISTANT, USER
 from insula.memory.extraction import Read
-from insula.memory.nights import REST
-from insula.memory.rows import Kept, Place
-from insula.memory.store import Store
+from insula.memory.storage.nights import REST
+from insula.memory.storage.rows import Kept, Place
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Embed
 from insula.memory.understood import Found, LineRead, Wished, keep
 from insula.memory.unread import TOKENS_A_DAY, Remembered, Unread
-from insula.memory.vectors import Embed
 from insula.memory.wishes import is_all, is_wish, plain, stands, words
 from insula.night.asking import used
 from insula.text.analysis import analyse

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from insula.language.units import units
-from insula.memory.changes import Change
 from insula.memory.embedding import embedded_all
 from insula.memory.hearing import meant_wishes
-from insula.memory.rows import Kept, Noticed
-from insula.memory.vectors import Embed
+from insula.memory.storage.changes import Change
+from insula.memory.storage.rows import Kept, Noticed
+from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import OwnWish, hear
 from insula.night.corrections import is_users
 from insula.night.sessions import Heard

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from insula.memory.assertion import questions
-from insula.memory.changes import Forget
 from insula.memory.encoding import ASSISTANT, USER
-from insula.memory.rows import Line, Noticed, Understood
+from insula.memory.storage.changes import Forget
+from insula.memory.storage.rows import Line, Noticed, Understood
 from insula.night import prompts
 from insula.night.corrections import is_users, terms_of
 from insula.night.grounding import Item

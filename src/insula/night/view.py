@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from insula.guidance import MUTED
-from insula.memory.changes import Retired
-from insula.memory.rows import Kept
+from insula.memory.storage.changes import Retired
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import WISH, is_wish, stands, words
 from insula.night.agreement import same
 from insula.night.sieve import unfit

@@ -9,8 +9,8 @@ from insula.errors import NotFound
 from insula.memory import facts as stated
 from insula.memory.assertion import Statement
 from insula.memory.encoding import USER
-from insula.memory.filters import Filter
-from insula.memory.store import Store
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.store import Store
 from insula.memory.subject import NOBODY, SOMEBODY
 from insula.operations.memories import PAGE, get_memory, list_memories
 from insula.text.analysis import fold

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from insula.errors import InputError, NotFound
-from insula.memory import custody, departure, erasure, views
 from insula.memory.amendment import Do
-from insula.memory.filters import Filter
-from insula.memory.rows import Change
-from insula.memory.store import Store
+from insula.memory.privacy import custody, departure, erasure
+from insula.memory.storage import views
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.rows import Change
+from insula.memory.storage.store import Store
 from insula.night import forgetting
 from insula.redaction import redact
 from insula.types import Memory

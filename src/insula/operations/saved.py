@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from insula.errors import NotFound
-from insula.memory import shown
-from insula.memory.ledger import Piece
-from insula.memory.store import Store
+from insula.memory.storage import shown
+from insula.memory.storage.ledger import Piece
+from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.night import desk
 

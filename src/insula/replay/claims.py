@@ -8,7 +8,7 @@ from pathlib import Path
 
 from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.hosts import places, switch
-from insula.memory.store import Store
+from insula.memory.storage.store import Store
 from insula.metacognition.claims import KINDS, Made, count_claims
 from insula.replay.worth import Worth, worth
 from insula.stats import wilson

@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import HTTPException
 
 from insula.errors import StoreError
-from insula.memory import views
-from insula.memory.store import Store
+from insula.memory.storage import views
+from insula.memory.storage.store import Store
 from insula.types import Signal
 
 log = logging.getLogger(__name__)

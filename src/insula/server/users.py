@@ -8,8 +8,8 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from insula.errors import InputError
-from insula.memory.isolation import WHOSE
-from insula.memory.store import NAME_CHARS, check_names
+from insula.memory.privacy.isolation import WHOSE
+from insula.memory.storage.store import NAME_CHARS, check_names
 from insula.server.door.attempts import WINDOW_SECONDS, Attempts
 from insula.server.service import Service
 from insula.server.tokens import Holder

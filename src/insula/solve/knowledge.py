@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from insula.errors import SettingsError
-from insula.memory.rows import Tally
+from insula.memory.storage.rows import Tally
 
 FILE = "strategies.toml"
 NAME_CHARS, WHEN_CHARS, HOW_CHARS, MOST = 40, 160, 600, 100

@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from insula.llm.client import Generation
-from insula.memory.rows import Tally
+from insula.memory.storage.rows import Tally
 from insula.solve import prompts
 from insula.solve.answers import Answer, extract
 from insula.solve.features import Features, features

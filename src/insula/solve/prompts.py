@@ -7,7 +7,7 @@ follow their papers, with examples of our own.
 from collections.abc import Mapping, Sequence
 
 from insula.llm.client import Prompt
-from insula.memory.rows import Tally
+from insula.memory.storage.rows import Tally
 from insula.solve.knowledge import Knowledge, Strategy
 from insula.solve.solution import Attempt
 

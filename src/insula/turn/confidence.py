@@ -14,7 +14,7 @@ from insula.claims import Claimed, say
 from insula.memory.cue import Cue, Statistics
 from insula.memory.recall import Standing
 from insula.memory.relevance import holding_chance
-from insula.memory.store import Recollection
+from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse
 from insula.text.answers import is_told
 from insula.types import Calibration, Confidence, Identity, Level, Recalled

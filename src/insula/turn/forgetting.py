@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, say
 from insula.language.heads import chance, point
-from insula.memory.echoes import words_of
-from insula.memory.vectors import Vector
+from insula.memory.privacy.echoes import words_of
+from insula.memory.storage.vectors import Vector
 from insula.types import Memory, Recalled
 
 MOST = 5

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, say
 from insula.guidance import SHOWN, WITHHELD
-from insula.memory.rows import Understood
+from insula.memory.storage.rows import Understood
 from insula.screening import screen
 from insula.text.analysis import analyse
 

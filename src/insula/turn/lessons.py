@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, quote
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, live
-from insula.memory.rows import Kept
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_wish
 from insula.screening import screen
 from insula.text import triggers

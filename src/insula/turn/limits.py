@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from insula.memory.vectors import Vector
+from insula.memory.storage.vectors import Vector
 from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED
 from insula.types import Recalled

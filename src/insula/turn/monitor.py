@@ -10,7 +10,7 @@ language, forbidden patterns, length and repetition, and is neutral on the rest.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from insula.memory.vectors import Embed, embedded
+from insula.memory.storage.vectors import Embed, embedded
 from insula.text.analysis import analyse
 from insula.text.artefacts import repeats_within
 from insula.text.code_language import asked_in, in_wrong_code

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from insula.guidance import MUTED, PINNED
-from insula.memory.rows import Kept
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_wish, stands, words
 from insula.screening import screen
 from insula.text import triggers

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import NotRequired, TypedDict
 
 from insula.calibration import OWN, Outcome, refit, settle, shipped, written
-from insula.memory.changes import Revision
-from insula.memory.rows import Line, Noticed, Revised
-from insula.memory.views import named
+from insula.memory.storage.changes import Revision
+from insula.memory.storage.rows import Line, Noticed, Revised
+from insula.memory.storage.views import named
 from insula.night.cycle import Night, Result
 from insula.night.outcomes import KEPT, PERSON, outcomes, shown, standing
 from insula.types import TURN

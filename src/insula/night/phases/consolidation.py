@@ -11,10 +11,10 @@ from typing import TypedDict
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from insula.memory import statements
 from insula.memory.activation import base_level, probability
-from insula.memory.changes import Forget, Merge
-from insula.memory.rows import Held
+from insula.memory.storage import statements
+from insula.memory.storage.changes import Forget, Merge
+from insula.memory.storage.rows import Held
 from insula.night.cycle import Night, Result
 
 LOOKED_AT = 20_000

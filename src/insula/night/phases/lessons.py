@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NotRequired, TypedDict, cast
 
 from insula.guidance import ARMS, HURTS, NONE, PRUNED, RETIRED, SHOWN, UNKNOWN, Evidence, Life, live
-from insula.memory.changes import Forget, Lived
-from insula.memory.rows import Kept, Noticed, name_of
+from insula.memory.storage.changes import Forget, Lived
+from insula.memory.storage.rows import Kept, Noticed, name_of
 from insula.memory.wishes import stands, words
 from insula.night.corrections import AGAIN, is_again, is_again_lesson, quoted
 from insula.night.cycle import Night, Result

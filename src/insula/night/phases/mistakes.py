@@ -6,8 +6,8 @@ It goes before `lessons`, which counts what the same sessions say of a lesson.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NotRequired, TypedDict
 
-from insula.memory.changes import Lesson, Retired
-from insula.memory.rows import Kept
+from insula.memory.storage.changes import Lesson, Retired
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_wish, stands
 from insula.night.corrections import Corrected, is_again_lesson, lessons_of
 from insula.night.cycle import Night, Result

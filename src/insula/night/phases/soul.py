@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from insula.errors import BudgetExceeded, ModelError
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
-from insula.memory.changes import Change, Lesson, Retired, Revision
-from insula.memory.rows import Kept, Revised
+from insula.memory.storage.changes import Change, Lesson, Retired, Revision
+from insula.memory.storage.rows import Kept, Revised
 from insula.night import draft, prompts, soul
 from insula.night.cycle import Night, Result
 from insula.night.distil import Outcome, distil

@@ -11,9 +11,9 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from pydantic import BaseModel, Field
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
-from insula.memory.changes import Summary
-from insula.memory.nights import MIN_MESSAGES
-from insula.memory.rows import Session
+from insula.memory.storage.changes import Summary
+from insula.memory.storage.nights import MIN_MESSAGES
+from insula.memory.storage.rows import Session
 from insula.night import prompts, transcript
 from insula.night.asking import ask, total
 from insula.night.cycle import Night, Result

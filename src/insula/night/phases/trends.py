@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from insula.memory.rows import Noticed
+from insula.memory.storage.rows import Noticed
 from insula.night.cycle import Night, Result
 from insula.stats import slope
 from insula.types import PASS_THRESHOLD, TURN

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 from pydantic import BaseModel
 
 from insula.errors import BudgetExceeded, ModelMalformed, ModelRefused
-from insula.memory import ledger
-from insula.memory.rows import Kept
+from insula.memory.storage import ledger
+from insula.memory.storage.rows import Kept
 from insula.memory.wishes import is_wish, stands, unsure, words
 from insula.night import prompts
 from insula.night.asking import Json, ask, total

@@ -6,9 +6,9 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.memory import progress
-from insula.memory.progress import Date, Failure
-from insula.memory.spending import Sum
+from insula.memory.storage import progress
+from insula.memory.storage.progress import Date, Failure
+from insula.memory.storage.spending import Sum
 from insula.server.problems import documented
 from insula.server.service import Service
 from insula.server.users import operator, service_of

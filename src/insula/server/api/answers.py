@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from insula.agent.requests import Part
 from insula.calibration import shipped
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.store import NAME_CHARS
 from insula.night import judging
 from insula.server.api.numbers import Id
 from insula.server.problems import documented

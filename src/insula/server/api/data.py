@@ -9,9 +9,9 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.background import BackgroundTask
 
-from insula.memory import custody
-from insula.memory.custody import House
-from insula.memory.store import NAME_CHARS
+from insula.memory.privacy import custody
+from insula.memory.privacy.custody import House
+from insula.memory.storage.store import NAME_CHARS
 from insula.server import tokens
 from insula.server.door.gate import same_site
 from insula.server.problems import documented

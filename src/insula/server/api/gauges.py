@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from pydantic import BaseModel, ConfigDict
 
 from insula.errors import StoreFull
-from insula.memory import views
+from insula.memory.storage import views
 from insula.metacognition import Metacognition
 from insula.server.problems import documented
 from insula.server.users import caller, service_of

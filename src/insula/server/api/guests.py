@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from insula import senses
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition import TurnResult, suspended
 from insula.server.api.talk import EXAMPLE, Came, Estimate, Judgement, Noticed
 from insula.server.problems import documented

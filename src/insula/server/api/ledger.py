@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from insula.errors import StoreError
-from insula.memory import views
-from insula.memory.rows import Entry
-from insula.memory.store import Store
+from insula.memory.storage import views
+from insula.memory.storage.rows import Entry
+from insula.memory.storage.store import Store
 from insula.server.api.numbers import Id
 from insula.server.door.gate import same_site
 from insula.server.live import Live, Room

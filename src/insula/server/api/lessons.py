@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from insula.errors import InputError
-from insula.memory.ledger import Do, Piece
+from insula.memory.storage.ledger import Do, Piece
 from insula.night import desk, forgetting
 from insula.server.problems import documented
 from insula.server.users import CurrentUser, service_of

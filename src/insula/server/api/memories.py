@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
-from insula.memory import views
 from insula.memory.amendment import Do
-from insula.memory.filters import Filters, read_filter
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage import views
+from insula.memory.storage.filters import Filters, read_filter
+from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.remembering import SESSION
 from insula.metacognition.searching import SearchHit
 from insula.operations.memories import change_memory, delete_memory, forget_memories

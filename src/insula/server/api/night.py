@@ -8,8 +8,8 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.memory import views
-from insula.memory.rows import Done
+from insula.memory.storage import views
+from insula.memory.storage.rows import Done
 from insula.night.cycle import END
 from insula.server.api.numbers import Before, Limit
 from insula.server.problems import documented

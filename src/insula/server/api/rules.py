@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict
 
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED, UNKNOWN, Evidence, Life, live
-from insula.memory.rows import Cited, Kept
-from insula.memory.store import Store
+from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.store import Store
 from insula.memory.wishes import is_wish, stands
 from insula.night import guidelines, soul
 from insula.server.problems import documented

@@ -7,8 +7,8 @@ from typing import Any, cast
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, ConfigDict
 
-from insula.memory import views
-from insula.memory.rows import Entry, Spoken
+from insula.memory.storage import views
+from insula.memory.storage.rows import Entry, Spoken
 from insula.server.api.numbers import PAGE, Before, Limit
 from insula.server.problems import documented, shown
 from insula.server.users import CurrentUser, service_of

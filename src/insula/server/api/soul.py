@@ -8,8 +8,8 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Reques
 from pydantic import BaseModel, ConfigDict
 
 from insula.errors import InputError
-from insula.memory import views
-from insula.memory.rows import Revised
+from insula.memory.storage import views
+from insula.memory.storage.rows import Revised
 from insula.night import decisions
 from insula.night.decisions import State
 from insula.night.guidelines import SUBJECT

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import InsulaError
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.store import NAME_CHARS
 from insula.server.problems import Problem, documented
 from insula.server.service import Service
 from insula.server.turns import WAITING, Pieces, Turns

@@ -3,7 +3,7 @@
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from insula.memory import audit
+from insula.memory.privacy import audit
 from insula.server.door.gate import READING
 from insula.server.service import Service
 from insula.server.tokens import Holder

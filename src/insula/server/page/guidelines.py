@@ -10,10 +10,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError
 from insula.memory import unread
-from insula.memory import views as store_views
-from insula.memory.rows import Cited
-from insula.memory.store import Store
-from insula.memory.views import named as shown_by_number
+from insula.memory.storage import views as store_views
+from insula.memory.storage.rows import Cited
+from insula.memory.storage.store import Store
+from insula.memory.storage.views import named as shown_by_number
 from insula.night import decisions, desk
 from insula.night.cycle import due
 from insula.server.api.lessons import WORDS

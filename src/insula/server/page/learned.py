@@ -11,8 +11,8 @@ from insula import guidance
 from insula.errors import InputError
 from insula.guidance import EVERYWHERE, Decision
 from insula.hosts import places
-from insula.memory.ledger import Do
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.ledger import Do
+from insula.memory.storage.store import NAME_CHARS
 from insula.night import desk, forgetting
 from insula.server.api.lessons import WORDS
 from insula.server.page.guidelines import cards, field

@@ -8,8 +8,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError, NotFound
 from insula.memory.amendment import Do
-from insula.memory.filters import Filter, read_moment
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.filters import Filter, read_moment
+from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.facts import add_fact, search_facts
 from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, list_people
 from insula.operations.memories import count_memories, forget_memories, list_memories

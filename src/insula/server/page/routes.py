@@ -17,10 +17,10 @@ from starlette.concurrency import run_in_threadpool
 
 from insula.errors import InputError
 from insula.hosts import places
-from insula.memory import shown as looks
-from insula.memory import views as store_views
-from insula.memory.rows import Sitting
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage import shown as looks
+from insula.memory.storage import views as store_views
+from insula.memory.storage.rows import Sitting
+from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.facts import ADDED
 from insula.night import desk
 from insula.operations.saved import find_saved, undo_saved

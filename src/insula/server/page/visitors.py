@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from insula.errors import InsulaError
-from insula.memory.store import NAME_CHARS
+from insula.memory.storage.store import NAME_CHARS
 from insula.server.page.rendering import page
 from insula.server.problems import status_of
 from insula.server.service import Service

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from insula.memory.rows import Place
+from insula.memory.storage.rows import Place
 from insula.server.api import data
 from insula.server.page.guidelines import field
 from insula.server.page.rendering import address, page

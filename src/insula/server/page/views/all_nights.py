@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.memory.progress import MOST_WAITING, Date, Failure, Standing
-from insula.memory.spending import Sum
+from insula.memory.storage.progress import MOST_WAITING, Date, Failure, Standing
+from insula.memory.storage.spending import Sum
 from insula.night.telling import TITLES
 from insula.replay import figures
 from insula.replay.visible import visible

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
-from insula.memory.rows import Revised
+from insula.memory.storage.rows import Revised
 from insula.night import soul
 from insula.night.guidelines import NIGHT
 from insula.replay import figures

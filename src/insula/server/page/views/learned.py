@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
-from insula.memory.ledger import Piece
-from insula.memory.rows import Cited, Kept
+from insula.memory.storage.ledger import Piece
+from insula.memory.storage.rows import Cited, Kept
 from insula.memory.wishes import is_wish, stands
 from insula.memory.wishes import words as words_of
 from insula.night import desk

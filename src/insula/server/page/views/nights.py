@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from insula.memory.rows import Done
+from insula.memory.storage.rows import Done
 from insula.night.cycle import END, SleepReport
 from insula.night.phases import PHASES
 from insula.night.telling import NOTHING, Names, Told, journalled, ordered, told

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from insula.memory.rows import Entry
+from insula.memory.storage.rows import Entry
 from insula.replay import figures
 from insula.server.page.views import words
 from insula.session.adaptation import Adaptation, Effect

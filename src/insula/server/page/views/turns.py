@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from insula.memory.rows import Entry, Kept, Spoken, Talk
+from insula.memory.storage.rows import Entry, Kept, Spoken, Talk
 from insula.server.api.numbers import Id
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone

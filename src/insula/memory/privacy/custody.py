@@ -1,0 +1,190 @@
+"""What a person may do with all that is kept of them: take it along, put it aside, bring it back, have it erased.
+
+An erasure that was begun is finished, whatever was killed in between: it is noted before anything is touched, and
+whoever opens the memory next goes on with it.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from insula import foreign
+from insula.errors import InputError, StoreFull
+from insula.memory.privacy import archive, audit, departure
+from insula.memory.privacy.archive import Archive
+from insula.memory.storage import lock, nights
+from insula.memory.storage.store import Store
+
+SOUL = "SOUL.md"
+"""The name of the user's guidelines in an archive."""
+SOUL_BYTES = 1024 * 1024
+BACKUPS = "backups"
+KEPT = 10
+"""Backups of one user."""
+ERASING = "erasing"
+"""The note of an erasure under way: the user's name."""
+MOST_BYTES = 2_000_000_000
+"""Bytes of an archive: a hundred times what 10^5 memories need."""
+LEFT = "Another program is reading the memory, so some of its file is not written anew yet; end it and erase again."
+
+
+class House(NamedTuple):
+    """Where the files about users lie."""
+
+    home: Path
+    soul: Path
+    """The SOUL.md of the user; what else is kept of them lies beside it."""
+    log: Path
+
+    @property
+    def backups(self) -> Path:
+        """The folder of the user's backups."""
+        return self.soul.parent / BACKUPS
+
+
+async def export(store: Store, user: str, soul: Path | None, target: Path) -> int:
+    """Write a user's archive to a file, whole or not at all, with their SOUL.md if any; returns its size.
+
+    Raises:
+        NotFound: nothing is stored of the user.
+        StoreFull: the file cannot be written.
+    """
+    return await store.read(_export, user, _files(soul), target)
+
+
+def _export(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
+    return _write(target, archive.lines(connection, user, files))
+
+
+def _files(soul: Path | None) -> dict[str, str]:
+    try:
+        data = foreign.read(soul, SOUL_BYTES) if soul else b""
+    except OSError:
+        return {}
+    if not data:
+        return {}
+    return {SOUL: data.decode("utf-8", "surrogateescape")}
+
+
+def _write(target: Path, lines: Iterable[str]) -> int:
+    handle = temporary = None
+    try:
+        foreign.private(target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        size = Path(temporary).stat().st_size
+        Path(temporary).replace(target)
+        temporary = None
+    except OSError as error:
+        why = foreign.why(error)
+        raise StoreFull(f"The archive {str(target)!r} cannot be written ({why}); make room or name another.") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+    return size
+
+
+def opened(path: Path) -> Archive:
+    """The archive in a file.
+
+    Raises:
+        InputError: it cannot be read, or is none.
+    """
+    try:
+        return archive.read(foreign.read(path, MOST_BYTES))
+    except OSError as error:
+        raise InputError(f"The archive {str(path)!r} cannot be read ({foreign.why(error)}); name another.") from error
+
+
+async def take(store: Store, user: str, house: House, taken: Archive, *, instead: bool = False) -> int:
+    """Take an archive in under a user's name, `instead` of what is there; returns how many rows that are.
+
+    Raises:
+        InputError: something is stored of the user already, or the archive does not fit.
+    """
+
+    def work(connection: sa.Connection) -> int:
+        if instead and nights.user_id(connection, user) is not None:
+            departure.leave(connection, user)
+        return archive.unpack(connection, user, taken, store.now())
+
+    rows = await store.run(work)
+    await store.scrub()
+    if text := taken.files.get(SOUL):
+        _write(house.soul, [text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")])
+    return rows
+
+
+async def backup(store: Store, user: str, house: House) -> Path:
+    """Put a copy of all that is known of a user aside, and let the oldest of many go."""
+    name = datetime.fromtimestamp(store.now(), UTC).strftime("%Y%m%dT%H%M%S.%f")
+    target = house.backups / f"{name}.jsonl"
+    await export(store, user, house.soul, target)
+    for old in backups(house)[KEPT:]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def backups(house: House) -> list[Path]:
+    """A user's backups, newest first."""
+    return sorted(house.backups.glob("*.jsonl"), reverse=True)
+
+
+async def restore(store: Store, user: str, house: House, path: Path | None = None) -> int:
+    """Bring a backup back, the newest by default, instead of what is stored of the user.
+
+    Raises:
+        InputError: there is none, or it cannot be used.
+    """
+    there = [path] if path else backups(house)
+    if not there:
+        raise InputError(f"There is no backup of {user!r}; `insula user backup` makes one, or name an archive.")
+    return await take(store, user, house, opened(there[0]), instead=True)
+
+
+async def erase(store: Store, user: str, house: House) -> str:
+    """Erase all that is kept of a user, for good; returns what is left to do, if anything.
+
+    Raises:
+        InputError: nothing is stored of the user, or another erasure is under way.
+    """
+    await store.run(archive.found, user)
+    with lock.held(house.home / f"{ERASING}.lock") as alone:
+        if not alone:
+            raise InputError("Another erasure is under way; wait until it is over, and erase then.")
+        if unfinished(house.home) not in ("", user):
+            raise InputError("An erasure was stopped halfway, and has to be finished first: insula user list.")
+        _write(house.home / ERASING, [user])
+        return await resume(store, user, house)
+
+
+def unfinished(home: Path) -> str:
+    """The user whose erasure was begun and not ended; empty where there is none."""
+    try:
+        return foreign.read(home / ERASING, 4_000).decode("utf-8", "surrogatepass")
+    except (OSError, ValueError):
+        return ""
+
+
+async def resume(store: Store, user: str, house: House) -> str:
+    """Go on with an erasure that was begun; returns what is left to do, if anything."""
+    with suppress(InputError):  # that part was done
+        await store.run(departure.leave, user)
+    shutil.rmtree(house.soul.parent, ignore_errors=True)
+    with suppress(OSError):
+        os.truncate(house.log, 0)  # what failed may have named what is erased
+    audit.forget(house.home, user)
+    if not await store.scrub():
+        return LEFT
+    (house.home / ERASING).unlink(missing_ok=True)
+    return store.residue

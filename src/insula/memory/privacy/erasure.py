@@ -1,0 +1,268 @@
+"""Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from insula.memory import facts, index
+from insula.memory.encoding import load, terms_of
+from insula.memory.privacy.echoes import find_echoes
+from insula.memory.storage.journal import ASKED
+from insula.memory.storage.rows import name_of
+from insula.memory.storage.schema import (
+    lessons,
+    memories,
+    messages,
+    nights,
+    relations,
+    revisions,
+    sessions,
+    signals,
+    summaries,
+)
+from insula.memory.storage.statements import memory as as_memory
+from insula.text.analysis import analyse
+from insula.types import Memory
+
+ERASED = ""
+NEXT = 4
+"""Memories after an erased one whose vectors may hold the end of it."""
+SOUL, SOULS = "soul", ("soul", "soul:proposal")
+"""Subjects of revisions: the guidelines, and what is proposed for them."""
+DIGESTS = "digests"
+"""Where a revision from which something was erased names the files that still hold it, so that they are known as ours
+and written anew."""
+_TELLING = re.compile(r"[^\W_]{4,}")
+
+
+def erase(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
+    """Erase a memory, the line of the transcript that it came from, and what quotes either; False where there is none.
+
+    What the assistant said with its words is erased with it; what the user said with them elsewhere is not.
+
+    What was derived from its session (summary, insights, lessons and guidelines that have words of that line alone) is
+    erased, too, and made anew from the rest by the next night. Guidelines are no longer told from now on; the file is
+    written anew by whoever knows where it lies. A person's own lines in it are theirs.
+    """
+    index.begin(connection, user_id)
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
+    row = connection.execute(sa.select(memories).where(mine)).one_or_none()
+    if row is None:
+        return False
+    if row.promoted_at and not row.retired_at:
+        index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic")])
+    _blank(connection, user_id, [memory_id, *_derived(connection, user_id, row.session_id)], at)
+    if row.message_id is not None:
+        line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
+        echoes, _ = find_echoes(connection, user_id, row.message_id)
+        said = connection.execute(sa.select(messages.c.content, messages.c.turn).where(line)).one()
+        connection.execute(sa.update(messages).where(line).values(content=ERASED))
+        gone = _unlearn(connection, user_id, row.message_id, row.session_id, said.content, at)
+        _unsaid(connection, user_id, row.session_id, said.turn)
+        _unquote(connection, user_id, row.session_id, memory_id)
+        _from_soul(connection, user_id, gone, at)
+        _unecho(connection, user_id, echoes, at)
+    _unname(connection, user_id, row.session_id)
+    _from_journal(connection, user_id)
+    index.settle(connection)
+    unmeant(connection, user_id, memory_id)
+    values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
+    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+    return True
+
+
+def _unecho(connection: sa.Connection, user_id: int, echoes: Sequence[int], at: float) -> None:
+    """Erase messages that hold the words of an erased line, what was remembered of them, and where they are quoted."""
+    these = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(echoes))
+    rows = connection.execute(sa.select(memories).where(these)).all()
+    held = [row for row in rows if row.promoted_at and not row.retired_at]
+    index.remove(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in held])
+    _blank(connection, user_id, [row.id for row in rows], at)
+    lines = sa.and_(messages.c.user_id == user_id, messages.c.id.in_(echoes))
+    for said in connection.execute(sa.select(messages.c.session_id, messages.c.turn).where(lines)).all():
+        _unsaid(connection, user_id, said.session_id, said.turn)
+        _unquote(connection, user_id, said.session_id, 0)
+    connection.execute(sa.update(messages).where(lines).values(content=ERASED))
+
+
+def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> list[Memory]:
+    """What the user asserted elsewhere with the words of a memory: what its erasure leaves."""
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.id == memory_id)
+    message = connection.execute(sa.select(memories.c.message_id).where(mine)).scalar()
+    if message is None:
+        return []
+    _, others = find_echoes(connection, user_id, message)
+    query = sa.select(memories, sessions.c.name.label("session")).join(sessions, sessions.c.id == memories.c.session_id)
+    here = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(others), memories.c.kind == "semantic")
+    return [as_memory(row) for row in connection.execute(query.where(here).order_by(memories.c.id)).all()]
+
+
+def _derived(connection: sa.Connection, user_id: int, session_id: int) -> list[int]:
+    """The summary of a session and the insights that cite it; the summary is taken off its list, to be made anew."""
+    summary = sa.and_(summaries.c.user_id == user_id, summaries.c.session_id == session_id)
+    found = list(connection.execute(sa.select(summaries.c.memory_id).where(summary)).scalars())
+    cited = sa.select(relations.c.source_id).where(relations.c.user_id == user_id, relations.c.target_id.in_(found))
+    insights = sa.select(memories.c.id).where(memories.c.id.in_(cited), memories.c.kind == "insight")
+    found += connection.execute(insights).scalars()
+    connection.execute(sa.delete(summaries).where(summary))
+    return found
+
+
+def _blank(connection: sa.Connection, user_id: int, ids: list[int], at: float) -> None:
+    these = sa.and_(memories.c.user_id == user_id, memories.c.id.in_(ids))
+    empty: dict[str, Any] = {"content": ERASED, "line": ERASED, "claims": ERASED, "metadata": ERASED}
+    empty |= {"vector": None, "retired_at": at}
+    connection.execute(sa.update(memories).where(these).values(**empty))
+    facts.unsay(connection, user_id, ids)
+    subjects = [f"memory:{number}" for number in ids]
+    past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(subjects))
+    connection.execute(sa.update(revisions).where(past).values(content=ERASED))
+
+
+def unmeant(connection: sa.Connection, user_id: int, memory_id: int) -> None:
+    """Take the vectors and statements of what was said next, which may hold some of what is erased; they are made anew.
+
+    Where several talk in one session at once, that need not be the next alone.
+    """
+    session = sa.select(memories.c.session_id).where(memories.c.id == memory_id).scalar_subquery()
+    after = sa.and_(memories.c.user_id == user_id, memories.c.session_id == session, memories.c.id > memory_id)
+    next_few = sa.select(memories.c.id).where(after).order_by(memories.c.id).limit(NEXT)
+    found = list(connection.execute(next_few).scalars())
+    connection.execute(sa.update(memories).where(memories.c.id.in_(found)).values(vector=None))
+    facts.unsay(connection, user_id, [memory_id], found)
+    facts.unend(connection, user_id, memory_id)
+
+
+def _unlearn(
+    connection: sa.Connection, user_id: int, message_id: int, session_id: int, said: str, at: float
+) -> list[str]:
+    """Take a line out of what lessons rest on; returns the names of those that are erased.
+
+    Erased is what rests on nothing else, and what holds words that stand in no other line of the sessions it cites.
+    """
+    mine = lessons.c.user_id == user_id
+    gone: list[str] = []
+    query = sa.select(*(lessons.c[name] for name in ("id", "key", "advice", "citations", "section"))).where(mine)
+    for one in connection.execute(query).all():
+        within = _sessions(connection, user_id, one.citations)
+        rest = [each for each in one.citations if each != message_id]
+        if rest and (session_id not in within or _words(one.advice) & _words(said) <= _spoken(connection, within)):
+            connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(citations=rest))
+        elif message_id in one.citations or session_id in within:
+            gone.append(_empty(connection, user_id, one, rest, at))
+    return gone
+
+
+def unlearn(connection: sa.Connection, user_id: int, lesson_id: int, at: float) -> bool:
+    """Erase a lesson with what became of it, and what nights reported; the messages that it was learned from stay."""
+    index.begin(connection, user_id)
+    mine = sa.and_(lessons.c.user_id == user_id, lessons.c.id == lesson_id)
+    one = connection.execute(sa.select(lessons).where(mine)).one_or_none()
+    if one is None:
+        return False
+    _from_soul(connection, user_id, [_empty(connection, user_id, one, [], at)], at)
+    _from_journal(connection, user_id)
+    return True
+
+
+def _empty(connection: sa.Connection, user_id: int, one: sa.Row[Any], rest: list[int], at: float) -> str:
+    """Take the words of a lesson away; returns the name that it had."""
+    values = {"key": f"erased/{one.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
+    connection.execute(sa.update(lessons).where(lessons.c.id == one.id).values(**values))
+    past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{one.key}")
+    connection.execute(sa.delete(revisions).where(past))
+    return name_of(one.key, one.section)
+
+
+def _unname(connection: sa.Connection, user_id: int, session_id: int) -> None:
+    """Take the name away from a session of which every line is erased."""
+    here = sa.and_(messages.c.user_id == user_id, messages.c.session_id == session_id, messages.c.content != ERASED)
+    if connection.execute(sa.select(messages.c.id).where(here).limit(1)).first() is None:
+        session = sa.and_(sessions.c.user_id == user_id, sessions.c.id == session_id)
+        connection.execute(sa.update(sessions).where(session).values(name=f"erased-{session_id}"))
+
+
+def _sessions(connection: sa.Connection, user_id: int, cited: Sequence[int]) -> list[int]:
+    query = sa.select(messages.c.session_id).where(messages.c.user_id == user_id, messages.c.id.in_(cited))
+    return list(connection.execute(query.distinct()).scalars())
+
+
+def _spoken(connection: sa.Connection, within: Sequence[int]) -> set[str]:
+    """All words that the user said in some sessions."""
+    query = sa.select(messages.c.content).where(messages.c.session_id.in_(within), messages.c.provenance == "user")
+    return set[str]().union(*(_words(text) for text in connection.execute(query).scalars()))
+
+
+def _words(text: str) -> set[str]:
+    return {*_TELLING.findall(text.lower()), *analyse(text).terms}
+
+
+def _unsaid(connection: sa.Connection, user_id: int, session_id: int, turn: int) -> None:
+    """Take the words of a message out of what was noticed in its turn."""
+    mine = sa.and_(signals.c.user_id == user_id, signals.c.session_id == session_id, signals.c.turn == turn)
+    for number, data in connection.execute(sa.select(signals.c.id, signals.c.data).where(mine)).all():
+        left = {key: value for key, value in data.items() if key not in ("topic", "unanswered")}
+        connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left, reason=ERASED))
+
+
+def _unquote(connection: sa.Connection, user_id: int, session_id: int, memory_id: int) -> None:
+    """Take what is quoted out of the records of turns that the memory came up in, and of those of its session."""
+    query = sa.select(signals.c.id, signals.c.session_id, signals.c.data).where(signals.c.user_id == user_id)
+    for number, session, data in connection.execute(query).all():
+        came_up = any(one.get("id") == memory_id for one in data.get("recalled", ()))
+        if "quoted" in data and (came_up or session == session_id):
+            left = {key: value for key, value in data.items() if key != "quoted"}
+            connection.execute(sa.update(signals).where(signals.c.id == number).values(data=left))
+
+
+def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at: float) -> None:
+    """Take guidelines out of every state of the document, and say so in a new one."""
+    mine = sa.and_(revisions.c.user_id == user_id, revisions.c.subject.in_(SOULS))
+    latest, digests = "", list[str]()
+    for one in connection.execute(sa.select(revisions).where(mine).order_by(revisions.c.id)).all():
+        text = _without(one.content, gone)
+        if text != one.content:
+            digests.append(sha256(one.content.encode("utf-8", "surrogatepass")).hexdigest())
+            left = _kept(one.evidence, gone)
+            connection.execute(sa.update(revisions).where(revisions.c.id == one.id).values(content=text, evidence=left))
+        latest = text if one.subject == SOUL else latest
+    if digests:
+        why = {"why": "erased", DIGESTS: digests}
+        values = {"subject": SOUL, "author": "person", "content": latest, "evidence": why, "at": at}
+        connection.execute(sa.insert(revisions).values(user_id=user_id, **values))
+
+
+def _without(text: str, gone: Sequence[str]) -> str:
+    """A document without the lines of some guidelines, which are known by their marks."""
+    marks = [f"i:{name}." for name in gone]
+    return "".join(line for line in text.splitlines(keepends=True) if not any(mark in line for mark in marks))
+
+
+def _kept(evidence: Mapping[str, Any], gone: Sequence[str]) -> dict[str, Any]:
+    """The evidence of a state without the words of what is gone; reasons quote, too."""
+    changes = cast("list[dict[str, Any]]", evidence.get("changes", []))
+    left = {"changes": [change for change in changes if change.get("id") not in gone]} if changes else {}
+    return {**evidence, **left} | ({"reasons": []} if "reasons" in evidence else {})
+
+
+def _from_journal(connection: sa.Connection, user_id: int) -> None:
+    """Take the words out of what earlier nights reported, and the answers of models out of their journal."""
+    mine = nights.c.user_id == user_id
+    connection.execute(sa.delete(nights).where(mine, nights.c.state == ASKED))
+    for number, report in connection.execute(sa.select(nights.c.id, nights.c.report).where(mine)).all():
+        connection.execute(sa.update(nights).where(nights.c.id == number).values(report=_wordless(report)))
+
+
+def _wordless(report: object) -> object:
+    match report:
+        case str():
+            return ERASED
+        case list():
+            return [_wordless(each) for each in cast(Iterable[object], report)]
+        case dict():
+            return {key: _wordless(value) for key, value in cast("dict[str, object]", report).items()}
+        case _:
+            return report

@@ -1,0 +1,86 @@
+"""What the day reads of what was learned, and what a wish changes at once, as functions of a connection."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from insula.memory import index, wishes
+from insula.memory.storage import journal
+from insula.memory.storage.nights import kept
+from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.schema import lessons, memories, messages, nights, revisions, sessions, signals
+
+Version = tuple[tuple[int, str], ...]
+"""What changes whenever a night, or a person, changes what is told."""
+
+
+def _told() -> sa.ColumnElement[bool]:
+    subject = revisions.c.subject
+    return sa.or_(subject.in_(("soul", "calibration")), subject.startswith("lesson:"))
+
+
+def _version() -> sa.CompoundSelect[int, str]:
+    user = sa.bindparam("user", type_=sa.Integer)
+    mine = sa.select(lessons.c.id, lessons.c.mode).where(lessons.c.user_id == user, lessons.c.retired_at.is_(None))
+    night = sa.select(sa.func.coalesce(sa.func.max(nights.c.id), 0), sa.literal("night"))
+    revised = sa.select(sa.func.coalesce(sa.func.max(revisions.c.id), 0), sa.literal("revised"))
+    return sa.union_all(
+        mine,
+        night.where(nights.c.user_id == user),
+        revised.where(revisions.c.user_id == user, _told()),
+    )
+
+
+_VERSION = _version()
+"""Put together once: every turn asks for it."""
+
+
+def version(connection: sa.Connection, user_id: int) -> Version:
+    """The lessons of a user with what a person said of each, and the last entry of the nights' journal."""
+    return tuple((row[0], row[1]) for row in connection.execute(_VERSION, {"user": user_id}))
+
+
+def cited(connection: sa.Connection, user_id: int, ids: Sequence[int]) -> list[Cited]:
+    """Some of a user's messages, oldest first; those that were erased are left out."""
+    query = (
+        sa.select(messages.c.id, sessions.c.name, messages.c.content, messages.c.said_at, memories.c.id)
+        .join(sessions, sessions.c.id == messages.c.session_id)
+        .join(memories, memories.c.message_id == messages.c.id)
+        .where(messages.c.user_id == user_id, messages.c.id.in_(ids))
+        .order_by(messages.c.id)
+    )
+    return [Cited(*row) for row in connection.execute(query)]
+
+
+def heard(
+    connection: sa.Connection, user_id: int, session_id: int, turn: int, said: Sequence[wishes.OwnWish], at: float
+) -> tuple[wishes.OwnWish, ...]:
+    """Let what a message wishes count at once, and end what it ends; returns what stands from now on."""
+    index.begin(connection, user_id)
+    mine = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn, messages.c.provenance == "user")
+    message = connection.execute(sa.select(messages.c.id).where(mine, messages.c.user_id == user_id)).scalar()
+    if message is None:
+        return ()
+    known = kept(connection, user_id)
+    pointed = _pointed(connection, session_id, turn, known) if any(one.force == "pointing" for one in said) else ()
+    made = wishes.hear(known, said, message, at, pointed, _of_session(connection, session_id, known))
+    journal.write(connection, user_id, made.changes, at)
+    return made.stood
+
+
+def _of_session(connection: sa.Connection, session_id: int, known: Sequence[Kept]) -> frozenset[int]:
+    """Which messages of a session requests of the moment cite."""
+    cited = {each for one in known if wishes.is_wish(one) and not wishes.stands(one) for each in one.citations}
+    mine = sa.and_(messages.c.session_id == session_id, messages.c.id.in_(sorted(cited)))
+    return frozenset(connection.execute(sa.select(messages.c.id).where(mine)).scalars()) if cited else frozenset()
+
+
+def _pointed(connection: sa.Connection, session_id: int, turn: int, known: Sequence[Kept]) -> list[int]:
+    """What the turn before wished or, where it wished nothing, was told."""
+    before = sa.and_(messages.c.session_id == session_id, messages.c.turn == turn - 1)
+    said = set(connection.execute(sa.select(messages.c.id).where(before)).scalars())
+    if wished := [one.id for one in known if said & {*one.citations[-1:]}]:
+        return wished
+    mine = sa.and_(signals.c.session_id == session_id, signals.c.turn == turn - 1, signals.c.kind == "meta:turn")
+    told = connection.execute(sa.select(signals.c.data).where(mine)).scalars()
+    return [int(used["id"]) for data in told for used in data.get("lessons", ()) if used["arm"] == "shown"]

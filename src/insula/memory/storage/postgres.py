@@ -1,0 +1,369 @@
+"""What is PostgreSQL's own: connections through a pool, patience with an outage, leases between machines, row security.
+
+Nothing of a session outlives a transaction (no prepared statements, no session locks, no settings), so that a pooler in
+transaction mode may stand between.
+"""
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from insula.errors import InsulaError, SettingsError
+from insula.memory.privacy.isolation import SETTING, WHOSE
+from insula.memory.storage import pgvector
+from insula.memory.storage.postgres_errors import check, explain, passes
+from insula.memory.storage.schema import memories, users
+from insula.memory.storage.upgrade import upgrade
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+SCHEMES = ("postgresql://", "postgres://")
+CONNECTIONS = 8
+"""Connections, and threads, that one process holds at most; a server of PostgreSQL has 100 by default for all."""
+PATIENCE = 90.0
+"""Seconds for which an outage is waited out before it is an error."""
+PAUSES = (0.05, 5.0)
+"""Seconds before the second try, doubled from one to the next, and the most."""
+LEASE = 30.0
+"""Seconds after which a night is anybody's whose holder has not said that it is still at it."""
+_UPGRADING = 7_227_001
+"""The lock under which one process at a time brings the schema up to date."""
+_CHANNEL, _LISTEN = "insula", "LISTEN insula"
+_PATIENT = 0.5
+"""Seconds for which a listener waits before it sees whether it is still wanted."""
+_STALE = 86_400.0
+_SLACK = 1_000
+"""Ids that others may take while room is made for an archive."""
+
+BEST = sa.text("""
+SELECT memory_id FROM jsonb_each_text(CAST(:weights AS jsonb)) AS weight JOIN postings ON postings.term = weight.key
+WHERE postings.user_id = :user GROUP BY memory_id
+ORDER BY sum(CAST(trunc(CAST(weight.value AS double precision) * count
+    / (count + CAST(:short AS double precision) + CAST(:long AS double precision) * length)) AS bigint)) DESC,
+    memory_id DESC
+LIMIT :limit""")
+"""The memories that hold some weighted terms, best first."""
+
+RESIDUE = (
+    "PostgreSQL keeps the words of erased rows in its files a while. A superuser takes them away with: DELETE FROM "
+    "pg_statistic; VACUUM FULL; ANALYZE; SELECT pg_switch_wal(); CHECKPOINT; and archives of the write-ahead log, "
+    "replicas and backups of the server have to be made anew."
+)
+"""`VACUUM FULL` makes tables and indexes anew; `ANALYZE` leaves the statistics of a table that was emptied."""
+_own = sa.MetaData()
+commits = sa.Table(
+    "commits",
+    _own,
+    sa.Column("thread", sa.Text, primary_key=True),
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False, server_default=sa.func.now()),
+)
+"""The last unit of work that each thread wrote: where a connection breaks while it commits, what became of it."""
+leases = sa.Table(
+    "leases",
+    _own,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until", sa.DateTime(timezone=True), nullable=False),
+)
+"""Who is at what, until when by the server's own clock: those of machines differ."""
+
+_NEW = insert(commits)
+_MARK = _NEW.on_conflict_do_update(
+    index_elements=["thread"], set_={"unit": _NEW.excluded.unit, "at": sa.func.clock_timestamp()}
+)
+_MARKED = sa.select(commits.c.unit).where(commits.c.thread == sa.bindparam("mine")).with_for_update()
+_HOLD = sa.select(users.c.id).where(users.c.id == sa.bindparam("user")).with_for_update(key_share=True)
+
+
+class Server:
+    """A store on a server, for as many units of work at once as there are connections.
+
+    Args:
+        url: `postgresql://user:password@host:port/database`.
+        forget: called where what is known of the rows may be wrong from now on.
+
+    Raises:
+        SettingsError: the URL cannot be read, or psycopg is not installed.
+    """
+
+    threads = CONNECTIONS
+    shared = True
+    readers = 0
+    residue = RESIDUE
+
+    def __init__(self, url: str, forget: Callable[[], None]) -> None:
+        parsed = parse(url)
+        self.name = parsed.set(drivername="postgresql").render_as_string(hide_password=True)
+        self.url = url
+        self._forget = forget
+        self._engine = sa.create_engine(
+            parsed,
+            pool_size=self.threads,
+            max_overflow=0,
+            pool_use_lifo=True,
+            hide_parameters=True,
+            connect_args={"prepare_threshold": None, "connect_timeout": 5, "application_name": "insula"},
+        )
+        event.listen(self._engine, "before_cursor_execute", _note)
+        self._me = uuid4().hex
+        self._opening, self._opened = threading.Lock(), False
+
+    def make(self) -> None:
+        """There is nothing to make: a database is made by whoever runs the server."""
+
+    def is_open(self) -> bool:
+        """Nobody reads apart: each of its units of work stands beside the others."""
+        return False
+
+    def look(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do one unit of work that only reads."""
+        return self.unit(work)
+
+    def unit(self, work: Callable[[sa.Connection], T]) -> T:
+        """Do one unit of work in a transaction, exactly once, an outage of up to `PATIENCE` seconds notwithstanding.
+
+        Raises:
+            StoreError: the server cannot be used; the message says why and what to do.
+        """
+        self._open()
+        until, pause = time.monotonic() + PATIENCE, PAUSES[0]
+        while True:
+            try:
+                return self._attempt(work, until)
+            except DBAPIError as error:
+                self._forget()
+                if not passes(error) or time.monotonic() > until:
+                    raise explain(error, self.name) from error
+                log.warning("%s It is tried again.", explain(error, self.name))
+                time.sleep(pause)
+                pause = min(2 * pause, PAUSES[1])
+
+    def _attempt(self, work: Callable[[sa.Connection], T], until: float) -> T:
+        unit = uuid4().hex
+        with self._engine.connect() as connection:
+            connection.info.update(writes=False, held=set[int]())
+            transaction = connection.begin()
+            if user := WHOSE.get():
+                _speak_for(connection, user)
+            result = work(connection)
+            writes = connection.info["writes"]
+            if writes:
+                connection.execute(_MARK, {"thread": self._thread, "unit": unit})
+            try:
+                transaction.commit()
+                return result
+            except DBAPIError as error:
+                if not (writes and passes(error)):
+                    raise
+                undecided = error
+        if self._is_committed(unit, until):
+            return result
+        raise undecided
+
+    @property
+    def _thread(self) -> str:
+        return f"{self._me}.{threading.get_ident()}"
+
+    def _is_committed(self, unit: str, until: float) -> bool:
+        """Whether a unit of work was committed whose connection broke meanwhile; waits for one that still is.
+
+        Raises:
+            StoreError: the server is away for too long to tell.
+        """
+        pause = PAUSES[0]
+        while True:
+            try:
+                with self._engine.begin() as connection:
+                    return connection.execute(_MARKED, {"mine": self._thread}).scalar() == unit
+            except DBAPIError as error:
+                if time.monotonic() > until:
+                    raise explain(error, self.name) from error
+                time.sleep(pause)
+                pause = min(2 * pause, PAUSES[1])
+
+    def _open(self) -> None:
+        """See at first use whether the server will do, and bring the schema up to date."""
+        with self._opening:
+            if self._opened:
+                return
+            try:
+                with self._engine.begin() as connection:
+                    check(connection, self.name)
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADING)))
+                    upgrade(connection, self.name)
+                    if not sa.inspect(connection).has_table(commits.name):
+                        _own.create_all(connection)
+                    connection.execute(sa.delete(commits).where(commits.c.at < _ago(_STALE)))
+                    found = pgvector.make(connection)
+                self._engine.update_execution_options(**{pgvector.FOUND: found})
+            except DBAPIError as error:
+                raise explain(error, self.name) from error
+            self._opened = True
+
+    def scrub(self) -> bool:
+        """Let go of the rows that were erased; False where somebody may still see them."""
+        try:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                for table in (*memories.metadata.tables, *pgvector.tables(connection)):
+                    connection.exec_driver_sql(f"VACUUM {table}")
+        except DBAPIError as error:
+            log.warning("%s", explain(error, self.name))
+            return False
+        return True
+
+    @asynccontextmanager
+    async def alone(self, user_id: int) -> AsyncGenerator[bool]:
+        """Hold a user's night, with whether nobody else does; who is killed lets go of it when the lease is over."""
+        name, holder = f"night:{user_id}", uuid4().hex
+        if not await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder)):
+            yield False
+            return
+        renewing = asyncio.create_task(self._renew(name, holder))
+        try:
+            yield True
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewing
+            await asyncio.to_thread(self.unit, lambda connection: release(connection, name, holder))
+
+    async def _renew(self, name: str, holder: str) -> None:
+        while True:
+            await asyncio.sleep(LEASE / 3)
+            with contextlib.suppress(InsulaError):  # it is tried again; every phase is written once all the same
+                await asyncio.to_thread(self.unit, lambda connection: lease(connection, name, holder))
+
+    def listen(self, heard: Callable[[], object], until: threading.Event) -> None:
+        """Call `heard` whenever a process announces that ledgers grew, over a connection of its own.
+
+        Where a pooler swallows what is told, nothing is heard, and who waits looks now and then all the same.
+        """
+        import psycopg
+
+        while not until.is_set():
+            try:
+                with psycopg.connect(
+                    self.url, autocommit=True, connect_timeout=5, prepare_threshold=None
+                ) as connection:
+                    connection.execute(_LISTEN)
+                    while not until.is_set():
+                        if any(True for _ in connection.notifies(timeout=_PATIENT, stop_after=1)):
+                            heard()
+            except psycopg.Error as error:
+                log.debug("Nothing is heard of other servers: %s", type(error).__name__)
+                until.wait(PAUSES[1])
+
+    def announce(self) -> None:
+        """Tell other processes that ledgers grew: in a transaction of its own, since commits that tell wait in line."""
+        with suppress(DBAPIError), self._engine.begin() as connection:
+            connection.execute(sa.select(sa.func.pg_notify(_CHANNEL, "")))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with suppress(DBAPIError):
+            if self._opened:
+                with self._engine.begin() as connection:
+                    connection.execute(sa.delete(commits).where(commits.c.thread.startswith(f"{self._me}.")))
+        self._engine.dispose()
+
+
+def parse(url: str) -> sa.URL:
+    """A URL as the driver takes it.
+
+    Raises:
+        SettingsError: it cannot be read, or the driver is not there.
+    """
+    try:
+        import psycopg  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        return sa.make_url(url).set(drivername="postgresql+psycopg")
+    except ImportError as error:
+        raise SettingsError(
+            "A memory on PostgreSQL needs a driver that is not installed; run: pip install 'psycopg[binary]>=3.3'"
+        ) from error
+    except (ArgumentError, ValueError) as error:
+        raise SettingsError(
+            "The URL of the memory cannot be read; give INSULA_STORE as postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+        ) from error
+
+
+def _heard() -> sa.ColumnElement[bool]:
+    """Whether holders could have been heard for a whole lease: while the server was away nobody could renew one."""
+    return sa.func.pg_postmaster_start_time() < _ago(LEASE)
+
+
+def lease(connection: sa.Connection, name: str, holder: str) -> bool:
+    """Take hold of a name for a while, or go on with it; False where somebody else does."""
+    new = insert(leases).values(name=name, holder=holder, until=_ago(-LEASE))
+    mine = sa.or_(sa.and_(leases.c.until < sa.func.clock_timestamp(), _heard()), leases.c.holder == holder)
+    taken = new.on_conflict_do_update(
+        index_elements=["name"], set_={"holder": holder, "until": _ago(-LEASE)}, where=mine
+    )
+    return connection.execute(taken.returning(leases.c.name)).first() is not None
+
+
+def holders(connection: sa.Connection, prefix: str) -> list[str]:
+    """Who holds the names that begin so."""
+    there = sa.or_(leases.c.until >= sa.func.clock_timestamp(), sa.not_(_heard()))
+    held = sa.and_(leases.c.name.startswith(prefix, autoescape=True), there)
+    return list(connection.execute(sa.select(leases.c.holder).where(held)).scalars())
+
+
+def release(connection: sa.Connection, name: str, holder: str) -> None:
+    """Let go of a name."""
+    connection.execute(sa.delete(leases).where(leases.c.name == name, leases.c.holder == holder))
+
+
+def begin(connection: sa.Connection, user_id: int | None = None) -> None:
+    """Keep others from writing what is a user's until the transaction ends."""
+    held: set[int] = connection.info["held"]
+    if user_id is not None and user_id not in held:
+        connection.execute(_HOLD, {"user": user_id})
+        held.add(user_id)
+
+
+def snapshot(connection: sa.Connection) -> None:
+    """Begin to read: all that is read from now on is as it stands at one moment, whoever writes meanwhile."""
+    connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
+def check_room(_: sa.Connection) -> None:
+    """The disk of a server is its own affair: it says of each transaction whether it is kept."""
+
+
+def room(connection: sa.Connection, table: sa.Table, first: int, last: int) -> int:
+    """What is to be added to some ids for them to be free: room is kept for them behind those that others take now."""
+    numbers = sa.func.pg_get_serial_sequence(table.name, "id")
+    taken = sa.func.setval(numbers, sa.func.nextval(numbers) + _SLACK + last - first + 1)
+    return connection.execute(sa.select(taken)).scalar_one() - last
+
+
+def _speak_for(connection: sa.Connection, user: str) -> None:
+    """Let this transaction meet a user's rows alone. It is no query: what comes next may still choose what it sees."""
+    from psycopg.sql import Literal
+
+    connection.exec_driver_sql(f"SET LOCAL {SETTING} TO {Literal(user).as_string()}".replace("%", "%%"))
+
+
+def _note(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
+    """Note whether a unit of work writes."""
+    if not statement.lstrip().startswith(("SELECT", "WITH", "SET")):
+        connection.info["writes"] = True
+
+
+def _ago(seconds: float) -> sa.ColumnElement[Any]:
+    return sa.func.clock_timestamp() - sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)

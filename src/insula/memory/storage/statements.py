@@ -1,0 +1,387 @@
+"""Every statement that reads or writes the store, as functions of a connection; `Store` runs them in transactions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from insula.memory import facts, index
+from insula.memory.encoding import load, terms_of
+from insula.memory.item import REMEMBERED_CHARS, NewItem
+from insula.memory.storage.filters import load_metadata
+from insula.memory.storage.rows import Consolidated, Place, Proposed, Said
+from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
+from insula.memory.storage.vectors import packed
+from insula.types import TURN, Controls, Memory, Signal
+
+EXCHANGE = 2
+"""Items that a turn brings: the message and the response."""
+CERTAIN, GENERATED = 1.0, 0.5
+"""Confidence of a memory that a user or tool stated, and of one that the assistant made."""
+
+
+def _last(table: sa.Table, column: sa.ColumnElement[int], *where: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+    """The greatest value of a column in a session, which is bound as "here"."""
+    here = table.c.session_id == sa.bindparam("here")
+    return sa.select(sa.func.max(column)).where(here, *where).scalar_subquery()
+
+
+# What every turn runs is put together once: that costs SQLAlchemy more than running it.
+
+_HERE_SAID = sa.and_(messages.c.user_id == sa.bindparam("user"), messages.c.session_id == sa.bindparam("session"))
+_HELD_HERE = sa.and_(
+    memories.c.user_id == sa.bindparam("user"), memories.c.session_id == sa.bindparam("session"), in_working_memory()
+)
+_LINES = (
+    sa.select(*(messages.c[name] for name in ("turn", "provenance", "speaker", "content", "said_at", "score")))
+    .where(_HERE_SAID)
+    .order_by(messages.c.id.desc())
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_MESSAGE = sa.insert(messages).returning(messages.c.id, messages.c.turn)
+_NEXT = _MESSAGE.values(turn=sa.func.coalesce(_last(messages, messages.c.turn), 0) + 1)
+_SAID = memories.c.provenance != "derived"
+_OWN = memories.c.user_id == sa.bindparam("mine")
+"""Named beside the session, whose index begins with it: else a session's first line is sought through all memories."""
+_NUMBER = memories.c.id + 0
+"""No column to the planner, which would else walk the user's memories from the latest until one is of the session."""
+_MEMORY = sa.insert(memories).values(after_id=_last(memories, _NUMBER, _OWN, _SAID)).returning(memories.c.id)
+_PROMOTED = (
+    sa.update(memories)
+    .where(_HELD_HERE, memories.c.salience >= sa.bindparam("threshold"))
+    .values(promoted_at=sa.bindparam("now"))
+    .returning(memories.c.id, memories.c.claims, memories.c.kind, memories.c.said_at)
+)
+_EVERYWHERE = (
+    sa.update(memories)
+    .where(memories.c.user_id == sa.bindparam("user"), in_working_memory(), is_asserted())
+    .values(promoted_at=sa.bindparam("now"))
+    .returning(memories.c.id, memories.c.claims, memories.c.kind)
+)
+_ELSEWHERE = _EVERYWHERE.where(memories.c.session_id != sa.bindparam("session"))
+_LEAST = (
+    sa.select(memories.c.id)
+    .where(_HELD_HERE)
+    .order_by(memories.c.salience.desc(), memories.c.id.desc())
+    .offset(sa.bindparam("capacity", type_=sa.Integer))
+)
+_CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
+_SALIENCES = (
+    sa.select(memories.c.salience)
+    .join(messages, messages.c.id == memories.c.message_id)
+    .where(_HELD_HERE, messages.c.turn > _last(messages, messages.c.turn) - sa.bindparam("turns", type_=sa.Integer))
+)
+
+
+_WORKING = (
+    sa.select(memories.c.salience, messages.c.turn, _last(messages, messages.c.turn).label("last"))
+    .join(messages, messages.c.id == memories.c.message_id, isouter=True)
+    .where(_HELD_HERE)
+)
+_THIS_TURN = sa.and_(_HERE_SAID, messages.c.turn == sa.bindparam("turn"))
+_PROGRESS = sa.select(
+    sa.exists().where(_THIS_TURN, users.c.id == messages.c.user_id, users.c.name == sa.bindparam("name")),
+    sa.exists().where(
+        signals.c.session_id == sa.bindparam("session"),
+        signals.c.turn == sa.bindparam("turn"),
+        signals.c.kind == TURN,
+    ),
+)
+_SIGNAL = sa.insert(signals)
+
+_NOTED = (
+    sa.select(signals, sessions.c.name.label("session"))
+    .join(sessions, sessions.c.id == signals.c.session_id)
+    .order_by(signals.c.id.desc())
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_OF_KIND = signals.c.kind == sa.bindparam("kind")
+_OF_USER = _NOTED.where(signals.c.user_id == sa.bindparam("user"))
+# Of a session without `+ 0` SQLite would read all that a user's other sessions noted, too.
+_OF_SESSION = _NOTED.where(
+    signals.c.user_id + 0 == sa.bindparam("user"), signals.c.session_id == sa.bindparam("session")
+)
+_LEDGER = {
+    (False, False): _OF_USER,
+    (False, True): _OF_USER.where(_OF_KIND),
+    (True, False): _OF_SESSION,
+    (True, True): _OF_SESSION.where(_OF_KIND),
+}
+"""The last signals, of a session or of a user, of one kind or of all; kinds one by one, so that none is sorted."""
+
+
+def _here(here: Place) -> dict[str, object]:
+    return {"user": here.user_id, "session": here.session_id}
+
+
+def place(connection: sa.Connection, user: str, session: str, at: float) -> Place:
+    """The ids of a user and a session, made when they are new."""
+    user_id = _find_or_add(connection, users, {"name": user}, {"created_at": at})
+    session_id = _find_or_add(connection, sessions, {"user_id": user_id, "name": session}, {"started_at": at})
+    return Place(user_id, session_id, user, session)
+
+
+def _find_or_add(
+    connection: sa.Connection, table: sa.Table, keys: Mapping[str, object], values: Mapping[str, object]
+) -> int:
+    where = [table.c[name] == value for name, value in keys.items()]
+    if (found := connection.execute(sa.select(table.c.id).where(*where)).scalar()) is not None:
+        return found
+    index.add_missing(connection, table, {**keys, **values})
+    return connection.execute(sa.select(table.c.id).where(*where)).scalar_one()
+
+
+def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
+    """Name, number of turns and time of the last line of a user's sessions, latest first."""
+    turns, last = sa.func.max(messages.c.turn), sa.func.max(messages.c.said_at)
+    query = (
+        sa.select(sessions.c.name, turns.label("turns"), last.label("last"))
+        .join(messages, messages.c.session_id == sessions.c.id)
+        .join(users, users.c.id == sessions.c.user_id)
+        .where(users.c.name == user)
+        .group_by(sessions.c.id)
+        .order_by(sa.func.max(messages.c.id).desc())
+    )
+    return [(row.name, row.turns, moment(row.last)) for row in connection.execute(query)]
+
+
+def lines(connection: sa.Connection, here: Place, limit: int) -> tuple[Said, ...]:
+    """The last lines of a session, oldest first."""
+    rows = connection.execute(_LINES, {**_here(here), "limit": limit}).all()[::-1]
+    return tuple(
+        Said(row.turn, row.provenance, row.speaker, row.content, moment(row.said_at), row.score) for row in rows
+    )
+
+
+def write(connection: sa.Connection, here: Place, turn: int | None, item: NewItem, at: float) -> tuple[int, int]:
+    """Write a message and its item of working memory; without a turn, it begins the next one.
+
+    Returns:
+        The turn and the id of the memory.
+    """
+    common = {
+        "user_id": here.user_id,
+        "session_id": here.session_id,
+        "provenance": item.provenance,
+        "speaker": item.speaker,
+        "content": item.content,
+        "said_at": at,
+    }
+    index.begin(connection, here.user_id)
+    message = common | {"score": item.score, "here": here.session_id}
+    written = (_NEXT, message) if turn is None else (_MESSAGE, message | {"turn": turn})
+    message_id, number = connection.execute(*written).one()
+    memory = common | {
+        "here": here.session_id,
+        "mine": here.user_id,
+        "content": item.content[:REMEMBERED_CHARS],
+        "message_id": message_id,
+        "kind": item.kind,
+        "language": item.language,
+        "line": item.line,
+        "withheld": " ".join(item.withheld),
+        "claims": item.claims,
+        "importance": item.importance,
+        "confidence": CERTAIN if item.provenance in {"user", "tool"} else GENERATED,
+        "salience": item.salience,
+        "used_at": f"[{at!r}]",
+        "uses": 1,
+        "vector": None if item.vector is None else packed(item.vector),
+        "metadata": item.metadata,
+        "source_id": item.source_id,
+    }
+    asserts = item.provenance in {"user", "tool"}
+    memory_id = connection.execute(_MEMORY, memory | {"stated": True if asserts else None}).scalar_one()
+    if asserts:
+        facts.write(connection, here.user_id, memory_id, item.statements)
+    return number, memory_id
+
+
+def promote(connection: sa.Connection, here: Place, controls: Controls, at: float) -> Consolidated:
+    """Move salient items to long-term memory; of the rest keep the `stm_capacity` most salient."""
+    index.begin(connection, here.user_id)
+    capacity = controls.stm_capacity
+    held = connection.execute(_WORKING, {**_here(here), "here": here.session_id}).all()
+    if len(held) <= capacity and all(row.salience < controls.consolidation_threshold for row in held):
+        since = max((row.last for row in held), default=0) - _turns(capacity)
+        return Consolidated((), tuple(row.salience for row in held if row.turn is not None and row.turn > since))
+    values = {**_here(here), "threshold": controls.consolidation_threshold, "now": at}
+    salient = connection.execute(_PROMOTED, values).all()
+    if salient:
+        entries = [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in salient]
+        index.add(connection, here.user_id, entries)
+    values = {"user": here.user_id, "session": here.session_id, "capacity": controls.stm_capacity, "now": at}
+    _moved(connection, here.user_id, _CROWDED, values)
+    index.make_room(connection, here.user_id, here.session_id, controls.stm_capacity, at)
+    return Consolidated(tuple(at - row.said_at for row in salient), saliences(connection, here, controls.stm_capacity))
+
+
+def promote_elsewhere(connection: sa.Connection, here: Place, at: float) -> int:
+    """Move what users and tools asserted in a user's other sessions to long-term memory; returns how many.
+
+    Whoever talks here has left the others, and what stays in their working memory is seen from nowhere else.
+    """
+    return _moved(connection, here.user_id, _ELSEWHERE, {"user": here.user_id, "session": here.session_id, "now": at})
+
+
+def promote_all(connection: sa.Connection, user_id: int, at: float) -> int:
+    """Move all that was asserted to a user's long-term memory, as the night does; returns how many."""
+    return _moved(connection, user_id, _EVERYWHERE, {"user": user_id, "now": at})
+
+
+def _moved(connection: sa.Connection, user_id: int, move: sa.Executable, values: Mapping[str, object]) -> int:
+    index.begin(connection, user_id)
+    rows = connection.execute(move, dict(values)).all()
+    if rows:
+        index.add(connection, user_id, [(row.id, terms_of(load(row.claims)), row.kind == "semantic") for row in rows])
+    return len(rows)
+
+
+def saliences(connection: sa.Connection, here: Place, capacity: int) -> tuple[float, ...]:
+    """The saliences of what was said lately and is in the working memory of a session.
+
+    What leaves a full working memory is what matters least, so that in the end all that stays is nearly worth keeping:
+    counted for ever, a long session would be full to its end.
+    """
+    values = {**_here(here), "here": here.session_id, "turns": _turns(capacity)}
+    return tuple(connection.execute(_SALIENCES, values).scalars())
+
+
+def _turns(capacity: int) -> int:
+    """Turns that fill a working memory."""
+    return max(1, capacity // EXCHANGE)
+
+
+def taken_in(connection: sa.Connection, user_id: int, sources: Sequence[str | None]) -> frozenset[str | None]:
+    """Which of some lines, by the hash of where each is from, were taken in before; erased ones were, too."""
+    ids = sorted({one for one in sources if one is not None})
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.source_id.in_(ids))
+    return frozenset(connection.execute(sa.select(memories.c.source_id).where(mine)).scalars() if ids else ())
+
+
+def progress(connection: sa.Connection, here: Place, turn: int) -> tuple[bool, bool]:
+    """Whether what began a turn is there, and whether it was finished.
+
+    Its user may have been erased, or brought back as they were before it. The name is compared, too: the next user may
+    have the number of one who is gone.
+    """
+    is_begun, is_over = connection.execute(_PROGRESS, {**_here(here), "turn": turn, "name": here.user}).one()
+    return bool(is_begun), bool(is_over)
+
+
+def held(
+    connection: sa.Connection, here: Place, turn: int, content: str, known: Sequence[int]
+) -> frozenset[int] | None:
+    """Which of some memories are still there; None where the message that began the turn is not."""
+    mine = sa.and_(messages.c.session_id == here.session_id, messages.c.turn == turn, messages.c.content == content)
+    if connection.execute(sa.select(messages.c.id).where(mine).limit(1)).first() is None:
+        return None
+    own = sa.and_(memories.c.user_id == here.user_id, memories.c.id.in_(known), memories.c.retired_at.is_(None))
+    return frozenset(connection.execute(sa.select(memories.c.id).where(own)).scalars())
+
+
+def append(connection: sa.Connection, here: Place, noticed: Sequence[Signal]) -> None:
+    """Write signals to the ledger."""
+    rows = [
+        {
+            "user_id": here.user_id,
+            "session_id": here.session_id,
+            "turn": signal.turn,
+            "kind": signal.kind,
+            "reason": signal.reason,
+            "data": dict(signal.data),
+            "at": signal.at.timestamp(),
+        }
+        for signal in noticed
+    ]
+    if rows:
+        index.begin(connection, here.user_id)  # a place on the ledger that is seen has none before it that is not
+        connection.execute(_SIGNAL, rows)
+
+
+def languages(connection: sa.Connection, here: Place) -> frozenset[str]:
+    """The languages of what is remembered of a user."""
+    query = sa.select(memories.c.language).where(memories.c.user_id == here.user_id).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+def speakers(connection: sa.Connection, here: Place) -> frozenset[str]:
+    """Who talks in what is remembered of a user."""
+    query = sa.select(memories.c.speaker).where(memories.c.user_id == here.user_id).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+def remembered(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
+    """A user's latest memories, newest first, each with whether it is in long-term memory."""
+    query = (
+        sa.select(memories, sessions.c.name.label("session"))
+        .join(sessions, sessions.c.id == memories.c.session_id)
+        .join(users, users.c.id == memories.c.user_id)
+        .where(users.c.name == user, memories.c.retired_at.is_(None))
+        .order_by(memories.c.id.desc())
+        .limit(limit)
+    )
+    return [(memory(row), row.promoted_at is not None) for row in connection.execute(query)]
+
+
+def ledger(
+    connection: sa.Connection, here: Place, kinds: Iterable[str], session_only: bool, limit: int
+) -> list[Signal]:
+    """The last signals of a user, or of one session, newest first."""
+    values: list[dict[str, object]] = [{**_here(here), "limit": limit, "kind": kind} for kind in kinds]
+    query = _LEDGER[session_only, bool(values)]
+    found = [row for one in values or [{**_here(here), "limit": limit}] for row in connection.execute(query, one)]
+    return [
+        Signal(
+            kind=row.kind,
+            user=here.user,
+            session=row.session,
+            turn=row.turn,
+            reason=row.reason,
+            at=moment(row.at),
+            data=row.data,
+        )
+        for row in sorted(found, key=lambda row: -row.id)[:limit]
+    ]
+
+
+def counts(connection: sa.Connection, here: Place) -> dict[str, int]:
+    """How much is stored of a user, and in the working memory of a session."""
+    mine = memories.c.user_id == here.user_id
+    working = sa.and_(mine, memories.c.session_id == here.session_id, in_working_memory())
+    total = sa.func.count()
+    talks = sa.func.count(messages.c.session_id.distinct())  # a session in which nothing was said is none
+    queries = {
+        "sessions": sa.select(talks).where(messages.c.user_id == here.user_id),
+        "messages": sa.select(total).where(messages.c.user_id == here.user_id),
+        "long_term": sa.select(users.c.memories).where(users.c.id == here.user_id),
+        "working": sa.select(total).select_from(memories).where(working),
+        "signals": sa.select(total).where(signals.c.user_id == here.user_id),
+    }
+    return {name: connection.execute(query).scalar_one() for name, query in queries.items()}
+
+
+def memory(row: sa.Row[Any] | Proposed) -> Memory:
+    """A row of `memories`, joined with the name of its session, as a value."""
+    return Memory(
+        id=row.id,
+        kind=row.kind,
+        provenance=row.provenance,
+        speaker=row.speaker,
+        content=row.content,
+        said_at=moment(row.said_at),
+        session=row.session,
+        importance=row.importance,
+        confidence=row.confidence,
+        line=row.line,
+        withheld=tuple(row.withheld.split()),
+        uses=row.uses,
+        state="retired" if row.retired_at is not None else "working" if row.promoted_at is None else "long-term",
+        metadata=load_metadata(row.metadata),
+    )
+
+
+def moment(seconds: float) -> datetime:
+    """Seconds since the epoch as a moment in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,233 @@
+"""What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from insula.memory import index
+from insula.memory.storage.filters import Filter
+from insula.memory.storage.nights import REST, user_id, words_on
+from insula.memory.storage.rows import Change, Done, Entry, Revised, Sitting, Spoken, Talk
+from insula.memory.storage.schema import memories, messages, nights, revisions, sessions, signals, users
+from insula.memory.storage.statements import memory as as_memory
+from insula.memory.storage.statements import moment
+from insula.types import Memory
+
+MOST = 500
+"""Rows that one look brings at most."""
+LOOKED_THROUGH = 5_000
+"""Memories, the latest, that are looked through for a text as it stands: what is in working memory has no index."""
+
+
+def ready(connection: sa.Connection) -> None:
+    """Whether the tables can be read, and might be written and grow now; raises where not."""
+    index.begin(connection)
+    connection.execute(sa.select(users.c.id).limit(1)).first()
+    index.check_room(connection)
+
+
+def grown(connection: sa.Connection, after: int) -> tuple[int, list[str]]:
+    """The last place on the ledger, and whose ledgers have grown beyond `after`: names alone, to wake who waits."""
+    query = sa.select(users.c.name, sa.func.max(signals.c.id)).join(users, users.c.id == signals.c.user_id)
+    rows = connection.execute(query.where(signals.c.id > after).group_by(users.c.name)).all()
+    return max((row[1] for row in rows), default=after), [row[0] for row in rows]
+
+
+def end(connection: sa.Connection) -> int:
+    """The last place on the ledger, whoever's it is; 0 where it is empty."""
+    return connection.execute(sa.select(sa.func.max(signals.c.id))).scalar() or 0
+
+
+def last_entry(connection: sa.Connection, user: str) -> int:
+    """The last place on a user's ledger; 0 where it is empty."""
+    last = sa.select(sa.func.max(signals.c.id)).where(signals.c.user_id == _id_of(user))
+    return connection.execute(last).scalar() or 0
+
+
+def entries(connection: sa.Connection, user: str, after: int, limit: int) -> list[Entry]:
+    """A user's ledger beyond a place, oldest first."""
+    mine = signals.c.user_id == _id_of(user)
+    query = _entries().where(mine, signals.c.id > after).order_by(signals.c.id).limit(min(limit, MOST))
+    return [Entry(*row) for row in connection.execute(query)]
+
+
+def sittings(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Sitting]:
+    """A user's sessions, those begun last first; `before` is the id of one that was seen already."""
+    columns = (sessions.c.id, sessions.c.name, sa.func.max(messages.c.turn), sessions.c.started_at)
+    query = (
+        sa.select(*columns, sa.func.max(messages.c.said_at))
+        .join(messages, messages.c.session_id == sessions.c.id)
+        .where(sessions.c.user_id == _id_of(user))
+        .group_by(sessions.c.id)
+        .order_by(sessions.c.id.desc())
+        .limit(min(limit, MOST))
+    )
+    if before is not None:
+        query = query.where(sessions.c.id < before)
+    return [Sitting(*row) for row in connection.execute(query)]
+
+
+def talk(connection: sa.Connection, user: str, session: str, before: int | None, turns: int) -> Talk | None:
+    """The last turns of a session, oldest first; None where there is no such session.
+
+    Args:
+        connection: of a transaction.
+        user: whose session it is.
+        session: its name.
+        before: a turn that was seen already.
+        turns: how many at most.
+    """
+    found = sa.select(sessions.c.id).where(sessions.c.user_id == _id_of(user), sessions.c.name == session)
+    here = connection.execute(found).scalar()
+    if here is None:
+        return None
+    wanted = sa.select(messages.c.turn).where(messages.c.session_id == here).distinct()
+    if before is not None:
+        wanted = wanted.where(messages.c.turn < before)
+    numbers = connection.execute(wanted.order_by(messages.c.turn.desc()).limit(min(turns, MOST))).scalars().all()
+    said = messages.c
+    lines = (
+        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at, said.score)
+        .where(said.session_id == here, said.turn.in_(numbers))
+        .order_by(said.turn, said.id)
+    )
+    noticed = _entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
+    return Talk(
+        tuple(Spoken(*row) for row in connection.execute(lines)),
+        tuple(Entry(*row) for row in connection.execute(noticed)),
+    )
+
+
+def remembered(
+    connection: sa.Connection, user: str, wanted: Filter, before: int | None = None, limit: int = MOST
+) -> list[Memory]:
+    """A user's memories, newest first.
+
+    Args:
+        connection: of a transaction.
+        user: whose they are.
+        wanted: which of them.
+        before: the id of a memory that was seen already.
+        limit: how many at most.
+    """
+    query = _standing(user, *wanted.conditions()).order_by(memories.c.id.desc()).limit(limit)
+    return _read(connection, user, query if before is None else query.where(memories.c.id < before))
+
+
+def count(connection: sa.Connection, user: str, wanted: Filter) -> int:
+    """How many of a user's memories are wanted."""
+    query = sa.select(sa.func.count()).select_from(memories).join(sessions, sessions.c.id == memories.c.session_id)
+    return connection.execute(query.where(memories.c.user_id == _id_of(user), *wanted.conditions())).scalar_one()
+
+
+def matching(connection: sa.Connection, user: str, wanted: Filter) -> list[int]:
+    """The ids of a user's memories that are wanted and hold something, newest first, also of what nights let go."""
+    query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
+    mine = query.where(memories.c.user_id == _id_of(user), memories.c.content != "", *_either(wanted))
+    return list(connection.execute(mine.order_by(memories.c.id.desc())).scalars())
+
+
+def named(
+    connection: sa.Connection, user: str, ids: Sequence[int], wanted: Filter | None = None
+) -> Mapping[int, Memory]:
+    """Some of a user's memories by id, retired ones too unless others are wanted; whose is another's is left out."""
+    these = _standing(user, memories.c.id.in_(ids), *(wanted.conditions() if wanted else ()))
+    return {one.id: one for one in _read(connection, user, these)}
+
+
+def holding(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
+    """The ids of the latest of a user's memories that hold a text as it stands."""
+    query = sa.select(memories.c.id, memories.c.content).join(sessions, sessions.c.id == memories.c.session_id)
+    mine = query.where(memories.c.user_id == _id_of(user), *wanted.conditions())
+    latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
+    found = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
+    return list(connection.execute(found.order_by(latest.c.id.desc()).limit(limit)).scalars())
+
+
+def history(connection: sa.Connection, user: str, number: int) -> list[Change]:
+    """What became of a memory, oldest first."""
+    one = revisions.c
+    past = sa.select(one.author, one.evidence, one.at).where(
+        one.user_id == _id_of(user), one.subject == f"memory:{number}"
+    )
+    rows = connection.execute(past.order_by(one.id))
+    return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=moment(row.at)) for row in rows]
+
+
+def _either(wanted: Filter) -> list[sa.ColumnElement[bool]]:
+    """The conditions of a filter, whether a night let it go or not."""
+    return wanted._replace(retired=None).conditions()
+
+
+def _standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    columns: Any = [*memories.c, sessions.c.name.label("session")]
+    joined: Any = sa.select(*columns).join(sessions, sessions.c.id == memories.c.session_id)
+    return joined.where(memories.c.user_id == _id_of(user), *where)
+
+
+def _read(connection: sa.Connection, user: str, query: sa.Select[Any]) -> list[Memory]:
+    found = [as_memory(row) for row in connection.execute(query).all()]
+    mine = user_id(connection, user) if found else None
+    modes = words_on(connection, mine, [one.id for one in found]) if mine is not None else {}
+    return [replace(one, mode=modes[one.id]) if modes.get(one.id) else one for one in found]
+
+
+def reported(connection: sa.Connection, user: str, before: int | None, limit: int) -> list[Done]:
+    """What the phases of a user's last nights reported, oldest first.
+
+    Args:
+        connection: of a transaction.
+        user: whose nights they are.
+        before: the id of a report that was seen already.
+        limit: how many nights at most.
+    """
+    if (mine := user_id(connection, user)) is None:
+        return []
+    done = sa.and_(nights.c.user_id == mine, nights.c.state == "done", nights.c.night.not_like(f"{REST}%"))
+    if before is not None:
+        done = sa.and_(done, nights.c.id < before)
+    ended = sa.func.max(nights.c.id)
+    last = sa.select(nights.c.night).where(done).group_by(nights.c.night).order_by(ended.desc()).limit(min(limit, MOST))
+    columns = (nights.c.id, nights.c.night, nights.c.phase, nights.c.report, nights.c.at)
+    query = sa.select(*columns).where(done, nights.c.night.in_(last.scalar_subquery())).order_by(nights.c.id)
+    return [Done(*row) for row in connection.execute(query)]
+
+
+def revision(connection: sa.Connection, user: str, subject: str, number: int) -> Revised | None:
+    """One state of something derived; None where there is none such."""
+    mine = revisions.c
+    query = sa.select(mine.id, mine.author, mine.content, mine.evidence, mine.at)
+    one = query.where(mine.user_id == _id_of(user), mine.subject == subject, mine.id == number)
+    found = connection.execute(one).one_or_none()
+    return Revised(*found) if found else None
+
+
+def record(memory: Memory) -> dict[str, object]:
+    """A memory as JSON shows it."""
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "provenance": memory.provenance,
+        "speaker": memory.speaker,
+        "kind": memory.kind,
+        "session": memory.session,
+        "said_at": memory.said_at.isoformat(),
+        "stands": memory.state,
+        "mode": memory.mode,
+        "uses": memory.uses,
+        "importance": round(memory.importance, 4),
+        "withheld": list(memory.withheld),
+        "metadata": dict(memory.metadata),
+    }
+
+
+def _id_of(user: str) -> sa.ScalarSelect[int]:
+    return sa.select(users.c.id).where(users.c.name == user).scalar_subquery()
+
+
+def _entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
+    one = signals.c
+    columns = (one.id, sessions.c.name, one.turn, one.kind, one.reason, one.at, one.data)
+    return sa.select(*columns).join(sessions, sessions.c.id == signals.c.session_id)
