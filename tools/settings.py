@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from insula.cli.commented import commented
+from insula.cli.config import write_commented
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 HEAD = """# Settings
@@ -29,7 +29,7 @@ your model, store or identity ([security](../explanation/security.md)).
 
 def main() -> int:
     """Write the page; with `--check`, say whether it is as it would be written."""
-    text = f"{HEAD}```toml\n{commented().strip()}\n```\n{TAIL}"
+    text = f"{HEAD}```toml\n{write_commented().strip()}\n```\n{TAIL}"
     if "--check" in sys.argv:
         return int(PAGE.read_text("utf-8") != text)
     PAGE.write_text(text, "utf-8")

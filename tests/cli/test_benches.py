@@ -4,13 +4,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from insula.cli import benches
+from insula.cli import bench
 from insula.errors import InputError
 
 
 def group() -> typer.Typer:
     app = typer.Typer()
-    benches.add_to(app)
+    app.add_typer(bench.find_commands(), name="bench")
     app.command("other")(lambda: None)
     return app
 
@@ -26,7 +26,7 @@ def test_an_installed_package_says_where_the_benchmarks_are(words: list[str], mo
     def nowhere(name: str) -> None:
         return None
 
-    monkeypatch.setattr(benches, "find_spec", nowhere)
+    monkeypatch.setattr(bench, "find_spec", nowhere)
     refused = CliRunner().invoke(group(), words)
     assert isinstance(refused.exception, InputError)
     assert "benchmarks/" in str(refused.exception)

@@ -41,7 +41,7 @@ def talk(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     def run(data: str | bytes, **options: Any) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", Pipe(data.encode() if isinstance(data, str) else data))
         given: dict[str, Any] = {"model": "test", "user": "me", "session": None, "resume": False, "json": True}
-        code = command.run(**(given | options))
+        code = command.chat(**(given | options))
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
@@ -85,7 +85,7 @@ def test_on_a_narrow_terminal_what_belongs_together_stands_together(
 ) -> None:
     monkeypatch.setattr(render, "width", lambda: 40)
     _, out, _ = talk("/help\n/status\n", json=False)
-    assert "/why      what was recalled and learned\n          for the last message, and what\n" in out
+    assert "/why       what was recalled and learned\n           for the last message, and\n" in out
     assert "user, session  me,\n               20" in out
 
 
@@ -99,13 +99,13 @@ Please don't give sizes in feet, use metres.
 
 
 def test_the_night_runs_in_a_chat_and_what_it_learned_can_be_seen(talk: Talk) -> None:
-    code, out, err = talk(f"/lessons\n/soul\n{CORRECTED}/sleep\n/lessons\n/soul\n", json=False)
+    code, out, err = talk(f"/guidance\n/soul\n{CORRECTED}/sleep\n/guidance\n/soul\n", json=False)
     assert (code, err) == (0, "")
     before, after = out.split("✓  mistakes")
     assert before.count("Nothing is learned yet") == 2
     assert "The night is over." in after
     assert "don't give sizes in feet, use metres." in after
-    assert "your wish" in after
+    assert re.search(r"preference +used +Always +Please don't give sizes in feet", after)
 
 
 def test_what_the_night_learned_in_a_chat_reaches_its_next_message(talk: Talk) -> None:
@@ -260,7 +260,7 @@ def test_ctrl_c_before_the_message_is_written_does_not_say_that_it_is_kept(
     monkeypatch.setattr(sys, "stdin", Pipe(b""))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(command, "_typed", typed)
-    assert command.run(model="test", user="me", session=None, resume=False, json=False) == 0
+    assert command.chat(model="test", user="me", session=None, resume=False, json=False) == 0
     shown = capsys.readouterr().out
     assert "A night is due" not in shown
     assert "stopped before what you wrote was kept" in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from insula.cli import main
-from insula.cli.commented import commented
+from insula.cli.config import write_commented
 from insula.settings import Settings
 
 
@@ -38,7 +38,7 @@ def test_a_file_of_settings_is_begun_once_and_sets_nothing(
 
 
 def test_each_line_of_it_can_be_set_by_taking_the_mark_away() -> None:
-    lines = [line[1:] for line in commented().splitlines() if line.startswith("#") and not line.startswith("# ")]
+    lines = [line[1:] for line in write_commented().splitlines() if line.startswith("#") and not line.startswith("# ")]
     given = tomllib.loads("\n".join(line for line in lines if not line.endswith("=")))
     default = Settings().model_dump(mode="json")
     assert given.keys() == {name for name, value in default.items() if value is not None} - {"users"}

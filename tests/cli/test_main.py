@@ -129,8 +129,8 @@ def test_a_measurement_of_nothing_is_refused(
         (("memory", "show"), "`insula memory` lists them"),
         (("memory", "restore"), "`insula memory` lists them"),
         (("memory", "erase"), "`insula memory` lists them"),
-        (("soul", "diff"), "`insula soul history` lists them"),
-        (("soul", "undo"), "`insula soul history` lists them"),
+        (("soul", "diff"), "`insula guidance soul history` lists them"),
+        (("soul", "undo"), "`insula guidance soul history` lists them"),
     ],
 )
 def test_what_is_no_number_is_named_with_where_the_numbers_are(

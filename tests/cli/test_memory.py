@@ -71,7 +71,7 @@ def test_what_is_erased_stands_nowhere(
     remembered: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = insula(monkeypatch, capsys, "erase", "1")
-    assert (code, "give --yes" in err) == (1, True)
+    assert (code, "--yes" in err) == (1, True)
     assert insula(monkeypatch, capsys, "erase", "1", "--yes")[0] == 0
     with sqlite3.connect(remembered / "insula.db") as raw:
         dump = "\n".join(raw.iterdump())

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from insula.cli import lines
-from insula.cli.rules import app
+from insula.cli.main import app
 from insula.errors import InputError
 from insula.step import asked, digest, trace
 from insula.step.asked import Asked
@@ -26,7 +26,7 @@ def endless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def call(*words: str, fails: type[Exception] | None = None) -> Result:
-    result = CliRunner().invoke(app, list(words))
+    result = CliRunner().invoke(app, ["rules", *words])
     if fails is None:
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     else:

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 from typer.testing import CliRunner, Result
 
 from insula.cli import lines
-from insula.cli.rules import app
+from insula.cli.main import app
 from insula.errors import InputError, SettingsError, StoreFull
 from insula.guidance import Decision
 from insula.hosts import install
@@ -35,7 +35,7 @@ def endless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def call(*words: str, fails: type[Exception] | None = None, text: str | None = None) -> Result:
-    result = CliRunner().invoke(app, list(words), input=text)
+    result = CliRunner().invoke(app, ["rules", *words], input=text)
     if fails is None:
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     else:
@@ -268,7 +268,7 @@ def test_a_rule_that_was_forgotten_begins_anew(home: Path) -> None:
 def test_what_cannot_be_undone_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured(home)
     error = str(call("forget", "stale-edit", fails=InputError).exception)
-    assert "--yes" in error and "cannot be undone" in error
+    assert "--yes" in error and "nothing was forgotten" in error
     monkeypatch.setattr(lines, "is_asked", lambda: True)
     said = call("forget", "stale-edit", text="\n")
     assert "cannot be undone" in said.stdout and "Nothing was forgotten" in said.stdout and said.exit_code == 1

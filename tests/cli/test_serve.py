@@ -70,10 +70,10 @@ def test_a_server_at_every_address_says_that_its_names_are_missing(
     (home / "insula.toml").write_text('[users.ana]\ntoken = "0123456789abcdef"\n')
     (home / "insula.toml").chmod(0o600)
     monkeypatch.setattr("insula.cli.serve.asyncio.run", Coroutine[Any, Any, int].close)
-    serve.run(host="0.0.0.0", port=0, model="test", allowed=())
+    serve.serve(host="0.0.0.0", port=0, model="test", allow_host=None)
     assert "name what others reach this server by with --allow-host NAME" in capsys.readouterr().err
-    serve.run(host="0.0.0.0", port=0, model="test", allowed=["box.example"])
-    serve.run(host="127.0.0.1", port=0, model="test", allowed=())
+    serve.serve(host="0.0.0.0", port=0, model="test", allow_host=["box.example"])
+    serve.serve(host="127.0.0.1", port=0, model="test", allow_host=None)
     assert capsys.readouterr().err == ""
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from insula.cli import standing
+from insula.cli.lines import PIPE_WIDTH
 from insula.cli.main import main
-from insula.cli.status import run
-from insula.cli.terminal import PIPE_WIDTH
+from insula.cli.status import status as show_status
 from insula.errors import InputError
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -47,8 +47,8 @@ def status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("INSULA_TIME_ZONE", "UTC")
 
-    def show(user: str = "me", url: str | None = None, json: bool = False) -> str:
-        assert run(user=user, url=url, json=json) == 0
+    def show(user: str = "me", url: str | None = None, json: bool = False, verbose: bool = False) -> str:
+        assert show_status(user=user, url=url, json=json, verbose=verbose) is None
         out, err = capsys.readouterr()
         assert err == ""
         return "\n".join(line.rstrip() for line in out.splitlines())
@@ -131,8 +131,9 @@ def answers(
 def test_a_server_says_how_it_is_doing_in_words(status: Status, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("insula.cli.status.time.time", lambda: NOW)
     with answering(answers()) as url:
-        said, _, register = status(url=url).partition("\n\nBefore a model")
-    assert "untold" in register
+        said, _, more = status(url=url).partition("\n\nWhat it says")
+        assert "untold" in status(url=url, verbose=True)
+    assert "--verbose" in more
     assert (
         said
         == f"""from the server at {url}
@@ -146,13 +147,13 @@ How it is doing
   next              at turn 21; one every 3 turns now
 
 What it changed about itself, latest first
-  11:43               steps put off or left out: none → embedding, assessor model, because the model was slow; what \
-came of it is known at the next snapshot
-  11:42               turns from one snapshot to the next: 5 → 6, because all was well; afterwards no difference
-  11:41               importance from which something is kept for good: 0.55 → 0.6, because working memory was nearly \
-full; there are no figures to compare with
-  2026-01-05 11:46    memories shown to the model: 16 → 12, because the model was slow; 7 fewer \
-memories shown; afterwards turns 300 ms faster, working memory fuller by 10%
+  11:43               steps put off or left out: none → reading the answer for its meaning, asking a second model, \
+because the model had become slow; afterwards: not known before the next snapshot
+  11:42               turns between snapshots: 5 → 6, because all was well; afterwards: as before
+  11:41               how notable a thing must be to be kept: 0.55 → 0.6, because working memory was nearly full; \
+afterwards: nothing to compare
+  2026-01-05 11:46    memories per answer: 16 → 12, because the model had become slow; 7 fewer memories shown; \
+afterwards: turns 300 ms faster; working memory 10 points fuller
 
 What it holds of me
   nothing yet    talk first: insula chat"""
@@ -205,7 +206,7 @@ def test_without_a_server_the_store_says_how_it_was(status: Status, home: Path) 
     assert "snapshot          the last one at turn 26, " in said
     assert "next              at turn 35; one every 9 turns now" in said
     assert "speed             19 of 20 turns take" in said
-    assert "turns from one snapshot to the next: 8 → 9, because all was well" in said
+    assert "turns between snapshots: 8 → 9, because all was well" in said
     assert "7 sessions, 60 messages, " in said
     assert "there was none yet; one is due: insula sleep" in said
 
@@ -284,7 +285,7 @@ def test_through_a_pipe_it_is_as_wide_as_a_look_back_and_nothing_trails(
 ) -> None:
     monkeypatch.delenv("COLUMNS")
     with answering(answers()) as url:
-        assert run(user="me", url=url, json=False) == 0
+        assert show_status(user="me", url=url, json=False) is None
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     assert 80 < max(map(len, lines)) <= PIPE_WIDTH

@@ -21,7 +21,7 @@ WISH = "From now on, always answer in metric units."
 def said(monkeypatch: pytest.MonkeyPatch, session: str, *lines: str) -> None:
     piped = io.TextIOWrapper(io.BytesIO("\n".join(lines).encode()), encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", piped)
-    command.run(model="test", user="me", session=session, resume=False, json=False)
+    command.chat(model="test", user="me", session=session, resume=False, json=False)
 
 
 async def night(path: Path) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from insula.cli import replay_text
 from insula.cli.main import app
-from insula.cli.replay import run
+from insula.cli.replay import replay
 from insula.errors import InputError
 from insula.hosts import switch
 
@@ -185,12 +185,12 @@ def test_of_what_somebody_brought_nothing_is_learned(bad_week: Path, own_week: P
 def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(
     bad_week: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run([str(bad_week)], json=False, html=None, learn=True, yes=True, trust=True) == 0
+    assert replay([str(bad_week)], json=False, html=None, learn=True, yes=True, trust=True) == 0
     said = capsys.readouterr().out
     assert f"From:\n  {bad_week / 'calm.jsonl'}\n" in said
     assert "For the projects of these folders, as the files say:\n  /home/dev/project\n" in said
     assert said.index("From:") < said.index("Learned from 3 sessions.")
-    assert run([str(bad_week)], json=True, html=None, learn=True, yes=True, trust=True) == 0
+    assert replay([str(bad_week)], json=True, html=None, learn=True, yes=True, trust=True) == 0
     assert json.loads(capsys.readouterr().out)["learned"]["known"] == 3
 
 
@@ -271,8 +271,8 @@ def test_a_page_replaces_nothing_but_a_page(bad_week: Path, tmp_path: Path) -> N
         assert isinstance(call(bad_week, "--html", path, fails=True).exception, InputError)
     assert notes.read_text() == "mine"
     with pytest.raises(InputError, match="one of the transcripts"):
-        run([str(bad_week)], json=False, html=given, learn=False, yes=False, force=True)
-    assert run([str(bad_week)], json=False, html=notes, learn=False, yes=False, force=True) == 0
+        replay([str(bad_week)], json=False, html=given, learn=False, yes=False, force=True)
+    assert replay([str(bad_week)], json=False, html=notes, learn=False, yes=False, force=True) == 0
     assert notes.read_bytes().startswith(b"<!doctype html>")
     assert not list(tmp_path.glob(".insula-*"))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from insula.cli.rules import app
+from insula.cli.main import app
 from insula.hosts.hook import respond
 from insula.replay.worth import worth
 from insula.step import evidence, trace
@@ -84,7 +84,7 @@ def forty(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
 
 
 def listed() -> dict[str, dict[str, Any]]:
-    result = CliRunner().invoke(app, ["--json"], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["rules", "--json"], catch_exceptions=False)
     return {rule["said"][0]["words"]: rule for rule in json.loads(result.stdout)["rules"] if "said" in rule}
 
 

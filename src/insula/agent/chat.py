@@ -18,7 +18,7 @@ from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean
 from insula.turn.lessons import Used
 from insula.turn.verdict import Verdict
-from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
+from insula.types import Assessment, Confidence, Controls, Identity, Memory, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -68,6 +68,10 @@ class Reply:
     """What failed in Insula itself, without harm to the response."""
     verdict: Verdict | None = None
     """What a person is told of the turn, mostly nothing; None where there is no response."""
+    sources: tuple[Memory, ...] = ()
+    """The remembered lines that the response surely says; mostly none."""
+    saved: tuple[str, ...] = ()
+    """What of the message was learned, in the user's words."""
 
     def record(self) -> dict[str, Any]:
         """The reply as `insula chat --json` prints it."""
@@ -161,6 +165,7 @@ class Chat:
         session: str,
         message: str,
         *,
+        text: str = "",
         on_delta: Callable[[str], None] | None = None,
         on_kept: Callable[[], None] | None = None,
     ) -> Reply:
@@ -170,6 +175,7 @@ class Chat:
             user: whose memory is used.
             session: the conversation.
             message: what the user says.
+            text: what the message is about, from a file say: the model reads it, and nothing is learned from it.
             on_delta: called with pieces of the response as they come; they are provisional, and the reply's own
                 text replaces them (K2).
             on_kept: called where the message was written down, before this returns or raises; so who cancels a turn
@@ -178,14 +184,14 @@ class Chat:
         Raises:
             InputError: the message is empty or too long.
         """
-        _check(message)
+        _check(message, text)
         usage = Usage()
         failure: ModelError | BudgetExceeded | None = None
         turn = self.metacognition.turn(user, session, message, model=self.model.model_name)
         try:
             async with turn:
                 try:
-                    usage = await self._answer(turn, on_delta)
+                    usage = await self._answer(turn, text, on_delta)
                 except (ModelError, BudgetExceeded) as error:
                     failure = error
                     log.warning("A turn failed: %s of the model %s.", type(error).__name__, self.model.model_name)
@@ -194,12 +200,12 @@ class Chat:
                 on_kept()
         return _reply(turn, usage, failure)
 
-    async def _answer(self, turn: Turn, on_delta: Callable[[str], None] | None) -> Usage:
-        led = guide(turn) if self.guided else Guide()
+    async def _answer(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
+        led = guide(turn) if self.guided and not text else Guide()
         if led.text:
             turn.finish(led.text)
             return Usage()
-        sent = context.prompt(turn, self.base, self.history_chars)
+        sent = context.prompt(turn, self.base, self.history_chars, text)
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):
                 self.requests.keep(turn.user, turn.session, turn.number, parts(sent, turn.message))
@@ -258,12 +264,12 @@ def _score(result: TurnResult) -> float:
     return result.assessment.score if result.assessment else 0.0
 
 
-def _check(message: str) -> None:
+def _check(message: str, text: str) -> None:
     if not clean(message).strip():
         raise InputError("The message is empty; write something.")
-    if len(message) > MESSAGE_CHARS:
+    if (size := len(message) + len(text)) > MESSAGE_CHARS:
         raise InputError(
-            f"The message has {len(message):,} characters and at most {MESSAGE_CHARS:,} are taken; send it in parts."
+            f"The message has {size:,} characters and at most {MESSAGE_CHARS:,} are taken; send it in parts."
         )
 
 
@@ -292,4 +298,6 @@ def _reply(turn: Turn, usage: Usage, failure: ModelError | BudgetExceeded | None
         advisories=turn.advisories,
         troubles=tuple(turn.troubles),
         verdict=result.verdict if result else None,
+        sources=result.sources if result else (),
+        saved=result.saved if result else (),
     )

@@ -12,17 +12,18 @@ HISTORY_CHARS = 6_000
 """Characters of the session that are sent along: about 1,500 tokens."""
 
 
-def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS) -> Prompt:
+def prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, text: str = "") -> Prompt:
     """The request of one turn: base, what metacognition says, the session, the message, and what to keep to in it.
 
-    Of the session a slow model is sent less, which the turn is told.
+    Of the session a slow model is sent less, which the turn is told. A text that the message is about stands before it.
     """
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
     sent = history(turn.history, int(history_chars * turn.controls.history_share))
     usual = history(turn.history, int(history_chars * turn.usual.history_share))
     unsent = _count_chars(usual) - _count_chars(sent)
     turn.note_saved("history_share", Saved(history_chars=unsent or None))
-    return Prompt(instructions=instructions, history=sent, prompt=turn.prompt)
+    about = f"{text.strip()}\n\n---\n\n" if text.strip() else ""
+    return Prompt(instructions=instructions, history=sent, prompt=f"{about}{turn.prompt}")
 
 
 def again(asked: Prompt, response: str, sentence: str) -> Prompt:

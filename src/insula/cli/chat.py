@@ -11,7 +11,9 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
@@ -21,9 +23,11 @@ from rich.text import Text
 from insula import settings as settings_module
 from insula.agent.chat import Chat, Reply
 from insula.cli import render
-from insula.cli.common import LOG_FILE, log_to, soul_of
+from insula.cli.common import LOG_FILE, log_to, soul_of, understands
+from insula.cli.lines import confirmed
 from insula.cli.opening import opened
-from insula.cli.sleep import asleep, show, understands
+from insula.cli.options import Model, User
+from insula.cli.sleep import asleep, show
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
 from insula.night.cycle import SleepReport, due, sleep_cycle
@@ -32,6 +36,7 @@ from insula.night.guidelines import adopt
 from insula.night.morning import OFF, TITLE, changed_last_night
 from insula.night.phases import PHASES, understanding_phases
 from insula.night.rest import rest
+from insula.operations.guidance import list_guidance
 from insula.redaction import redact
 from insula.settings import Settings
 from insula.text.analysis import clean
@@ -39,9 +44,8 @@ from insula.text.analysis import clean
 HISTORY_FILE = "history"
 HISTORY_LENGTH = 1_000
 OVER = "The night is over."
-YES = ("y", "yes")
-OFFER = "A night is due: run `insula sleep`, or type y to do it now [y/N] "
-SHOWING = ("/why", "/memory", "/status", "/lessons", "/soul", "/sleep", "/help")
+OFFER = "A night is due: run `insula sleep`, or type y to do it now"
+SHOWING = ("/why", "/memory", "/status", "/guidance", "/lessons", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
     (
@@ -50,9 +54,9 @@ HELP = (
     ),
     ("/memory", "what is remembered of you, latest first"),
     ("/status", "the session, the model, and what was spent"),
-    ("/lessons", "what was learned from your corrections and wishes"),
-    ("/soul", "SOUL.md: what was learned about how to be"),
-    ("/sleep", "runs the night now: what happened today becomes lessons and guidelines"),
+    ("/guidance", "what was learned: your preferences, and lessons from your corrections"),
+    ("/soul", "SOUL.md: the same as a document that you can edit"),
+    ("/sleep", "runs the night now: what happened today becomes lessons"),
     ("/session", "/session NAME begins or goes on with a session"),
     ("/help", "this list"),
     ("/quit", "leave (also Ctrl-D)"),
@@ -87,8 +91,14 @@ class Conversation:
     """Whether what was typed last is on the disk."""
 
 
-def run(*, model: str | None, user: str, session: str | None, resume: bool, json: bool) -> int:
-    """Hold a conversation until the input ends; returns the exit code: 0, or 1 where a message went unanswered."""
+def chat(
+    model: Model = None,
+    user: User = "me",
+    session: Annotated[str | None, typer.Option(help="Name of the session; a new one by default.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last session.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON record per turn.")] = False,
+) -> int:
+    """Talk to the agent. Piped input is answered line by line; "/session ID" lines start a session."""
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
     name = model or settings.model
@@ -97,13 +107,13 @@ def run(*, model: str | None, user: str, session: str | None, resume: bool, json
         stack = AsyncExitStack()
         try:
             with _waiting():
-                chat = runner.run(stack.enter_async_context(opened(settings, name)))
-                runner.run(_adopt(chat, user))
-            if chat.guided and not json and not runner.run(chat.metacognition.store.nights.users()):
+                agent = runner.run(stack.enter_async_context(opened(settings, name)))
+                runner.run(_adopt(agent, user))
+            if agent.guided and not json and not runner.run(agent.metacognition.store.nights.users()):
                 print(SMALL, file=sys.stderr)
-            begun = session or (runner.run(_last(chat, user)) if resume else None) or new_session()
-            runner.run(chat.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
-            talk = Conversation(chat, runner, user, begun, name, console, json, settings)
+            begun = session or (runner.run(_last(agent, user)) if resume else None) or new_session()
+            runner.run(agent.metacognition.store.place(user, begun))  # a name that cannot be used is said at once
+            talk = Conversation(agent, runner, user, begun, name, console, json, settings)
             if settings.news and not json:
                 _tell_news(talk)
             _converse(talk)
@@ -235,8 +245,8 @@ def _command(talk: Conversation, line: str) -> bool:
             talk.console.print(render.memories(kept))
         case "/status":
             talk.console.print(talk.runner.run(_status(talk)), soft_wrap=True)
-        case "/lessons":
-            talk.console.print(talk.runner.run(_lessons(talk)))
+        case "/guidance" | "/lessons":
+            talk.console.print(talk.runner.run(_guidance(talk)))
         case "/soul":
             talk.console.print(Text(talk.runner.run(_soul(talk))))
         case "/sleep":
@@ -275,11 +285,9 @@ async def _status(talk: Conversation) -> object:
     return render.status(talk.model, talk.user, talk.session, store.path, counts, talk.chat.account)
 
 
-async def _lessons(talk: Conversation) -> RenderableType:
-    store = talk.chat.metacognition.store
-    user_id = await store.nights.sleeper(talk.user)
-    kept = await store.guidance.lessons(user_id) if user_id is not None else []
-    return render.lessons([lesson for lesson in kept if not lesson.section], store.now())
+async def _guidance(talk: Conversation) -> RenderableType:
+    found = await list_guidance(talk.chat.metacognition.store, talk.user)
+    return render.guidance([one for one in found if one.standing != "gone"])
 
 
 async def _soul(talk: Conversation) -> str:
@@ -288,7 +296,7 @@ async def _soul(talk: Conversation) -> str:
     text, _, waiting, foreign = await state(talk.chat.metacognition.store, talk.user, path)
     if foreign:
         return FOREIGN.format(path=str(path))
-    return (text or EMPTY) + ("\nA change waits for you: insula soul propose" if waiting else "")
+    return (text or EMPTY) + ("\nA change waits for you: insula guidance soul propose" if waiting else "")
 
 
 def _sleep(talk: Conversation) -> None:
@@ -334,7 +342,7 @@ def _offer(talk: Conversation) -> None:
         return
     with suppress(InsulaError, EOFError, KeyboardInterrupt):
         waits = talk.runner.run(due(talk.chat.metacognition.store, talk.user, talk.settings.zone_of(talk.user)))
-        if waits and input(OFFER).strip().lower() in YES:
+        if waits and confirmed(OFFER):
             _sleep(talk)
 
 

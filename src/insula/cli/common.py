@@ -1,27 +1,38 @@
 """What commands that open the memory have in common."""
 
+import asyncio
 import json
 import logging
+import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TypeVar
 
 from insula import foreign
 from insula import settings as settings_module
 from insula.errors import SettingsError
 from insula.llm.budget import Account, Budget, Prices
+from insula.llm.local import weights_of
+from insula.memory.privacy import custody
+from insula.memory.privacy.custody import House
+from insula.memory.storage.store import Store
 from insula.night.soul.file import FILE
 from insula.redaction import redact
 from insula.settings import Settings
 from insula.step.fingerprint import digest
 
+HOST, PORT, PROXY_PORT = "127.0.0.1", 8787, 8788
+"""Where the server and the proxy listen if nothing else is said: on this machine alone, at ports seldom taken."""
 DATABASE = "insula.db"
 LOG_FILE = "insula.log"
 USERS = "users"
 """The folder with a folder of each user."""
 PLAIN = 40
 """Characters of a user's name that may name a folder."""
+T = TypeVar("T")
 
 
 def memory_of(settings: Settings | None = None) -> str:
@@ -42,9 +53,38 @@ def soul_of(user: str) -> Path:
     return settings_module.home() / USERS / (user if plain else f"x{digest(user, 16)}") / FILE
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words: "1 change", "2 changes"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def house_of(user: str) -> House:
+    """Where the files about a user lie."""
+    home = settings_module.home()
+    return House(home, soul_of(user), home / LOG_FILE)
+
+
+def with_store(work: Callable[[Store], Awaitable[T]]) -> T:
+    """Open the memory, do some work with it, and close it.
+
+    Raises:
+        StoreError: the memory cannot be used.
+    """
+    settings_module.check_home(settings_module.home())
+
+    async def run() -> T:
+        async with await Store.open(memory_of()) as store:
+            await finish_erasure(store)
+            return await work(store)
+
+    return asyncio.run(run())
+
+
+async def finish_erasure(store: Store) -> None:
+    """Finish an erasure that was stopped, and say so."""
+    if user := custody.unfinished(settings_module.home()):
+        left = await custody.resume(store, user, house_of(user))
+        print(f"insula: An erasure was stopped halfway; it is finished now. {left}".strip(), file=sys.stderr)
+
+
+def understands(name: str) -> bool:
+    """Whether a model is asked to understand anybody: an embedded one writes fluently, not truly; `test` nothing."""
+    return name != "test" and weights_of(name) is None
 
 
 class JsonLines(logging.Formatter):

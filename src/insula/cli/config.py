@@ -1,51 +1,143 @@
-"""`insula config`: the settings in force, where their file is, and one with a comment for each."""
+"""`insula config`: the settings in force, where their file is, one with a comment for each, and one set or unset."""
 
 import json as jsonlib
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from pydantic.fields import FieldInfo
 
+from insula import settings
+from insula.cli.lines import print_json
 from insula.cli.options import Json
+from insula.errors import InputError
+from insula.settings import Settings
 
-app = typer.Typer(help="The settings: see them, find their file, begin one.", no_args_is_help=True)
+HEAD = "# Insula's settings. Take the mark from a line to set it; each is also read from INSULA_NAME.\n"
+APART = frozenset(("users",))
+"""Set in tables of their own."""
+SECRET = frozenset(("store", *APART))
+"""What may hold a password, which would stay in the shell's history."""
+
+app = typer.Typer(no_args_is_help=True)
+Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting, as `insula config show` names it.")]
 
 
 @app.command()
 def show(json: Json = False) -> None:
     """The settings in force, from the files and the environment; tokens are not shown."""
-    from insula import settings
-    from insula.cli.commented import line
-
     known = settings.load().model_dump(mode="json")
-    if json:
-        print(jsonlib.dumps(known, indent=2, ensure_ascii=False))
-        return
-    for name, value in known.items():
-        print(line(name, value))
+    print_json(known) if json else print("\n".join(write_line(name, value) for name, value in known.items()))
 
 
 @app.command()
 def path(json: Json = False) -> None:
     """Where the file of settings is looked for."""
-    from insula import settings
-
-    file = str(settings.home() / settings.FILE)
-    print(jsonlib.dumps({"path": file}) if json else file)
+    print_json({"path": str(_file())}) if json else print(_file())
 
 
 @app.command()
 def init(json: Json = False) -> None:
     """Write a file of settings with a comment for each; one that is there is left as it is."""
-    from insula import settings
-    from insula.cli.commented import commented
-    from insula.errors import InputError
+    if _file().exists():
+        raise InputError(f"There are settings at {str(_file())!r} already; they were left as they are.")
+    _write(write_commented())
+    print_json({"path": str(_file())}) if json else print(f"Wrote {str(_file())!r}.")
 
-    file = settings.home() / settings.FILE
+
+@app.command("set")
+def set_value(
+    key: Key, value: Annotated[str, typer.Argument(metavar="VALUE", help="As in the file; quotes may be left out.")]
+) -> None:
+    """Write one setting, checked, into the file; its comments stay."""
+    line = write_line(key, _read_value(key, value))
+    _change(key, line)
+    print(f"{line} stands in {_file()}, and counts from the next start.")
+    if (name := f"INSULA_{key.upper()}") in os.environ:
+        print(f"The variable {name} says otherwise and wins.")
+
+
+@app.command()
+def unset(key: Key) -> None:
+    """Go back to the default of a setting."""
+    _change(key, "")
+    print(f"{key} is not set in {_file()}.")
+
+
+def _file() -> Path:
+    return settings.home() / settings.FILE
+
+
+def _check_key(key: str) -> FieldInfo:
+    known = Settings.model_fields.get(key)
+    if known is None:
+        raise InputError(f"There is no setting {key[:40]!r}; `insula config show` lists them.")
+    if key in SECRET:
+        raise InputError(
+            f"{key!r} may hold a password, which would stay in the shell's history; write it into {str(_file())!r}, or "
+            f"give INSULA_{key.upper()}."
+        )
+    return known
+
+
+def _read_value(key: str, value: str) -> object:
+    """What was typed as the file would hold it: a number, a list, or a text with or without quotes."""
+    _check_key(key)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as made:
-            made.write(commented())
-    except FileExistsError:
-        raise InputError(f"There are settings at {str(file)!r} already; they were left as they are.") from None
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+
+
+def _change(key: str, line: str) -> None:
+    """Put a line of the file in the place of that of a setting, if the whole of it can be used then.
+
+    Raises:
+        InputError: there is no such setting, or the value cannot be used.
+        SettingsError: the file cannot be used.
+    """
+    _check_key(key)
+    before = _file().read_text("utf-8") if _file().is_file() else ""
+    tables = re.search(r"^\s*\[", before, re.M)
+    top, rest = (before[: tables.start()], before[tables.start() :]) if tables else (before, "")
+    mine = re.compile(rf"^{re.escape(key)}[ \t]*=.*\n?", re.M)
+    commented = re.compile(rf"^#[ \t]?{re.escape(key)}[ \t]*=.*\n?", re.M)
+    place = mine.search(top) or (commented.search(top) if line else None)
+    start, end = place.span() if place else (len(top), len(top))
+    if line and start and top[start - 1] != "\n":
+        line = f"\n{line}"
+    after = f"{top[:start]}{line}{chr(10) if line else ''}{top[end:]}{rest}"
+    settings.check_file(after)
+    _write(after)
+
+
+def _write(text: str) -> None:
+    try:
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        fresh = _file().with_suffix(".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.chmod(_file().stat().st_mode & 0o777 if _file().exists() else 0o600)
+        fresh.replace(_file())
     except OSError as error:
-        raise InputError(f"{str(file)!r} cannot be written ({error.strerror or error}); make room there.") from error
-    print(jsonlib.dumps({"path": str(file)}) if json else f"Wrote {str(file)!r}.")
+        why = error.strerror or error
+        raise InputError(f"{str(_file())!r} cannot be written ({why}); make room there.") from error
+
+
+def write_commented() -> str:
+    """The text of a file of settings in which each stands with a comment, and none is set yet."""
+    fields = ((name, field) for name, field in Settings.model_fields.items() if name not in APART)
+    return "\n".join([HEAD, *(_write_comment(name, field) for name, field in fields)])
+
+
+def write_line(name: str, value: Any) -> str:
+    """A setting as the file has it; one that is not set, as a comment."""
+    return f"#{name} =" if value is None else f"{name} = {jsonlib.dumps(value, ensure_ascii=False, default=str)}"
+
+
+def _write_comment(name: str, field: FieldInfo) -> str:
+    about = [f"# {each}" for each in re.split(r"\n\s*", field.description or "") if each]
+    value = field.get_default(call_default_factory=True)
+    return "\n".join([*about, "#" + write_line(name, value).removeprefix("#"), ""])

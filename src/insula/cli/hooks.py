@@ -1,16 +1,21 @@
 """`insula install`, `uninstall`, `on`, `off` and `purge`: the hooks of coding agents."""
 
-import json as jsonlib
 import shutil
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from insula.cli import lines
+from insula.cli.lines import print_json, warn
+from insula.cli.options import Json, Yes
 from insula.errors import InputError
-from insula.hosts import install, places, present, projects, switch
+from insula.hosts import install as hosts
+from insula.hosts import places, present, projects, switch
 from insula.hosts.install import Outcome
-from insula.hosts.places import Host
+from insula.hosts.places import Host as Agent
+from insula.hosts.registry import EXPERIMENTAL, NAMES
 from insula.step.senses.ending import EVERY
 
 _NO_CHANGE = {
@@ -28,18 +33,35 @@ _IN_PROJECT = {
 """What holds for the hooks of a project."""
 
 
-def install_hooks(name: str | None, project: bool, dry_run: bool, json: bool) -> int:
-    """Put the hooks in, and say what was done, what remains to do, and what the user should know."""
-    host = places.host(name)
-    outcome = install.install(host, projects.checked(projects.root()) if project else None, dry_run)
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
+
+
+_HOSTS = (
+    f"{_listed(name for name in NAMES if name not in EXPERIMENTAL)}; "
+    f"experimental: {_listed(name for name in NAMES if name in EXPERIMENTAL)}."
+)
+Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
+Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
+Sense = Annotated[
+    str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as delivery; insula doctor names them.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+
+
+def install(host: Host = None, project: Project = False, dry_run: DryRun = False, json: Json = False) -> None:
+    """Put the hooks into a coding agent."""
+    agent = places.host(host)
+    outcome = hosts.install(agent, projects.checked(projects.root()) if project else None, dry_run)
     if json:
-        return _print_json(_record(outcome, dry_run))
+        return print_json(_record(outcome, dry_run))
     if dry_run:
-        return _print_diff([outcome])
-    print(f"{host.name}: {'hooks installed in' if outcome.changed else _NO_CHANGE[outcome.code]} {outcome.file}")
+        return _print_diff(outcome)
+    print(f"{agent.name}: {'hooks installed in' if outcome.changed else _NO_CHANGE[outcome.code]} {outcome.file}")
     for note in (*(_notes(outcome, project) if outcome.changed else ()), *_news(outcome)):
         print(f"  {note}")
-    return 0
+    return None
 
 
 def _news(outcome: Outcome) -> Iterator[str]:
@@ -82,28 +104,36 @@ def _notes(outcome: Outcome, project: bool) -> Sequence[str]:
     return notes
 
 
-def uninstall_hooks(name: str | None, everything: bool, project: bool, dry_run: bool, json: bool) -> int:
-    """Take the hooks out: of one settings file, or of all."""
+def uninstall(
+    host: Host = None,
+    everything: Annotated[bool, typer.Option("--all", help="Out of every host and project.")] = False,
+    project: Project = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Take the hooks out of a coding agent; its settings are as before, to the byte."""
     if everything:
-        if name or project or dry_run:
+        if host or project or dry_run:
             raise InputError("--all takes the hooks out of everything; name no host and no other option with it.")
         return _uninstall_all(json)
-    host = places.host(name)
-    outcome = install.uninstall(host, projects.root() if project else None, dry_run)
+    agent = places.host(host)
+    outcome = hosts.uninstall(agent, projects.root() if project else None, dry_run)
     if json:
-        return _print_json(_record(outcome, dry_run))
+        print_json(_record(outcome, dry_run))
+        return 0
     if dry_run:
-        return _print_diff([outcome])
-    print(f"{host.name}: {'hooks taken out of' if outcome.changed else 'no hooks of Insula in'} {outcome.file}")
+        _print_diff(outcome)
+        return 0
+    print(f"{agent.name}: {'hooks taken out of' if outcome.changed else 'no hooks of Insula in'} {outcome.file}")
     _print_kept(outcome)
     if not outcome.changed and not outcome.kept:
-        _print_others(host, outcome.file)
-    if outcome.changed and not install.in_use(places.home()):
+        _print_others(agent, outcome.file)
+    if outcome.changed and not hosts.in_use(places.home()):
         print("  No hooks are left; `insula uninstall --all` removes their code, `insula purge` what they learned.")
     return 0
 
 
-def _print_others(host: Host, looked: Path) -> None:
+def _print_others(host: Agent, looked: Path) -> None:
     """Where the hooks are instead."""
     for file in present.find(host, Path.cwd()).here:
         if file == looked:
@@ -123,9 +153,9 @@ def _print_kept(outcome: Outcome) -> None:
 def _uninstall_all(json: bool) -> int:
     house = places.home()
     had_code = (house / "hook").exists()
-    outcomes, failures = install.uninstall_all(projects.root())
+    outcomes, failures = hosts.uninstall_all(projects.root())
     if json:
-        _print_json({"changed": [str(one.file) for one in outcomes], "failures": [str(one) for one in failures]})
+        print_json({"changed": [str(one.file) for one in outcomes], "failures": [str(one) for one in failures]})
         return 1 if failures else 0
     for outcome in outcomes:
         if outcome.changed:
@@ -134,9 +164,9 @@ def _uninstall_all(json: bool) -> int:
     if not outcomes and not failures:
         print("No settings file has hooks of Insula.")
     for failure in failures:
-        print(f"insula: {failure}", file=sys.stderr)
+        warn(str(failure))
     if failures:
-        print(f"insula: {house / 'hook'} stays, because a hook may still run it.", file=sys.stderr)
+        warn(f"{house / 'hook'} stays, because a hook may still run it.")
         return 1
     if had_code and not (house / "hook").exists():
         print(f"The code that they ran, in {house / 'hook'}, was removed.")
@@ -149,8 +179,17 @@ def _uninstall_all(json: bool) -> int:
     return 0
 
 
-def turn(on: bool, sense: str | None, project: bool, json: bool) -> int:
-    """Switch the hooks on or off, or one of their senses."""
+def on(sense: Sense = None, project: Project = False, json: Json = False) -> None:
+    """Switch the hooks on, or one of their senses."""
+    _turn(True, sense, project, json)
+
+
+def off(sense: Sense = None, project: Project = False, json: Json = False) -> None:
+    """Switch the hooks off, or one of their senses; also INSULA_OFF=1."""
+    _turn(False, sense, project, json)
+
+
+def _turn(on: bool, sense: str | None, project: bool, json: bool) -> None:
     if sense is not None:
         return _turn_sense(on, sense, project, json)
     house, here = places.home(), Path.cwd()
@@ -158,16 +197,16 @@ def turn(on: bool, sense: str | None, project: bool, json: bool) -> int:
     off = switch.is_off(house, here)
     if json:
         root = str(projects.root(here)) if project else None
-        return _print_json({"on": on, "project": root, "off_here": off})
+        return print_json({"on": on, "project": root, "off_here": off})
     where = f"in the project {projects.described(projects.root(here))}" if project else "everywhere"
     print(f"The hooks are {'on' if on else 'off'} {where}; this holds from the next event on.")
     if on and off:
         other = "insula on" if project else "insula on --project"
         print(f"They are still off here by another switch; `{other}` turns it.")
-    return 0
+    return None
 
 
-def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> int:
+def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> None:
     name, known = sense.replace("-", "_"), ", ".join(sorted(EVERY))
     if name not in EVERY:
         raise InputError(f"{sense!r} is no sense; the senses are {known}.")
@@ -177,28 +216,25 @@ def _turn_sense(on: bool, sense: str, project: bool, json: bool) -> int:
     switch.turn_sense(house, name, on)
     speaking = sorted(switch.senses(house))
     if json:
-        return _print_json({"on": on, "sense": name, "speaking": speaking})
+        return print_json({"on": on, "sense": name, "speaking": speaking})
     print(f"{name} is {'on' if on else 'off'}; this holds from the next event on. On are {', '.join(speaking)}.")
     if switch.is_off(house, Path.cwd()):
         print("The hooks themselves are off here; `insula on` turns them on.")
-    return 0
+    return None
 
 
-def purge(yes: bool, json: bool) -> int:
-    """Erase what the hooks observed and learned, after asking."""
+def purge(yes: Yes = False, json: Json = False) -> int:
+    """Erase all that the hooks observed and learned, and the backups of your settings from before each change."""
     house = places.home()
-    if not yes:
-        if not lines.is_asked():
-            raise InputError("Nobody can be asked whether to erase everything; say so with: insula purge --yes")
-        print(f"This erases all that the hooks observed and learned, with backups of settings, in {house}.")
-        if not lines.confirmed("Erase it? It cannot be undone."):
-            print("Nothing was erased.")
-            return 1
+    what = f"all that the hooks observed and learned, with backups of settings, in {house}"
+    if not lines.confirm(f"Erase {what}? It cannot be undone.", yes, "erased"):
+        return 1
     erased = switch.purge(house)
     if json:
-        return _print_json({"home": str(house), "erased": list(erased)})
+        print_json({"home": str(house), "erased": list(erased)})
+        return 0
     print(f"Erased in {house}: {', '.join(erased)}." if erased else f"There was nothing to erase in {house}.")
-    if install.in_use(house):
+    if hosts.in_use(house):
         print("The hooks stay installed and begin anew; `insula uninstall --all` removes them.")
     return 0
 
@@ -213,12 +249,5 @@ def _record(outcome: Outcome, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _print_diff(outcomes: Sequence[Outcome]) -> int:
-    for outcome in outcomes:
-        print(outcome.diff or f"{outcome.file} would stay as it is.")
-    return 0
-
-
-def _print_json(value: object) -> int:
-    print(jsonlib.dumps(value))
-    return 0
+def _print_diff(outcome: Outcome) -> None:
+    print(outcome.diff or f"{outcome.file} would stay as it is.")

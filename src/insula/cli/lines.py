@@ -1,12 +1,21 @@
-"""How lines are broken: between words and never within a path; and not at all where a program reads them."""
+"""How results are printed: broken between words to the width of a terminal, as a table, or as JSON for a program."""
 
+import json as jsonlib
 import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 NARROWEST = 40
 """Columns below which nothing would be readable; the terminal may break such lines itself."""
+PIPE_WIDTH = 140
+"""Columns of a table where nobody looks at a terminal, and `COLUMNS` does not say otherwise."""
 _ENDLESS = 1 << 20
 
 
@@ -35,6 +44,56 @@ def fold(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
     ) or [first.rstrip()]
 
 
+def print_folded(text: str, first: str = "", rest: str = "") -> None:
+    """Print a text in lines that fit the terminal."""
+    print("\n".join(fold(text, width(), first, rest)))
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON, for a program."""
+    print(jsonlib.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def tell(show: Callable[["Console"], None]) -> None:
+    """Print what a function shows on a console of the terminal's width."""
+    from rich.console import Console
+
+    fitting = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    console = Console(highlight=False, width=None if fitting else PIPE_WIDTH)
+    with console.capture() as told:
+        show(console)
+    say(told.get())
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a table, each cell as it is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=None, header_style="dim", pad_edge=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    tell(lambda console: console.print(table))
+
+
+def say(text: str) -> None:
+    """Print a text; whoever reads it may have gone (`| head`), and what else there is to do is done all the same."""
+    if not sys.stdout.isatty():
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def warn(text: str) -> None:
+    """Print a sentence that is no result on standard error; nothing for none."""
+    if text:
+        print(f"insula: {text}", file=sys.stderr)
+
+
 def percent(share: float) -> str:
     """A share as people read it; `off` for none."""
     return f"{share * 100:g} %" if share else "off"
@@ -47,7 +106,52 @@ def is_asked() -> bool:
 
 def confirmed(question: str) -> bool:
     """Whether the person says yes."""
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def confirm(question: str, yes: bool, done: str) -> bool:
+    """Whether what cannot be undone is to be done: `yes` was given, or the person says so; else that is said.
+
+    Args:
+        question: what is asked.
+        yes: whether it was answered beforehand.
+        done: what was then not done, as in "erased".
+
+    Raises:
+        InputError: nobody can be asked.
+    """
+    from insula.errors import InputError
+
+    if yes:
+        return True
+    if not is_asked():
+        raise InputError(f"Nobody can be asked whether this is meant, so nothing was {done}; say so with --yes.")
+    if agreed := confirmed(question):
+        return agreed
+    print(f"Nothing was {done}.")
+    return False
+
+
+def read_input(missing: str) -> str:
+    """What is piped in.
+
+    Args:
+        missing: what is said where nothing is.
+
+    Raises:
+        InputError: nothing is piped in, or it is no text.
+    """
+    from insula.errors import InputError
+
+    if is_asked():
+        raise InputError(missing)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InputError(f"What is piped in cannot be read ({error}); give text in UTF-8.") from error
 
 
 def key(question: str, keys: str) -> str:

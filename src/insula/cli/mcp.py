@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from insula import __version__
 from insula import settings as settings_module
 from insula.claims import say
-from insula.cli import listing
 from insula.cli.common import DATABASE
+from insula.cli.options import User
+from insula.cli.rules import rules_here
 from insula.errors import InputError, InsulaError
 from insula.hosts.places import home
 from insula.memory import embedding
@@ -64,7 +65,7 @@ async def _lessons(mind: Metacognition, user: str, _: Json) -> str:
 
 
 async def _rules(*_: object) -> str:
-    return json.dumps(await asyncio.to_thread(listing.as_json, False), ensure_ascii=False)
+    return json.dumps(await asyncio.to_thread(rules_here().describe_all), ensure_ascii=False)
 
 
 async def _worth(*_: object) -> str:
@@ -95,8 +96,8 @@ TOOLS = {
 }
 
 
-def run(user: str) -> int:
-    """Answer requests until standard input ends."""
+def mcp(user: User = "me") -> int:
+    """Memory, lessons, rules and worth as tools for a coding agent (Model Context Protocol, over standard input)."""
     return asyncio.run(_serve(user))
 
 

@@ -1,27 +1,34 @@
-"""`insula memory`: look at what is remembered, bring back what was let go, erase what should never have been kept."""
+"""`insula memory`: facts that were told, and what was said; each can be corrected, pinned, muted, undone and erased."""
 
-import asyncio
-import json as jsonlib
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal, TypeVar
+
+import typer
 
 from insula import settings
+from insula.calibration import adjusted, shipped
 from insula.cli import lines
+from insula.cli.common import soul_of, with_store
+from insula.cli.lines import confirm, print_folded, print_json, warn
+from insula.cli.options import Json, User, Yes, numbered
 from insula.errors import InputError
-
-if TYPE_CHECKING:
-    from insula.memory.amendment import Do
-    from insula.memory.storage.rows import Change
-    from insula.memory.storage.store import Store
-    from insula.operations.facts import Fact
-    from insula.operations.memories import Deleted
-    from insula.types import Memory
+from insula.memory import embedding
+from insula.memory.amendment import DONE, Do
+from insula.memory.storage.filters import Filter, read_moment
+from insula.memory.storage.store import Store
+from insula.memory.storage.views import record
+from insula.metacognition import Metacognition
+from insula.metacognition.facts import ADDED, add_fact
+from insula.night import outcomes
+from insula.operations import facts, memories
+from insula.operations.facts import Fact
+from insula.operations.memories import Deleted, MemoryPage
+from insula.operations.words import counted
+from insula.types import Memory
 
 T = TypeVar("T")
-ADDED = "added"
-"""The conversation of what was added by hand."""
 ME = "me"
 """The user whom no option names."""
 SHOWN = 50
@@ -33,108 +40,64 @@ GONE_TOO = "So are the assistant's lines that repeated it. Backups were renewed 
 LINE = 160
 """Characters of what is derived, which has no line for a prompt."""
 
-
-def listing(user: str, whose: str, kind: str, since: str, everything: bool, json: bool) -> int:
-    """The latest facts that a filter wants, newest first, and how many older ones there are; or all of them.
-
-    Raises:
-        InputError: a filter cannot be used.
-    """
-    from insula.memory.storage.filters import Filter, read_moment
-    from insula.operations import facts, memories
-
-    async def work(store: "Store") -> "tuple[list[Fact], int]":
-        path = facts.find_person(await facts.list_people(store, user), whose).id if whose else ""
-        wanted: Filter = facts.facts_of(path, kind, read_moment(since) if since else None)
-        page = await facts.list_facts(store, user, wanted)
-        found = list(page.facts)
-        if not everything:
-            return found, await memories.count_memories(store, user, wanted) - len(found) if page.next else 0
-        while page.next is not None:
-            page = await facts.list_facts(store, user, wanted, before=page.next, limit=memories.MOST)
-            found += page.facts
-        return found, 0
-
-    rows, older = _with(work)
-    if json:
-        told = [{**_record(one.memory), "fact": one.text, "whose": list(one.whose)} for one in rows]
-        return _print_json(told, older, user)
-    if not rows:
-        filtered = whose or kind or since
-        print(
-            "No fact fits."
-            if filtered
-            else f"Nothing is known of {user!r} yet; insula memory add SENTENCE adds a fact."
-        )
-    for one in rows:
-        _print_fact(one)
-    _print_older(older, user)
-    return 0
+app = typer.Typer()
+_number = numbered("memory", "insula memory")
+Number = Annotated[
+    int, typer.Argument(parser=_number, metavar="NUMBER", help="Of a memory, as `insula memory` lists it.")
+]
+Whose = Annotated[str, typer.Option(help="Only about somebody: you, Ana, “your sister”.")]
+FactKind = Annotated[Literal["fact", "plan"] | None, typer.Option(help="Only facts, or plans.")]
+Since = Annotated[str, typer.Option(metavar="DATE", help="Only since a day, as in 2026-01-31.")]
+Transcript = Annotated[bool, typer.Option("--transcript", help="What was said, word for word, in place of facts.")]
+Every = Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")]
 
 
-def transcript(user: str, everything: bool, json: bool) -> int:
-    """What was said, word for word: the latest lines, newest first, and how many older ones there are; or all."""
-    rows, older = _with(lambda store: _listed(store, user, everything))
-    if json:
-        return _print_json([_record(memory) for memory in rows], older, user, "--transcript ")
-    if not rows:
-        print(f"Nothing is remembered of {user!r} yet.")
-    for memory in rows:
-        _print(memory)
-    _print_older(older, user, "--transcript ")
-    return 0
+@app.callback(invoke_without_command=True)
+@app.command("list")
+def list_memory(
+    context: typer.Context,
+    user: User = ME,
+    whose: Whose = "",
+    kind: FactKind = None,
+    since: Since = "",
+    transcript: Transcript = False,
+    everything: Every = False,
+    json: Json = False,
+) -> None:
+    """The latest 50 facts, newest first: what it is, whose, since when and in which words; with --all every one."""
+    if context.invoked_subcommand is not None:
+        return
+    if transcript:
+        rows, older = with_store(lambda store: _list_lines(store, user, everything))
+        _print(rows, record, _print_memory, older, user, json, option="--transcript ")
+        empty = f"Nothing is remembered of {user!r} yet."
+    else:
+        rows, older = with_store(lambda store: _list_facts(store, user, whose, kind or "", since, everything))
+        _print(rows, _record_of, _print_fact, older, user, json)
+        empty = f"Nothing is known of {user!r} yet; insula memory add SENTENCE adds a fact."
+    if not rows and not json:
+        print("No fact fits." if whose or kind or since else empty)
 
 
-def add(user: str, text: str, json: bool) -> int:
-    """Remember a fact."""
-    from insula.memory import embedding
-    from insula.metacognition import Metacognition
-    from insula.metacognition.facts import add_fact
-
-    embed = embedding.named(settings.load().embed)
-    fact = _with(lambda store: add_fact(Metacognition(store, embed=embed).engine, user, text))
-    if json:
-        print(jsonlib.dumps({**_record(fact.memory), "fact": fact.text, "whose": list(fact.whose)}, indent=2))
-        return 0
-    _print_fact(fact)
-    return 0
-
-
-def _print_json(rows: "Sequence[Mapping[str, object]]", older: int, user: str, option: str = "") -> int:
-    print(jsonlib.dumps(rows, indent=2))
-    if older:  # what a program reads is a list and nothing else
-        print(_more(older, user, option), file=sys.stderr)
-    return 0
+async def _list_facts(
+    store: Store, user: str, whose: str, kind: str, since: str, everything: bool
+) -> tuple[list[Fact], int]:
+    """The first page of facts, and how many are older; or all of them, and 0."""
+    path = facts.find_person(await facts.list_people(store, user), whose).id if whose else ""
+    wanted = facts.facts_of(path, kind, read_moment(since) if since else None)
+    page = await facts.list_facts(store, user, wanted)
+    found = list(page.facts)
+    if not everything:
+        return found, await memories.count_memories(store, user, wanted) - len(found) if page.next else 0
+    while page.next is not None:
+        page = await facts.list_facts(store, user, wanted, before=page.next, limit=memories.MOST)
+        found += page.facts
+    return found, 0
 
 
-def _print_older(older: int, user: str, option: str = "") -> None:
-    if older:
-        print("\n".join(lines.fold(_more(older, user, option), lines.width(), "", "  ")))
-
-
-def _more(older: int, user: str, option: str) -> str:
-    whose = "" if user == ME else f" --user {shlex.quote(user)}"
-    return f"… and {older:,} older; insula memory {option}--all{whose} shows them"
-
-
-def _print_fact(one: "Fact") -> None:
-    """A fact with its number; below it whose it is, since when, and in which words it was said."""
-    memory, columns, indent = one.memory, lines.width(), " " * NUMBER
-    print("\n".join(lines.fold(one.text, columns, f"{memory.id:>6}  ", indent)))
-    how = "added" if memory.session == ADDED else "told" if memory.speaker == "user" else f"from {memory.speaker}"
-    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
-    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
-    print("\n".join(lines.fold(" · ".join(filter(None, about)), columns, indent, indent)))
-    if one.said:
-        said = one.said if len(one.said) <= LINE else f"{one.said[:LINE]}…"
-        print("\n".join(lines.fold(f"you said: “{' '.join(said.split())}”", columns, indent, indent)))
-
-
-async def _listed(store: "Store", user: str, everything: bool) -> "tuple[list[Memory], int]":
-    """The first page, and how many are older; or all pages, and 0."""
-    from insula.operations import memories
-
-    page = await memories.list_memories(store, user)
+async def _list_lines(store: Store, user: str, everything: bool) -> tuple[list[Memory], int]:
+    """The first page of what was said, and how many lines are older; or all of them, and 0."""
+    page: MemoryPage = await memories.list_memories(store, user)
     found = list(page.memories)
     if not everything:
         return found, await memories.count_memories(store, user) - len(found) if page.next else 0
@@ -144,13 +107,47 @@ async def _listed(store: "Store", user: str, everything: bool) -> "tuple[list[Me
     return found, 0
 
 
-def _record(memory: "Memory") -> dict[str, object]:
-    from insula.memory.storage.views import record
+def _print(
+    rows: Sequence[T],
+    as_record: Callable[[T], dict[str, object]],
+    show: Callable[[T], None],
+    older: int,
+    user: str,
+    json: bool,
+    option: str = "",
+) -> None:
+    """Print a list, and how many older ones there are: what a program reads is a list and nothing else."""
+    whose = "" if user == ME else f" --user {shlex.quote(user)}"
+    more = f"… and {older:,} older; insula memory {option}--all{whose} shows them"
+    if json:
+        print_json([as_record(one) for one in rows])
+        if older:
+            print(more, file=sys.stderr)
+        return
+    for one in rows:
+        show(one)
+    if older:
+        print_folded(more, "", "  ")
 
-    return record(memory)
+
+def _record_of(one: Fact) -> dict[str, object]:
+    return {**record(one.memory), "fact": one.text, "whose": list(one.whose)}
 
 
-def _print(memory: "Memory") -> None:
+def _print_fact(one: Fact) -> None:
+    """A fact with its number; below it whose it is, since when, and in which words it was said."""
+    memory, indent = one.memory, " " * NUMBER
+    print_folded(one.text, f"{memory.id:>6}  ", indent)
+    how = "added" if memory.session == ADDED else "told" if memory.speaker == "user" else f"from {memory.speaker}"
+    about = [", ".join(one.whose), f"{how} on {memory.said_at:%Y-%m-%d}", memory.mode]
+    about += [f"over since {one.over:%Y-%m-%d}"] if one.over else []
+    print_folded(" · ".join(filter(None, about)), indent, indent)
+    if one.said:
+        said = one.said if len(one.said) <= LINE else f"{one.said[:LINE]}…"
+        print_folded(f"you said: “{' '.join(said.split())}”", indent, indent)
+
+
+def _print_memory(memory: Memory) -> None:
     """A memory on a line; where there is no room for that, it stands below its number."""
     said = memory.line or memory.content[:LINE]
     said = f"(working) {said}" if memory.state == "working" else said
@@ -161,171 +158,162 @@ def _print(memory: "Memory") -> None:
     print("\n".join(lines.fold(said, columns, head, " " * len(head))))
 
 
-def show(user: str, number: int, json: bool) -> int:
-    """One memory with where it is from and what became of it.
+@app.command()
+def add(
+    text: Annotated[str, typer.Argument(help="A sentence, as in “My sister Ana lives in Lisbon.”")],
+    user: User = ME,
+    json: Json = False,
+) -> None:
+    """Add a fact in your own words."""
+    fact = with_store(lambda store: add_fact(_mind(store).engine, user, text))
+    print_json(_record_of(fact)) if json else _print_fact(fact)
 
-    Raises:
-        InputError: there is none such.
-    """
-    from insula.operations import memories
 
-    async def work(store: "Store") -> "tuple[Memory, tuple[Change, ...]]":
-        return await memories.get_memory(store, user, number), await memories.read_history(store, user, number)
+def _mind(store: Store) -> Metacognition:
+    return Metacognition(store, embed=embedding.named(settings.load().embed))
 
-    memory, history = _with(work)
+
+@app.command()
+def search(
+    text: Annotated[str, typer.Argument(help="Words that are looked for, or a question.")],
+    user: User = ME,
+    json: Json = False,
+) -> None:
+    """What answers a question or shares words with it, best first; else what comes nearest."""
+    found = with_store(lambda store: _mind(store).search(user, text, limit=SHOWN))
     if json:
-        past = [[one.author, one.why] for one in history]
-        print(jsonlib.dumps({**_record(memory), "history": past}, indent=2))
-        return 0
+        return print_json([record(hit.memory) for hit in found.hits])
+    if not found.hits:
+        print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if found.nearest else '.'}")
+    for hit in found.hits or found.nearest:
+        _print_memory(hit.memory)
+    return None
+
+
+@app.command()
+def show(number: Number, user: User = ME, json: Json = False) -> None:
+    """One memory, where it is from and what became of it."""
+
+    async def work(store: Store) -> tuple[Memory, list[tuple[str, str]]]:
+        history = await memories.read_history(store, user, number)
+        return await memories.get_memory(store, user, number), [(one.author, one.why) for one in history]
+
+    memory, history = with_store(work)
+    if json:
+        return print_json({**record(memory), "history": history})
     print(memory.content or "(erased)")
     print(f"  said by {memory.speaker} on {memory.said_at:%Y-%m-%d %H:%M} in session {memory.session!r}")
     how = f"{memory.kind}, {memory.provenance}, {memory.state}"
-    print(f"  {how}; used {memory.uses} times; importance {memory.importance:.2f}")
+    print(f"  {how}; used {counted(memory.uses, 'time')}; importance {memory.importance:.2f}")
     if memory.withheld:
         print(f"  never shown to a model: {', '.join(memory.withheld)}")
-    for one in history:
-        print(f"  {one.author}: {one.why}")
-    return 0
+    for author, why in history:
+        print(f"  {author}: {why}")
+    return None
 
 
-def restore(user: str, number: int) -> int:
-    """Bring a merged or forgotten memory back."""
-
-    async def work(store: "Store") -> bool:
-        return await store.memories.restore(await _known(store, user), number)
-
-    if not _with(work):
-        raise InputError(
-            f"There is no retired memory {number} of {user!r}; `insula memory show {number}` says how it stands."
-        )
-    print(f"Memory {number} is back in long-term memory.")
-    return 0
+@app.command()
+@app.command("correct", hidden=True)
+def edit(number: Number, text: Annotated[str, typer.Argument(help="What it should say.")], user: User = ME) -> None:
+    """Let a memory say something else; `undo` brings the old words back."""
+    _change(user, number, "correct", text)
 
 
-def amend(user: str, number: int, do: "Do", text: str = "") -> int:
-    """Correct, pin or mute a memory, or undo the last decision on it.
+_DECISIONS: dict[str, tuple[Do, str]] = {
+    "pin": ("pin", "Keep a memory: no night merges or forgets it."),
+    "unpin": ("unpin", "Undo `pin`."),
+    "mute": ("mute", "Put a memory before no model any more."),
+    "unmute": ("unmute", "Undo `mute`."),
+    "undo": ("undo", "Take back the last decision on a memory: yours, or what a night let go."),
+    "restore": ("undo", "Take back what a night let go."),
+}
 
-    Raises:
-        InputError: there is none such, or that cannot be done with it.
-    """
-    from insula.memory.amendment import DONE
-    from insula.operations.memories import change_memory
 
-    _with(lambda store: change_memory(store, user, number, do, text))
+def _decision(do: Do) -> Callable[[Number, User], None]:
+    def decide(number: Number, user: User = ME) -> None:
+        _change(user, number, do)
+
+    return decide
+
+
+for _name, (_do, _about) in _DECISIONS.items():
+    app.command(_name, help=_about, hidden=_name == "restore")(_decision(_do))
+
+
+def _change(user: str, number: int, do: Do, text: str = "") -> None:
+    with_store(lambda store: memories.change_memory(store, user, number, do, text))
     print(f"Memory {number} is {'as it was before' if do == 'undo' else DONE[do]}.")
-    return 0
 
 
-def erase(user: str, number: int, yes: bool) -> int:
-    """Erase a memory for good, after asking."""
-    from insula.cli.common import counted, soul_of
-    from insula.operations import memories
+@app.command()
+def erase(
+    number: Annotated[int | None, typer.Argument(parser=_number, metavar="NUMBER", help="Of a memory.")] = None,
+    session: Annotated[str, typer.Option("--session", help="Erase all that was said in a session instead.")] = "",
+    user: User = ME,
+    yes: Yes = False,
+) -> int:
+    """Erase a memory for good, or a session, with the lines they came from and what quotes them."""
+    if (number is None) == (not session):
+        raise typer.BadParameter("Name a memory, as `insula memory` numbers it, or a session with --session.")
+    return _erase_session(user, session, yes) if number is None else _erase_memory(user, number, yes)
 
-    memory = _with(lambda store: memories.get_memory(store, user, number))
-    if not yes and not _agreed(memory.line or memory.content[:80]):
-        print("Nothing was erased.")
+
+def _erase_memory(user: str, number: int, yes: bool) -> int:
+    memory = with_store(lambda store: memories.get_memory(store, user, number))
+    if not confirm(f"Erase for good: {memory.line or memory.content[:80]!r}?", yes, "erased"):
         return 1
 
-    async def work(store: "Store") -> "tuple[Deleted, list[Memory]]":
+    async def work(store: Store) -> tuple[Deleted, list[Memory]]:
         gone = await memories.delete_memory(store, user, number, soul_of(user))
         return gone, [await memories.get_memory(store, user, other) for other in gone.others]
 
-    gone, others = _with(work)
-    if gone.left:
-        print(f"insula: {gone.left}", file=sys.stderr)
+    gone, others = with_store(work)
+    warn(gone.left)
     print(f"Memory {number} is erased, with the line it came from and what was derived of its session, for good.")
     print(GONE_TOO)
     if others:
         print(f"What you said elsewhere with its words stands: {counted(len(others), 'memory')}.")
         for other in others:
-            _print(other)
+            _print_memory(other)
         print("To erase one of them, too: insula memory erase NUMBER")
     return 0
 
 
-def erase_session(user: str, session: str, yes: bool) -> int:
-    """Erase all that was said in a session for good, after asking."""
-    from insula.cli.common import soul_of
-    from insula.memory.storage.filters import Filter
-    from insula.operations.memories import forget_memories
-
-    if not yes and not _agreed(f"all of session {session}"):
-        print("Nothing was erased.")
+def _erase_session(user: str, session: str, yes: bool) -> int:
+    if not confirm(f"Erase for good: all of session {session!r}?", yes, "erased"):
         return 1
-    gone = _with(lambda store: forget_memories(store, user, Filter(session=session), soul_of(user)))
+    gone = with_store(lambda store: memories.forget_memories(store, user, Filter(session=session), soul_of(user)))
     if not gone.memories:
         raise InputError(f"Nothing is remembered of a session {session!r} of {user!r}; `insula memory` lists memories.")
-    if gone.left:
-        print(f"insula: {gone.left}", file=sys.stderr)
+    warn(gone.left)
     print(f"Session {session!r} is erased for good.\n{GONE_TOO}")
     return 0
 
 
-def search(user: str, text: str, json: bool) -> int:
-    """What is remembered that answers a question or shares words with it, best first; else what comes nearest."""
-    from insula.memory import embedding
-    from insula.metacognition import Metacognition
+@app.command()
+def calibration(
+    user: User = ME,
+    reset: Annotated[bool, typer.Option("--reset", help="Go back to what everybody begins with.")] = False,
+    json: Json = False,
+) -> None:
+    """How sure what is stored makes the agent, as your thanks and corrections have it."""
 
-    embed = embedding.named(settings.load().embed)
-    found = _with(lambda store: Metacognition(store, embed=embed).search(user, text, limit=SHOWN))
-    if json:
-        print(jsonlib.dumps([_record(hit.memory) for hit in found.hits], indent=2))
-        return 0
-    if not found.hits:
-        print(f"Nothing that is remembered of {user!r} answers {text!r}{'; nearest to it:' if found.nearest else '.'}")
-    for hit in found.hits or found.nearest:
-        _print(hit.memory)
-    return 0
-
-
-def calibration(user: str, reset: bool, json: bool) -> int:
-    """How confidence is calibrated for a user, or the shipped calibration again."""
-    from insula.calibration import adjusted, shipped
-    from insula.cli.common import counted
-    from insula.night import outcomes
-
-    async def work(store: "Store") -> outcomes.Own:
-        user_id = await _known(store, user)
+    async def work(store: Store) -> outcomes.Own:
+        if (user_id := await store.nights.sleeper(user)) is None:
+            raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
         if reset:
             await outcomes.forget(store, user_id)
         return await outcomes.own(store, user_id, shipped())
 
-    found = _with(work)
+    found = with_store(work)
     if json:
-        print(jsonlib.dumps(found.as_json(), indent=2))
-        return 0
+        return print_json(found.as_json())
     print(f"Confidence is high from {found.calibration.high:.2f} on, low below {found.calibration.medium:.2f}.")
     if not found.outcomes:
         print("That is what everybody begins with; nights learn from thanks, corrections and questions asked again.")
-        return 0
+        return None
     held = sum(one.held for one in found.outcomes)
     print(f"It rests on {counted(len(found.outcomes), 'answer')}, of which {held} held:")
     for before in (0.9, 0.7, 0.5, 0.3):
         print(f"  what would be {before:.0%} for others is {adjusted(found.calibration, before):.0%} for you")
-    return 0
-
-
-def _agreed(line: str) -> bool:
-    if not sys.stdin.isatty():
-        raise InputError("Erasing asks first, and nobody can be asked here; give --yes.")
-    return input(f"Erase for good: {line!r}? [y/N] ").strip().lower() in {"y", "yes"}
-
-
-async def _known(store: "Store", user: str) -> int:
-    if (user_id := await store.nights.sleeper(user)) is None:
-        raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
-    return user_id
-
-
-def _with(work: "Callable[[Store], Awaitable[T]]") -> T:
-    from insula.cli.common import memory_of
-    from insula.memory.storage.store import Store
-
-    home = settings.home()
-    settings.check_home(home)
-
-    async def run() -> T:
-        async with await Store.open(memory_of()) as store:
-            return await work(store)
-
-    return asyncio.run(run())
+    return None

@@ -1,46 +1,51 @@
 """`insula model`: the embedded weights, where they are and how they come here."""
 
-import json as jsonlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from insula import settings
-from insula.cli.common import counted
+from insula.cli.lines import print_json
+from insula.cli.options import Json
 from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
 from insula.llm.local import Weights
 from insula.llm.weights import install, parts_of
+from insula.operations.words import counted
+
+app = typer.Typer(no_args_is_help=True)
+NAMES = "smollm2 or qwen-coder-1.5b."
 
 
-def listing(json: bool) -> int:
-    """Show the embedded weights, and where those that are here are."""
+@app.command("list")
+def list_models(json: Json = False) -> None:
+    """The models that run inside the process, and where their weights are."""
     folder = settings.load().weights
     rows = [_row(weights, _found(weights, folder)) for weights in local.WEIGHTS.values()]
     if json:
-        print(jsonlib.dumps({"v": 1, "models": rows}, indent=2))
-        return 0
+        return print_json({"v": 1, "models": rows})
     for row in rows:
         where = row["path"] or f"not installed; run: insula model install {row['name']}"
         print(f"{row['name']:<16} {row['bytes'] / 1e6:>6,.0f} MB  {where}\n{'':<27} {row['about']}")
-    return 0
+    return None
 
 
-def bring(name: str, json: bool) -> int:
-    """Install weights; where they are here and whole, only say so."""
+@app.command("install")
+def install_model(name: Annotated[str, typer.Argument(help=NAMES)], json: Json = False) -> None:
+    """Bring weights here, verified; run it again after an interruption, and it goes on from there."""
     weights, folder = _named(name), settings.load().weights
     path = _whole(weights, folder) or _fetched(weights, folder or local.home())
-    print(jsonlib.dumps({"v": 1, **_row(weights, path)}, indent=2) if json else path)
-    return 0
+    print_json({"v": 1, **_row(weights, path)}) if json else print(path)
 
 
-def path(name: str) -> int:
-    """Print where weights are."""
+@app.command("path")
+def print_path(name: Annotated[str, typer.Argument(help=NAMES)] = "embedded") -> None:
+    """Print the file of weights."""
     print(local.find(_named(name), settings.load().weights))
-    return 0
 
 
 def _named(name: str) -> Weights:

@@ -12,8 +12,7 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import Chat
 from insula.agent.context import HISTORY_CHARS
 from insula.agent.requests import Requests
-from insula.cli.common import account_of, memory_of, soul_of
-from insula.cli.user import go_on
+from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve
 from insula.memory import embedding
@@ -48,7 +47,7 @@ async def opened(settings: Settings, name: str) -> AsyncGenerator[Chat]:
         gc.freeze()  # what is loaded stays: looking through it for garbage costs a turn 70 ms now and then
         store = await Store.open(memory_of(settings))
         try:
-            await go_on(store)
+            await finish_erasure(store)
         except BaseException:
             await store.close()
             raise

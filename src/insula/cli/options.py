@@ -7,6 +7,11 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+All = Annotated[bool, typer.Option("--all", help="Also what is left out otherwise.")]
+Port = Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)]
+Model = Annotated[str | None, typer.Option(help="embedded, test, openai:NAME, anthropic:NAME, ollama:NAME or a URL.")]
+ReadingModel = Annotated[str | None, typer.Option(help="The model that summarises and reflects; none for `embedded`.")]
 
 
 def _whose(context: typer.Context, user: str) -> str:
@@ -21,7 +26,6 @@ def _is_typed(source: Enum | None) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-All = Annotated[bool, typer.Option("--all", help="Also what is left out otherwise.")]
 User = Annotated[str, typer.Option(help="Whose memory.", envvar="INSULA_USER", callback=_whose)]
 
 

@@ -1,14 +1,15 @@
 """`insula plugin`: the hook as a plugin in a coding agent's own format."""
 
-import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from insula.cli.lines import print_json
 from insula.cli.options import Json
+from insula.hosts import places, plugins
 
-app = typer.Typer(help="The hook as a plugin of a coding agent.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
@@ -18,12 +19,10 @@ def build(
     json: Json = False,
 ) -> None:
     """Write the plugin to a folder, from which the agent installs it."""
-    from insula.hosts import places, plugins
-
     known = places.host(host)
     files = plugins.build(known, folder)
     install = plugins.form(known).install.format(folder=folder)
     if json:
-        print(jsonlib.dumps({"host": host, "folder": str(folder), "files": len(files), "install": install}))
-        return
+        return print_json({"host": host, "folder": str(folder), "files": len(files), "install": install})
     print(f"{known.name}: a plugin of {len(files)} files in {folder}\n  Install it with: {install}")
+    return None

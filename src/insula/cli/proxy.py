@@ -2,13 +2,15 @@
 
 import asyncio
 import socket
+from typing import Annotated
 
 import httpx2
+import typer
 import uvicorn
 
 from insula import settings as settings_module
-from insula.cli.address import HOST
-from insula.cli.common import DATABASE
+from insula.cli.common import DATABASE, HOST, PROXY_PORT
+from insula.cli.options import Port, User
 from insula.cli.serve import bind_socket
 from insula.errors import InputError
 from insula.integrations.guest import Guest
@@ -17,12 +19,12 @@ from insula.memory import embedding
 from insula.metacognition import Metacognition
 
 
-def run(to: str, user: str, port: int) -> int:
-    """Pass requests on until a signal comes; returns the exit code.
-
-    Raises:
-        InputError: the address is none, or the port cannot be had.
-    """
+def proxy(
+    to: Annotated[str, typer.Option(metavar="URL", help="The provider's address, as clients are given it.")],
+    user: User = "me",
+    port: Port = PROXY_PORT,
+) -> int:
+    """OpenAI's chat completions in front of a provider: memory and notes go in, answers come back as they are."""
     if not to.startswith(("http://", "https://")):
         raise InputError(f"{to!r} is no address of a provider; give one like https://api.openai.com/v1.")
     with bind_socket(HOST, port) as listening:

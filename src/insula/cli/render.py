@@ -7,13 +7,12 @@ from rich.table import Table
 from rich.text import Text
 
 from insula.agent.chat import Reply
-from insula.cli.common import counted
 from insula.cli.lines import fold, width
 from insula.guidance import SHOWN as TOLD
-from insula.guidance import Evidence, live
 from insula.llm.budget import Account
 from insula.memory.storage.rows import Cited, Kept
-from insula.memory.wishes import is_wish, stands
+from insula.operations.guidance import Guidance
+from insula.operations.words import counted
 from insula.turn.lessons import Used
 from insula.turn.verdict import Tone
 from insula.turn.verdict import why as why_so
@@ -80,20 +79,17 @@ def _lesson(used: Used, lesson: Kept, cited: Sequence[Cited]) -> list[Renderable
     return [
         Text(f"Lesson {lesson.name}, {told}: {lesson.advice}"),
         *(Text(f"  learned from {one.session}, memory {one.memory}: {_short(one.content)}") for one in sources),
-        Text(f"  insula lessons show|mute|forget {lesson.name}"),
+        Text(f"  insula guidance why|mute|forget {lesson.name}"),
     ]
 
 
-def lessons(kept: Sequence[Kept], now: float) -> RenderableType:
-    """What was learned, with where each lesson stands."""
-    if not kept:
-        return "Nothing is learned yet: say what you want otherwise, and the night (/sleep) learns from it."
-    table = Table("id", "state", "about", "lesson", box=None, pad_edge=False, header_style="dim")
-    for lesson in kept:
-        held = (Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence)
-        wish = is_wish(lesson) and not lesson.mode
-        state = ("your wish" if stands(lesson) else "asked once") if wish else live(held, now, mode=lesson.mode).state
-        table.add_row(lesson.name, state, ", ".join(lesson.trigger) or "all", Text(lesson.advice))
+def guidance(found: Sequence[Guidance]) -> RenderableType:
+    """What was learned, with where each piece stands."""
+    if not found:
+        return "Nothing is learned yet: say what you want otherwise, and it counts from your next message on."
+    table = Table("id", "kind", "state", "when", "what", box=None, pad_edge=False, header_style="dim")
+    for one in found:
+        table.add_row(one.id, one.kind, one.state, one.about.rstrip("."), Text(one.text))
     return table
 
 

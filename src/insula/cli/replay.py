@@ -6,16 +6,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from insula.cli import replay_text
-from insula.cli.terminal import say, tell
+from insula.cli import lines, replay_text
+from insula.cli.lines import say, tell
+from insula.cli.options import Json, Yes
 from insula.errors import InputError
 from insula.hosts import places, switch
 from insula.replay import learn as learning
+from insula.replay import page
 from insula.replay.find import Found, find, folders, foreign, unread
 from insula.replay.gather import Gathered, gather
 from insula.replay.learn import Plan
@@ -26,32 +29,22 @@ ALL_READ, NOTHING_READ, PARTLY_READ = 0, 1, 3
 """Exit codes; 2 is that of a wrong option."""
 
 
-def run(
-    paths: Sequence[str],
-    json: bool,
-    html: Path | None,
-    learn: bool,
-    yes: bool,
-    trust: bool = False,
-    force: bool = False,
+def replay(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Transcripts, or folders of them; by default those of your agents."),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timelines to a page.")] = None,
+    learn: Annotated[bool, typer.Option("--learn", help="Found rules on these sessions, after asking.")] = False,
+    yes: Yes = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Learn from transcripts of others, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Let the page replace a file that is none.")] = False,
+    json: Json = False,
 ) -> int:
-    """Look back, show what there is to see, and return the exit code.
-
-    Args:
-        paths: transcripts, or folders of them; none for those of this user's agents.
-        json: whether to print the figures as JSON.
-        html: where to write the page.
-        learn: whether to found rules on the sessions.
-        yes: whether to do so without asking.
-        trust: whether to do so on transcripts that are not from a folder of this user's agents, too.
-        force: whether the page may replace a file that is none.
-
-    Raises:
-        InputError: there is nothing to look at, nobody can be asked, or the page may not be written there.
-    """
+    """Look back at past sessions: where agents were stuck, what they would have been told, what was spent in vain."""
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
-    found = _found(paths)
+    found = _found(paths or ())
     if learn and not trust:
         _refuse(foreign(found))
     if html is not None:
@@ -123,15 +116,11 @@ def _steps(advance: Callable[[int], None], least: int = 1 << 20) -> Callable[[in
 
 
 def _check(path: Path, found: Found, force: bool) -> None:
-    from insula.replay import page
-
     read = [source.path for sources in found.sessions for source in sources]
     page.check(path, [*read, *map(Path, found.passed_over)], force)
 
 
 def _page(path: Path, gathered: Gathered) -> None:
-    from insula.replay import page
-
     page.write(path, gathered.sessions, gathered.totals)
 
 
@@ -187,20 +176,13 @@ def _is_asked(json: bool) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not json
 
 
-def _agreed(question: str) -> bool:
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
 def _learn(planned: Plan, yes: bool, trust: bool) -> None:
     tell(lambda console: replay_text.plan(planned, console, trust))
     if not planned.sessions:
         return
-    if not yes and not _agreed("Learn from them? [y/N] "):
+    if not yes and not lines.confirmed("Learn from them?"):
         say("Nothing was learned.\n")
         return
     learning.write(str(places.home()), planned)
     many = f"{planned.sessions} session{'' if planned.sessions == 1 else 's'}"
-    say(f"Learned from {many}. See: insula rules. To undo for a rule: insula rules forget ID\n")
+    say(f"Learned from {many}. See: insula guidance rules. To undo for a rule: insula guidance rules forget ID\n")

@@ -1,33 +1,35 @@
-"""`insula rules`: look at the rules that coding agents are told, decide about them, and share them."""
+"""`insula guidance rules`: what coding agents are told in the project of the working folder: look, decide, share."""
 
 import json as jsonlib
+import os
 import sys
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
-from insula import foreign, guidance
-from insula.cli import lines, listing
-from insula.errors import InputError, StoreFull
-from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED, Decision
-from insula.hosts.places import home
-from insula.screening import screen
-from insula.step import asked, evidence
-from insula.step.asked import Wish
-from insula.step.evidence import ADVICE_LIMIT, DECISIONS
-from insula.step.fingerprint import digest as fingerprint
-from insula.step.patterns import BY_ID
+from insula import foreign, settings
+from insula.cli import lines
+from insula.cli.lines import print_json
+from insula.cli.options import Yes
+from insula.errors import InputError, InsulaError
+from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN
+from insula.hosts import doctor, places
+from insula.operations.rules import KIND, Imported, Rules, effect_of, read_entries, verdict_of
+from insula.operations.words import counted, day_of
+from insula.step import trace
+from insula.step.digest import PROJECT, Rule
 
-app = typer.Typer(help="What coding agents are told at the start of a session: look, decide, share.")
-
+app = typer.Typer()
 FILE_LIMIT = 1 << 20
 """Bytes of a file of rules."""
-ENTRIES = 100
-KIND = "insula rules"
-_DONE = {
+TIMES = 3
+"""Times that something was said that are shown."""
+_TOGETHER = "\N{NO-BREAK SPACE}"
+"""A blank at which no line is broken."""
+DECISIONS = {
     "accept": "is told from the next session on",
     "mute": "will not be told",
     "unmute": "is no longer muted",
@@ -35,122 +37,141 @@ _DONE = {
     "unpin": "is no longer pinned",
 }
 _UNDO = {"accept": "mute", "mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
-_MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+_STATES = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+_HOW = {"prompt": "in a message", "interrupt": "after an interrupt", "rejection": "turning a call down"}
 
-Name = Annotated[str, typer.Argument(metavar="ID", help="The id of a rule, as `insula rules` shows it.")]
+Name = Annotated[str, typer.Argument(metavar="ID", help="The id of a rule, as `insula guidance rules` shows it.")]
 Here = Annotated[bool, typer.Option("--here", help="Only in the project of the working folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show rules without evidence, and what was decided.")]
+
+
+def rules_here() -> Rules:
+    """The rules in the project of the working folder; in none where that is gone."""
+    try:
+        project = trace.project(os.getcwd())  # noqa: PTH109 the hook asks the same way
+    except OSError:
+        project = ""
+    return Rules(str(places.home()), project)
 
 
 @app.callback(invoke_without_command=True)
-def show(
-    context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show rules without evidence, and what was decided.")
-    ] = False,
-) -> None:
-    """The rules as they stand in the project of the working folder."""
-    if context.invoked_subcommand is None:
-        _list(json, everything)
-
-
-def _list(json: bool, everything: bool) -> None:
-    from insula import settings  # half of what `insula --help` would take
-
-    settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
-    _catch_up()
-    if json:
-        print(jsonlib.dumps(listing.as_json(everything), indent=2))
-    else:
-        listing.print_all(everything)
-
-
 @app.command("list")
-def listed(
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show rules without evidence, and what was decided.")
-    ] = False,
-) -> None:
+def list_rules(context: typer.Context, json: Json = False, everything: Everything = False) -> None:
     """The rules as they stand in the project of the working folder."""
-    _list(json, everything)
-
-
-@app.command("show")
-def one(rule: Name, json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False) -> None:
-    """One rule: how it stands, where it is from, and what it was worth."""
-    _catch_up()
-    _known(rule)
+    if context.invoked_subcommand is not None:
+        return None
+    settings.load()  # the hook passes over a holdout that cannot be used, and has nobody to tell
+    known = rules_here()
+    known.catch_up()
     if json:
-        print(jsonlib.dumps(listing.one(rule), indent=2))
-    else:
-        listing.print_one(rule)
+        return print_json(known.describe_all(everything))
+    shown = known.list(everything)
+    for rule in shown:
+        _print(*_describe(rule, known), "")
+    if not shown:
+        _print("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
+    _print(*_describe_holdout(known))
+    if everything:
+        _print(
+            *(
+                f"{day_of(word.at)}  {word.do} {word.rule} {_where(word.scope, known)}"
+                for word in known.list_decisions()
+            )
+        )
+    return None
+
+
+@app.command()
+def show(rule: Name, json: Json = False) -> None:
+    """One rule: how it stands, where it is from, and what it was worth."""
+    known = rules_here()
+    known.catch_up()
+    found = known.get(rule)
+    if json:
+        return print_json({"v": 1, **known.describe(found)})
+    return _print(*_describe(found, known))
 
 
 @app.command()
 def review() -> None:
     """Go through what you asked agents for once, one key at a time: to be told from now on, never, or later."""
-    from insula.cli import review as reviewing
+    known = rules_here()
+    known.catch_up()
+    waiting = known.list_unreviewed()
+    if not waiting:
+        return print("There is nothing to review: you have said nothing to agents of this project that may be a rule.")
+    if not lines.is_asked():
+        raise InputError("Nobody can be asked here; see `insula rules`, and say `insula rules accept ID`, or mute ID.")
+    decided = {"accept": 0, "mute": 0}
+    for number, rule in enumerate(waiting, 1):
+        print("\n".join([f"{number} of {len(waiting)}", *_describe_words(rule)]))
+        pressed = lines.key("  Tell it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
+        if pressed == "q":
+            break
+        if do := {"y": "accept", "n": "mute"}.get(pressed):
+            known.decide(rule.id, do, here=True)
+            decided[do] += 1
+        done = {"accept": "It is told from the next session on.", "mute": "It will not be told."}
+        print(f"  {done.get(do or '', 'It waits until you say it again.')}\n")
+    return print(
+        f"{decided['accept']} accepted, {decided['mute']} muted; to undo: insula rules mute ID, insula rules unmute ID"
+    )
 
-    _catch_up()
-    try:
-        reviewing.review()
-    except OSError as error:
-        raise _unwritable(error) from error
+
+def decide(rule: str, do: str, here: bool = False) -> None:
+    """Do what a person wants with a rule, and say so.
+
+    Raises:
+        InputError: there is none such, or that cannot be done with it.
+    """
+    known = rules_here()
+    done = known.decide(rule, do, here=here)
+    here = here or known.find_wish(rule) is not None  # what was asked for in a project is told there alone
+    where = "in this project" if here else "in all projects"
+    if not done:
+        return print(f"{rule!r} is {'not' if do.startswith('un') else 'already'} {_STATES[do]} {where}.")
+    undo = f"insula rules {_UNDO[do]} {rule}{' --here' if here else ''}"
+    return print(f"{rule!r} {DECISIONS[do]} {where}. To undo: {undo}")
 
 
 @app.command()
 def accept(rule: Name) -> None:
     """Tell what you asked for once from the next session on, in this project; it is measured like any other rule."""
-    if _wish(rule) is None:
-        raise InputError(f"{rule!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
-    _decide("accept", rule, here=True)
+    decide(rule, "accept", here=True)
+
+
+def _decision(do: str) -> Callable[[Name, Here], None]:
+    def decide_rule(rule: Name, here: Here = False) -> None:
+        decide(rule, do, here)
+
+    return decide_rule
+
+
+for _do, _about in {
+    "mute": "Tell a rule no longer.",
+    "unmute": "Undo `mute`.",
+    "pin": "Tell a rule in every session, whatever the evidence says; it is never withheld.",
+    "unpin": "Undo `pin`.",
+}.items():
+    app.command(_do, help=_about)(_decision(_do))
 
 
 @app.command()
-def mute(rule: Name, here: Here = False) -> None:
-    """Tell a rule no longer."""
-    _decide("mute", rule, here)
-
-
-@app.command()
-def unmute(rule: Name, here: Here = False) -> None:
-    """Undo `mute`."""
-    _decide("unmute", rule, here)
-
-
-@app.command()
-def pin(rule: Name, here: Here = False) -> None:
-    """Tell a rule in every session, whatever the evidence says; it is never withheld."""
-    _decide("pin", rule, here)
-
-
-@app.command()
-def unpin(rule: Name, here: Here = False) -> None:
-    """Undo `pin`."""
-    _decide("unpin", rule, here)
-
-
-@app.command()
-def forget(
-    rule: Name, here: Here = False, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
-) -> None:
+def forget(rule: Name, here: Here = False, yes: Yes = False) -> int:
     """Begin anew with a rule: what was seen of it so far no longer counts. Imported rules and your own are erased.
 
     This cannot be undone.
     """
-    _known(rule)
-    wish = _wish(rule)
-    here = here or wish is not None
-    if not yes and not _is_confirmed(rule, here):
-        print("Nothing was forgotten.")
-        raise typer.Exit(1)
-    _write(Decision(do="forget", rule=rule, scope=_scope(here), at=time.time()))
-    if wish is not None:
-        _erase_words(wish)
-    elif not here:
-        _erase_advice(rule)
-    print(f"The evidence of {rule!r} no longer counts {_where(here)}.")
+    known = rules_here()
+    known.check(rule)
+    where = "in this project" if here or known.find_wish(rule) else "in all projects"
+    question = f"Forget all that was seen of {rule!r} {where}? It cannot be undone."
+    if not lines.confirm(question, yes, "forgotten"):
+        return 1
+    known.forget(rule, here=here)
+    print(f"The evidence of {rule!r} no longer counts {where}.")
+    return 0
 
 
 @app.command("export")
@@ -158,9 +179,8 @@ def export_rules(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file; - for standard output.")],
 ) -> None:
     """Write the rules and their counts to a file, to share them: no session, project, path or time is in it."""
-    shared = [rule for rule in listing.rules() if rule.wish is None and (rule.life.tally.records or rule.source)]
-    rules = [listing.exported(rule) for rule in shared]
-    text = jsonlib.dumps({"v": 1, "kind": KIND, "rules": rules}, indent=2, ensure_ascii=file == "-") + "\n"
+    found = rules_here().export()
+    text = jsonlib.dumps(found, indent=2, ensure_ascii=file == "-") + "\n"
     if file == "-":  # where no encoding is sure to be that of JSON
         sys.stdout.write(text)
         return
@@ -171,176 +191,136 @@ def export_rules(
         raise InputError(f"{file!r} exists already; give the name of a new file.") from error
     except OSError as error:
         raise InputError(f"{file!r} cannot be written ({error.strerror}); give another name.") from error
-    print(f"{len(rules)} rules written to {file}.")
+    print(f"{len(found['rules'])} rules written to {file}.")
 
 
 @app.command("import")
 def import_rules(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of `insula rules export`; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help=f"A file of `{KIND} export`; - for standard input.")],
     pin: Annotated[bool, typer.Option("--pin", help="Tell them at once; else each waits for evidence here.")] = False,
-) -> None:
+) -> int:
     """Take over rules from a file. Each is screened; those that are refused are named, the others come in."""
-    refused = 0
-    for number, entry in enumerate(_entries(file), 1):
+    known, refused = rules_here(), 0
+    for number, entry in enumerate(read_entries(_read_text(file), file), 1):
         try:
-            print(_imported(entry, number, Path(file).name, pin))
+            print(_describe_import(known, known.import_one(entry, Path(file).name), number, pin))
         except InputError as error:
             refused += 1
-            print(f"insula: {error}", file=sys.stderr)
-    raise typer.Exit(int(refused > 0))
+            lines.warn(f"Rule {number} is refused: {error}")
+    return int(refused > 0)
 
 
-# --- decisions ---------------------------------------------------------------------------------------------------
-
-
-def _decide(do: str, rule: str, here: bool) -> None:
-    _known(rule)
-    here = here or _wish(rule) is not None  # what was asked for in a project is told there alone
-    scope = _scope(here)
-    mode = guidance.mode(evidence.decisions(str(home())).get(rule, []), scope)
-    if (mode == _MEANS[do]) != do.startswith("un"):
-        print(f"{rule!r} is {'already' if not do.startswith('un') else 'not'} {_MEANS[do]} {_where(here)}.")
-        return
-    _write(Decision(do=do, rule=rule, scope=scope, at=time.time()))
-    print(f"{rule!r} {_DONE[do]} {_where(here)}. To undo: insula rules {_UNDO[do]} {rule}{' --here' if here else ''}")
-
-
-def _is_confirmed(rule: str, here: bool) -> bool:
-    if not lines.is_asked():
-        raise InputError(f"Nobody can be asked whether to forget {rule!r}, which cannot be undone; say so with --yes.")
-    return lines.confirmed(f"Forget all that was seen of {rule!r} {_where(here)}? It cannot be undone.")
-
-
-def _known(rule: str) -> None:
-    known = [*BY_ID, *evidence.imported(evidence.decisions(str(home()))), *(wish.id for wish in _wishes())]
-    if rule not in known:
-        raise InputError(f"There is no rule {rule!r}; the rules are {', '.join(known)}.")
-
-
-def _wishes() -> list[Wish]:
-    return asked.wishes(asked.asked_in(str(home()), listing.project()))
-
-
-def _wish(rule: str) -> Wish | None:
-    return next((wish for wish in _wishes() if wish.id == rule), None)
-
-
-def _catch_up() -> None:
-    """Take in what the sessions that have ended say: else it would wait for the next one to start."""
-    with suppress(OSError):
-        if (home() / "sessions").is_dir():
-            evidence.score_ended(str(home()), "", time.time())
-
-
-def _erase_words(wish: Wish) -> None:
-    try:
-        asked.erase(str(home()), listing.project(), wish)
-    except OSError as error:
-        raise _unwritable(error) from error
-
-
-def _scope(here: bool) -> str:
-    return listing.project() if here else EVERYWHERE
-
-
-def _where(here: bool) -> str:
-    return "in this project" if here else "in all projects"
-
-
-def _write(decision: Decision) -> None:
-    try:
-        evidence.decide(str(home()), decision)
-    except OSError as error:
-        raise _unwritable(error) from error
-
-
-def _unwritable(error: OSError) -> StoreFull:
-    path = str(home() / DECISIONS)
-    return StoreFull(f"{path!r} cannot be written ({error.strerror or error}); make room, or allow writing there.")
-
-
-def _erase_advice(rule: str) -> None:
-    try:
-        evidence.erase_advice(str(home()), rule)
-    except OSError as error:
-        raise _unwritable(error) from error
-
-
-# --- import and export -------------------------------------------------------------------------------------------
-
-
-def _entries(file: str) -> list[Any]:
-    try:
-        record = jsonlib.loads(_text_of(file))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file!r} is no JSON ({error}); give a file that `insula rules export` wrote.") from error
-    entries: object = _fields(record).get("rules")
-    if not isinstance(entries, list):
-        raise InputError(f'{file!r} holds no list of "rules"; give a file that `insula rules export` wrote.')
-    if len(cast(list[Any], entries)) > ENTRIES:
-        raise InputError(f"{file!r} holds more than {ENTRIES} rules; split it.")
-    return cast(list[Any], entries)
-
-
-def _fields(record: object) -> dict[str, Any]:
-    return cast(dict[str, Any], record) if isinstance(record, dict) else {}
-
-
-def _text_of(file: str) -> str:
+def _read_text(file: str) -> str:
     try:
         data = sys.stdin.buffer.read(FILE_LIMIT + 1) if file == "-" else foreign.read(file, FILE_LIMIT)
+        text = data.decode("utf-8")
     except OSError as error:
         why = foreign.why(error)
         raise InputError(f"{file!r} cannot be read ({why}); give the path of a file of rules.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file!r} is no JSON ({error}); give a file that `{KIND} export` wrote.") from error
     if len(data) > FILE_LIMIT:
         raise InputError(f"{file!r} is larger than {FILE_LIMIT >> 20} MB, which no file of rules is; give another.")
-    return data.decode("utf-8")
+    return text
 
 
-def _imported(entry: Any, number: int, source: str, pinned: bool) -> str:
-    """Take over one entry, and say so."""
-    pattern, advice = _checked(entry, number)
-    there = [rule for rule in listing.rules() if (rule.pattern, rule.advice) == (pattern, advice)]
-    if there:
-        return _here_already(there[0].id, number, advice, pinned)
-    rule = f"{pattern}-{fingerprint(advice, 6)}"
-    word = Decision(do="import", rule=rule, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
-    _write(word.replace(source=screen(source, 60).text))
-    if pinned:
-        _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
-        return f"Rule {number} is pinned as {rule!r}: {advice}"
-    return f"Rule {number} is proposed as {rule!r}: {advice}\n  To have it told at once: insula rules pin {rule}"
+def _describe_import(known: Rules, one: Imported, number: int, pin: bool) -> str:
+    """Pin a rule of a file if that is asked for, and say how it stands."""
+    done = pin and known.decide(one.id, "pin")
+    is_pinned = known.get(one.id).life.state == PINNED
+    if one.is_new:
+        said = f"Rule {number} is {'pinned' if is_pinned else 'proposed'} as {one.id!r}: {one.advice}"
+    else:
+        said = f"Rule {number} is here already as {one.id!r}"
+        said += ", and is pinned now" if done else ", pinned" if is_pinned else ""
+        said += f": {one.advice}"
+    return said if is_pinned else f"{said}\n  To have it told at once: insula rules pin {one.id}"
 
 
-def _here_already(rule: str, number: int, advice: str, pinned: bool) -> str:
-    """Pin it if that is asked for, and say so."""
-    is_pinned = guidance.mode(evidence.decisions(str(home())).get(rule, []), EVERYWHERE) == PINNED
-    if pinned and not is_pinned:
-        _write(Decision(do="pin", rule=rule, scope=EVERYWHERE, at=time.time()))
-        return f"Rule {number} is here already as {rule!r}, and is pinned now: {advice}"
-    said = f"Rule {number} is here already as {rule!r}{', pinned' if is_pinned else ''}: {advice}"
-    return said if is_pinned else f"{said}\n  To have it told at once: insula rules pin {rule}"
+# --- in lines ----------------------------------------------------------------------------------------------------
 
 
-def _checked(entry: Any, number: int) -> tuple[str, str]:
-    """Pattern and safe advice of an entry.
+def _print(*texts: str) -> None:
+    """Each text in lines that fit, the further ones as indented as the first."""
+    columns = lines.width("COLUMNS")
+    for text in texts:
+        indent = " " * (len(text) - len(text.lstrip()))
+        print("\n".join(lines.fold(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
 
-    Raises:
-        InputError: it cannot be taken over.
-    """
-    pattern, advice = _fields(entry).get("pattern"), _fields(entry).get("advice")
-    if not isinstance(pattern, str) or not isinstance(advice, str) or not advice.strip():
-        raise InputError(f'Rule {number} is refused: it has no "pattern" and "advice" that are texts; mend the file.')
-    if pattern not in BY_ID:
-        raise InputError(
-            f"Rule {number} is refused: nothing here sees the pattern {pattern[:40]!r}; use one of {', '.join(BY_ID)}."
-        )
-    if len(advice) > ADVICE_LIMIT:
-        raise InputError(
-            f"Rule {number} is refused: its advice has {len(advice)} characters; cut it to {ADVICE_LIMIT}."
-        )
-    safe = screen(advice, ADVICE_LIMIT)
-    if safe.reasons or not safe.text.isprintable():
-        why = ", ".join(safe.reasons) or "unprintable characters"
-        raise InputError(f"Rule {number} is refused: its advice must not reach an agent ({why}); reword it.")
-    return pattern, safe.text
+
+def _describe(rule: Rule, known: Rules) -> list[str]:
+    """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
+    effect, verdict = effect_of(rule), verdict_of(rule)
+    few = "" if effect else f" ({rule.life.tally.compared} of {MINIMUM} per arm)"
+    more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
+    why = rule.life.reason or _why_it_waits(rule)
+    return [
+        f"{rule.id}: {rule.life.state}, {_where(known.scope_of(rule), known)}; {verdict}{few}{more}",
+        *(_describe_words(rule)),
+        *([f"  {why}"] if why else []),
+        f"  {_describe_counts(rule)}",
+    ]
+
+
+def _describe_words(rule: Rule) -> list[str]:
+    """The advice; of what a user asked for their own words, and when they said it."""
+    if rule.wish is None:
+        return [f"  {rule.advice}"]
+    times = rule.wish.times
+    said = [f'  {day_of(one.at)}, {_HOW[one.how]}: "{one.words}"' for one in times[1:TIMES]]
+    more = [f"  and {len(times) - TIMES} times more"] if len(times) > TIMES else []
+    about = f" ({rule.wish.about})" if rule.wish.about else ""
+    return [f'  "{rule.wish.words}"', f"  said on {day_of(times[0].at)}, {_HOW[times[0].how]}{about}", *said, *more]
+
+
+def _describe_counts(rule: Rule) -> str:
+    tally, effect = rule.life.tally, effect_of(rule)
+    if not tally.records:
+        return "no session has had the opportunity to fail at it"
+    measured = f" effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}];" if effect else ""
+    return (
+        f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}; "
+        f"failed {tally.breaches} of {tally.shown} told, {tally.withheld_failed} of {tally.withheld} withheld;"
+        f"{measured} confidence {rule.life.confidence:.2f}; last seen {day_of(tally.last) or 'never'}"
+    )
+
+
+def _why_it_waits(rule: Rule) -> str:
+    """Why a rule is only proposed, however often it may have been seen."""
+    tally, state = rule.life.tally, rule.life.state
+    if state == HEARD:
+        return f"told once you say it again, or now: insula rules accept {rule.id}"
+    if rule.is_maxim and state == ACTIVE and not rule.is_shown_to_work:
+        return "told only in the sessions that find out whether it helps; pin it to have it told always"
+    if state != PROPOSED:
+        return ""
+    if not tally.detections:
+        return "not seen here yet" if rule.source or tally.records else ""
+    if rule.scope == PROJECT:
+        return f"seen in {counted(tally.detections, 'session')} here; told once it was seen in {CORROBORATED}"
+    return f"seen in {counted(tally.places, 'project')}; told elsewhere once it was seen in {CORROBORATED}"
+
+
+def _where(scope: str, known: Rules) -> str:
+    if scope == EVERYWHERE:
+        return "in all projects"
+    return "in this project" if scope in (PROJECT, known.project) else "in another project"
+
+
+def _describe_holdout(known: Rules) -> list[str]:
+    share = known.holdout()
+    change = f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install()}` again."
+    if not share:
+        return [f"Holdout is off: no rule is withheld, and none can be shown to work. To change it: set {change}"]
+    return [
+        f"Holdout: in {lines.percent(share)} of sessions a rule is withheld by lot, to see whether it works. In the "
+        f"newest session: {', '.join(known.newest_marker().withheld) or 'none'}.",
+        f"To change it, or switch it off: set {change}",
+    ]
+
+
+def _install() -> str:
+    """The command that hands the holdout to the hooks."""
+    with suppress(InsulaError, OSError):  # the folder is gone, or a host's settings cannot be read: it names any host
+        return doctor.again(Path.cwd())
+    return f"insula install {next(iter(places.HOSTS))}"

@@ -5,19 +5,21 @@ import errno
 import logging
 import signal
 import socket
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from fastapi import FastAPI
 from rich.console import Console
 
 from insula import settings as settings_module
-from insula.cli.common import LOG_FILE, log_to, soul_of
+from insula.cli.common import HOST, LOG_FILE, PORT, log_to, soul_of, understands
+from insula.cli.lines import warn
 from insula.cli.opening import opened
-from insula.cli.sleep import understands
+from insula.cli.options import Port
 from insula.errors import InputError, SettingsError
 from insula.server import tokens
 from insula.server.app import create_app
@@ -31,13 +33,18 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 they are recognised here, not bound
 UNNAMED = "Only requests to localhost are answered; name what others reach this server by with --allow-host NAME."
 
 
-def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> int:
-    """Serve until a signal comes; returns the exit code.
-
-    Raises:
-        InputError: the address cannot be used.
-        SettingsError: others could reach the server, and nobody needs a token.
-    """
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; another than this machine's own needs tokens.")
+    ] = HOST,
+    port: Port = PORT,
+    model: Annotated[str | None, typer.Option(help="As for `insula chat`.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name by which the server is reached; repeatable.")
+    ] = None,
+) -> int:
+    """Start the server: a page to talk on, the API and the metrics."""
+    allowed = allow_host or ()
     settings, home = settings_module.load(), settings_module.home()
     keys = _keys(settings, home)
     log_to(home / LOG_FILE, logging.INFO)
@@ -49,7 +56,7 @@ def run(*, host: str, port: int, model: str | None, allowed: Sequence[str]) -> i
                 "insula token new NAME, or leave --host out."
             )
         if address[0] in EVERYWHERE and not allowed:
-            print(f"insula: {UNNAMED}", file=sys.stderr)
+            warn(UNNAMED)
         return asyncio.run(
             _serve(settings, keys, model or settings.model, listening, _names(host, address[0], allowed))
         )

@@ -1,20 +1,23 @@
 """`insula sleep`: run the night now, and see what was learned."""
 
 import asyncio
-import json as jsonlib
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.status import Status
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
 from insula.cli import stuck
-from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of
-from insula.llm.local import weights_of
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of, understands
+from insula.cli.lines import print_json, warn
+from insula.cli.options import Json, ReadingModel, User
+from insula.cli.worker import run_all
+from insula.errors import InputError
 from insula.llm.models import resolve
 from insula.memory import embedding
 from insula.memory.storage.store import Store
@@ -24,18 +27,33 @@ from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import NOTHING, ordered, told
 from insula.settings import Settings
 
-TEST = "test"
 MARKS: Mapping[State, str] = {"done": "✓", "before": "·", "skipped": "–", "failed": "✗"}
 
 
-def run(*, user: str, everybody: bool, model: str | None, force: bool, json: bool) -> int:
-    """Run the night of a user, or of all; returns the exit code: 0, or 1 where a phase failed."""
+def sleep(
+    user: User = "me",
+    everybody: Annotated[bool, typer.Option("--all", help="The nights of all users.")] = False,
+    model: ReadingModel = None,
+    force: Annotated[bool, typer.Option("--force", help="Though the last night was less than 20 hours ago.")] = False,
+    durable: Annotated[
+        bool, typer.Option("--durable", help="With --all: on the queue that workers share, on PostgreSQL.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Run the night now, and show what it changed: lessons, guidelines, memories that it merged or let go.
+
+    The exit status is 1 where a phase failed; the next run goes on from there.
+    """
+    if durable and (not everybody or force):
+        raise InputError("Nights on the shared queue are those of all for whom one is due; give --all --durable.")
+    if durable:
+        return run_all(model=model, json=json)
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
     with asleep():
         reports = asyncio.run(_nights(settings, user, everybody, model, force))
     if json:
-        print(jsonlib.dumps([asdict(report) for report in reports], indent=2, default=str))
+        print_json([asdict(report) for report in reports])
     else:
         for report in reports:
             if everybody:
@@ -83,11 +101,6 @@ async def _nights(
         return reports
 
 
-def understands(name: str) -> bool:
-    """Whether a model is asked to understand anybody: an embedded one writes fluently, not truly; `test` nothing."""
-    return name != TEST and weights_of(name) is None
-
-
 def asleep() -> Status:
     """A spinner on standard error while the night goes on; nothing where no person is looking."""
     return Console(stderr=True).status("sleeping on it; this may take a while with a large model")
@@ -113,4 +126,4 @@ def _end(reports: Sequence[SleepReport]) -> None:
             print(f"No night for {report.user}: {report.skipped}{remedy}")
         elif report.failed:
             names = ", ".join(phase.name for phase in report.failed)
-            print(f"insula: {names} failed; `insula sleep --user {report.user}` goes on from there.", file=sys.stderr)
+            warn(f"{names} failed; `insula sleep --user {report.user}` goes on from there.")

@@ -10,14 +10,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
+import typer
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from insula import settings as settings_module
-from insula.cli.common import LOG_FILE, account_of, counted, log_to, memory_of
-from insula.cli.lines import fold, width
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of
+from insula.cli.lines import fold, read_input, warn, width
+from insula.cli.options import Json
 from insula.errors import InputError, StoreError
 from insula.llm.budget import Account, Budget
 from insula.llm.model import Model
@@ -25,6 +27,7 @@ from insula.llm.models import resolve
 from insula.memory.storage.store import Store
 from insula.memory.storage.strategies import StoredRecords
 from insula.metacognition.facade import note_impasse
+from insula.operations.words import counted
 from insula.settings import Settings
 from insula.solve.answers import is_correct
 from insula.solve.knowledge import Knowledge, repertoire
@@ -76,8 +79,37 @@ class _Desk:
     tokens: int | None
 
 
-def run(problem: str | None, file: Path | None, asked: Asked) -> int:
-    """Solve what was asked; returns the exit code: 0, or 1 where a problem stayed without an answer."""
+def solve(  # noqa: PLR0913, PLR0917 one for each option
+    problem: Annotated[str | None, typer.Argument(help="What to solve; `-` or nothing reads standard input.")] = None,
+    method: Annotated[
+        str, typer.Option(help="insula, mgv, direct, self_consistency, adaptive_self_consistency, self_refine, …")
+    ] = "insula",
+    model: Annotated[str | None, typer.Option(help="The model for all of it.")] = None,
+    monitor_model: Annotated[str | None, typer.Option(help="Another one to plan.")] = None,
+    generator_model: Annotated[str | None, typer.Option(help="Another one to solve.")] = None,
+    verifier_model: Annotated[str | None, typer.Option(help="Another one to verify.")] = None,
+    max_tokens_total: Annotated[
+        int | None, typer.Option(min=1, help="What a problem may cost, prompts and answers together.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Problems: JSON Lines with `question`, or one a line.")
+    ] = None,
+    export_preferences: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what succeeded beside what failed, to train on.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Solve a problem step by step, verified, and show how; exit status 1 where there is no answer."""
+    asked = Asked(
+        method=method,
+        model=model,
+        monitor=monitor_model,
+        generator=generator_model,
+        verifier=verifier_model,
+        tokens=max_tokens_total,
+        json=json,
+        export=export_preferences,
+    )
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE)
     named(asked.method)
@@ -87,7 +119,8 @@ def run(problem: str | None, file: Path | None, asked: Asked) -> int:
         if problem is not None:
             raise InputError("A problem and a file of problems were given; give one of them.")
         return asyncio.run(_many(asked, settings, read_problems(file)))
-    text = _piped() if problem is None or problem == "-" else problem
+    what = 'There is no problem to solve; write one: insula solve "What is 12 % of 250?"'
+    text = read_input(what) if problem is None or problem == "-" else problem
     return asyncio.run(_one(asked, settings, Problem(text)))
 
 
@@ -128,15 +161,6 @@ def _problem(line: str, where: str) -> Problem:
         raise InputError(f"The object in {where} has no 'question' and no 'problem'; add one.")
     gold = fields.get("answer")
     return Problem(text, None if gold is None else str(gold))
-
-
-def _piped() -> str:
-    if sys.stdin.isatty():
-        raise InputError('There is no problem to solve; write one: insula solve "What is 12 % of 250?"')
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise InputError(f"What is piped in cannot be read ({error}); give text in UTF-8.") from error
 
 
 async def _one(asked: Asked, settings: Settings, problem: Problem) -> int:
@@ -211,7 +235,7 @@ async def _knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:
     try:
         store = await stack.enter_async_context(await Store.open(memory_of()))
     except StoreError as error:
-        print(f"insula: {error} The strategies' records are not kept this time.", file=sys.stderr)
+        warn(f"{error} The strategies' records are not kept this time.")
         return Knowledge(repertoire=known), None
     return Knowledge(repertoire=known, records=StoredRecords(store)), store
 
@@ -320,4 +344,4 @@ def _export(path: Path | None, solved: Iterable[tuple[Problem, Solution]]) -> No
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise InputError(f"The file {str(path)!r} cannot be written ({error.strerror}); name another.") from error
-    print(f"insula: {counted(len(lines), 'preference pair')} in {path}", file=sys.stderr)
+    warn(f"{counted(len(lines), 'preference pair')} in {path}")

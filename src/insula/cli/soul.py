@@ -1,111 +1,114 @@
-"""`insula soul`: what the agent has learned about how to be, to be seen, undone, accepted and rejected (R10)."""
+"""`insula guidance soul`: SOUL.md, to be seen and undone; a change that waits is accepted or rejected (R10)."""
 
-import asyncio
-import json as jsonlib
 import sys
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Annotated
 
-from insula.cli.common import counted, memory_of, soul_of
-from insula.memory.storage.store import Store
+import typer
+
+from insula.cli.common import soul_of, with_store
+from insula.cli.lines import print_json, warn
+from insula.cli.options import Json, User, numbered
 from insula.night import decisions
 from insula.night.decisions import State, difference
+from insula.operations.words import counted
 
-T = TypeVar("T")
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
 FOREIGN = (
     "{path!r} was not written by Insula, so it is told to nobody and left alone; move it away, and put its lines under "
     "“## Yours” once a night has written the file."
 )
+app = typer.Typer()
+Revision = Annotated[
+    int | None,
+    typer.Argument(
+        parser=numbered("revision", "insula guidance soul history"),
+        metavar="NUMBER",
+        help="A revision of `insula guidance soul history`; by default the one before.",
+    ),
+]
 
 
-def show(user: str, json: bool) -> int:
-    """The document as it stands, with a person's edits taken in."""
+@app.callback(invoke_without_command=True)
+@app.command("show")
+def show(context: typer.Context, user: User = "me", json: Json = False) -> int:
+    """SOUL.md as it stands, with your edits taken in."""
+    if context.invoked_subcommand is not None:
+        return 0
     path = soul_of(user)
     text, past, waiting, foreign = _state(user)
     if json:
-        print(jsonlib.dumps({"path": str(path), "text": text, "revisions": len(past), "waiting": waiting is not None}))
+        print_json({"path": str(path), "text": text, "revisions": len(past), "waiting": waiting is not None})
         return 0
     if foreign:
-        print(f"insula: {FOREIGN.format(path=str(path))}", file=sys.stderr)
+        warn(FOREIGN.format(path=str(path)))
         return 1
     print(text or EMPTY)
     if waiting:
-        print("\nA change waits for you: insula soul propose", file=sys.stderr)
+        print("\nA change waits for you: insula guidance soul propose", file=sys.stderr)
     return 0
 
 
-def history(user: str, json: bool) -> int:
-    """Every state, newest first."""
-    past = _state(user).past
-    if json:
-        print(
-            jsonlib.dumps(
-                [{"id": one.id, "author": one.author, "at": one.at, "evidence": one.evidence} for one in past]
-            )
-        )
-        return 0
-    for one in past:
-        day = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M")
-        why = one.evidence.get("why") or counted(len(one.evidence.get("changes", [])), "change")
-        print(f"{one.id:>6}  {day}  {one.author:<7}  {why}")
-    if not past:
-        print(EMPTY)
-    return 0
-
-
-def diff(user: str, revision: int | None) -> int:
-    """What changed since the state before, or since a revision."""
+@app.command()
+def diff(revision: Revision = None, user: User = "me") -> None:
+    """What changed since the revision before, or since the one named."""
     text, past, _, _ = _state(user)
     earlier = past[1].content if len(past) > 1 else ""
     before = earlier if revision is None else decisions.of_number(past, revision).content
     print(difference(before, text) or "Nothing changed.")
-    return 0
 
 
-def propose(user: str) -> int:
-    """The change that waits, as a diff; accept or reject it."""
+@app.command()
+def history(user: User = "me", json: Json = False) -> None:
+    """Every revision, newest first."""
+    past = _state(user).past
+    if json:
+        return print_json(
+            [{"id": one.id, "author": one.author, "at": one.at, "evidence": one.evidence} for one in past]
+        )
+    for one in past:
+        day = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M")
+        why = one.evidence.get("why") or counted(len(one.evidence.get("changes", [])), "change")
+        print(f"{one.id:>6}  {day}  {one.author:<7}  {why}")
+    return None if past else print(EMPTY)
+
+
+@app.command()
+def undo(revision: Revision = None, user: User = "me") -> None:
+    """Go back to the revision before, or to the one named."""
+    wanted = with_store(lambda store: decisions.undo(store, user, soul_of(user), revision))
+    print(f"SOUL.md is as it was in revision {wanted.id}; undo that with: insula guidance soul undo")
+
+
+@app.command()
+def propose(user: User = "me") -> None:
+    """The change that waits for you, if any."""
     text, _, waiting, _ = _state(user)
     if waiting is None:
-        print("No change waits.")
-        return 0
+        return print("No change waits.")
     for reason in waiting.evidence.get("reasons", []):
         print(f"It waits because {reason}", file=sys.stderr)
     print(difference(text, waiting.content) or "Nothing changed.")
-    print("insula soul accept · insula soul reject", file=sys.stderr)
-    return 0
+    return print("insula guidance soul accept · insula guidance soul reject", file=sys.stderr)
 
 
-def decide(user: str, accepted: bool) -> int:
-    """Accept or reject the change that waits.
-
-    Raises:
-        InputError: none waits.
-    """
-    _with(lambda store: decisions.decide(store, user, soul_of(user), accepted))
-    print("Accepted: it is told from the next message on." if accepted else "Rejected: the document stays as it is.")
-    return 0
+@app.command()
+def accept(user: User = "me") -> None:
+    """Accept the change that waits."""
+    _decide(user, True)
+    print("Accepted: it is told from the next message on.")
 
 
-def undo(user: str, revision: int | None) -> int:
-    """Go back to the state before, or to a revision.
+@app.command()
+def reject(user: User = "me") -> None:
+    """Reject the change that waits."""
+    _decide(user, False)
+    print("Rejected: the document stays as it is.")
 
-    Raises:
-        InputError: there is none such.
-    """
-    wanted = _with(lambda store: decisions.undo(store, user, soul_of(user), revision))
-    print(f"SOUL.md is as it was in revision {wanted.id}; undo that with: insula soul undo")
-    return 0
+
+def _decide(user: str, accepted: bool) -> None:
+    with_store(lambda store: decisions.decide(store, user, soul_of(user), accepted))
 
 
 def _state(user: str) -> State:
-    return _with(lambda store: decisions.state(store, user, soul_of(user)))
-
-
-def _with(work: Callable[[Store], Awaitable[T]]) -> T:
-    async def run() -> T:
-        async with await Store.open(memory_of()) as store:
-            return await work(store)
-
-    return asyncio.run(run())
+    return with_store(lambda store: decisions.state(store, user, soul_of(user)))

@@ -1,8 +1,6 @@
 """How the service and a user's memory stand: asked of a running server, or read in the store."""
 
-import asyncio
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,9 +13,8 @@ from pydantic import TypeAdapter
 
 from insula import settings as settings_module
 from insula.claims import switched
-from insula.cli.address import HOST, PORT
-from insula.cli.common import memory_of
-from insula.cli.sleep import understands
+from insula.cli.common import HOST, PORT, understands, with_store
+from insula.cli.lines import warn
 from insula.errors import InputError
 from insula.hosts import places
 from insula.memory import unread
@@ -96,7 +93,7 @@ def of_server(url: str | None) -> Standing | None:
     except (OSError, ValueError, HTTPException) as error:
         closed = isinstance(error, HTTPError) and error.code == HTTPStatus.UNAUTHORIZED
         if closed and url is None:
-            print(f"insula: {_closed(address)} Until then this is from the store.", file=sys.stderr)
+            warn(f"{_closed(address)} Until then this is from the store.")
         if url is None:
             return None
         if closed:
@@ -157,12 +154,11 @@ def gathered(user: str, url: str | None) -> tuple[Standing, Held | None, list[En
     """
     settings, live = settings_module.load(), of_server(url)
 
-    async def read() -> tuple[Standing, Held | None, list[Entry]]:
-        async with await Store.open(memory_of(settings)) as store:
-            said = await register_of(store, user, switched(settings.claims), str(places.home()))
-            return live or await of_store(store, settings), await held(store, user, settings), said
+    async def read(store: Store) -> tuple[Standing, Held | None, list[Entry]]:
+        said = await register_of(store, user, switched(settings.claims), str(places.home()))
+        return live or await of_store(store, settings), await held(store, user, settings), said
 
-    return asyncio.run(read())
+    return with_store(read)
 
 
 def _standing(url: str, status: Object, performance: Object) -> Standing:

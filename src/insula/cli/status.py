@@ -1,82 +1,70 @@
 """`insula status`: how the agent is doing, in words that need no manual."""
 
-import json as jsonlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from insula import settings
 from insula.claims import DEFAULT
-from insula.cli.claims import print_register
-from insula.cli.common import counted, is_memory
+from insula.cli.common import is_memory
+from insula.cli.lines import print_json, tell
+from insula.cli.options import Json, User
 from insula.cli.standing import Held, Standing, gathered
-from insula.cli.terminal import tell
 from insula.cli.worth import DAYS, print_worth, summary
 from insula.hosts import places
+from insula.operations.adaptations import describe_adaptations, describe_duration
+from insula.operations.words import counted
 from insula.replay.claims import Entry, entries
 from insula.replay.worth import Worth, worth
-from insula.session.adaptation import Adaptation, Cause, Effect, Stage
+from insula.server.page.views.says import grouped
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
-from insula.session.saved import Lever
 from insula.session.snapshot import Snapshot
 
-LEVERS: dict[Lever, str] = {
-    "max_context_items": "memories shown to the model",
-    "consolidation_threshold": "importance from which something is kept for good",
-    "snapshot_interval": "turns from one snapshot to the next",
-    "history_share": "share of the conversation that is sent",
-    "retry": "second answers, where the first falls short",
-    "skipped_stages": "steps put off or left out",
-}
-CAUSES: dict[Cause, str] = {
-    "performance_degraded": "the model was slow",
-    "stm_high_utilization": "working memory was nearly full",
-    "stable": "all was well",
-}
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
 UNDERSTANDING: Mapping[str, str] = {
     "off": "nothing of what you said",
     "night": "what you said, at night",
     "idle": "what you said, at night and once you have said nothing for a minute",
 }
+COLUMNS = ("claim", "what it says", "yours", "measured", "right", "")
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 
 
-def run(*, user: str, url: str | None, json: bool) -> int:
-    """Show how the agent is doing; returns the exit code.
-
-    Raises:
-        InputError: there is no server at `url`.
-        StoreError: the store cannot be used.
-    """
+def status(
+    user: User = "me",
+    url: Annotated[
+        str | None, typer.Option(help="Of the server; by default that of this machine, else the store.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every figure, and every claim.")] = False,
+    json: Json = False,
+) -> None:
+    """How it is doing, what it changed about itself, and what it holds of you."""
     hooks = _hooks()
     if hooks is not None and not json and url is None and not is_memory():
-        tell(lambda console: _show_hooks(console, hooks))
-        return 0
+        return tell(lambda console: _show_hooks(console, hooks, verbose))
     standing, held, said = gathered(user, url)
     if json:
         record = _record(standing, user, held)
         told = {"coding_agents": asdict(hooks) | {"tokens": hooks.cost}} if hooks else {}
-        print(jsonlib.dumps(record | told | {"claims": [one.to_json() for one in said]}, indent=2))
-        return 0
+        return print_json(record | told | {"claims": [one.to_json() for one in said]})
     if hooks is not None and held is None and standing.url is None:
-        tell(lambda console: _show_hooks(console, hooks))
-        return 0
-    tell(lambda console: _show(console, standing, user, held, hooks, said))
-    return 0
+        return tell(lambda console: _show_hooks(console, hooks, verbose))
+    return tell(lambda console: _show(console, standing, user, held, hooks, said if verbose else ()))
 
 
-def _show_hooks(console: Console, hooks: Worth) -> None:
+def _show_hooks(console: Console, hooks: Worth, verbose: bool) -> None:
     """Where nobody talks, only coding agents are watched."""
     print_worth(hooks, console)
-    print_register(console, [one for one in entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
+    if verbose:
+        _print_register(console, [one for one in entries(DEFAULT, {}, hooks) if one.claim.place == "call"])
 
 
 def _hooks() -> Worth | None:
@@ -103,7 +91,25 @@ def _show(
         console.print(Text("\nWhat coding agents were told (insula worth)", style="bold"))
         for line in summary(hooks):
             console.print(Text(f"  {line}"), soft_wrap=True)
-    print_register(console, said)
+    if said:
+        return _print_register(console, said)
+    return console.print(Text("\nWhat it says, and how often it is right: insula status --verbose", style="dim"))
+
+
+def _print_register(console: Console, entries: Sequence[Entry]) -> None:
+    """What is said unasked, by where it stands, per 1,000 messages or calls; how much more there is, in a line."""
+    groups = grouped(entries)
+    for group in (one for one in groups if one.counted):
+        console.print(Text(f"\n{group.title}, per 1,000", style="bold"))
+        table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        table.columns[0].no_wrap = True
+        for row in group.rows:
+            cells = (row.id, row.asserts, row.yours, row.measured, row.right, "on" if row.on else "off")
+            table.add_row(*map(Text, cells), style="" if row.on else "dim")
+        console.print(table)
+    others = sum(len(one.rows) for one in groups if not one.counted)
+    more = f"A night and /why say {others} things more; --json has all. " if others else ""
+    console.print(Text(f"\n{more}`claims` in insula.toml switches one on, `insula on SENSE` a sense.", style="dim"))
 
 
 def _table(rows: Iterator[tuple[str, str]]) -> Table:
@@ -111,7 +117,7 @@ def _table(rows: Iterator[tuple[str, str]]) -> Table:
     table.add_column(no_wrap=True, style="dim")
     table.add_column()
     for name, said in rows:
-        table.add_row(Text(name), Text(said))
+        table.add_row(Text(name), Text(said.replace("\N{NO-BREAK SPACE}", " ")))
     return table
 
 
@@ -135,7 +141,7 @@ def _speed(standing: Standing) -> str:
     """How long turns take, and how the model's part of it compares with what is usual, as a person would say it."""
     p95, times = standing.latency_p95_ms, standing.slowdown
     said = [
-        *([f"19 of 20 turns take {_duration(p95)} or less"] if p95 is not None else ()),
+        *([f"19 of 20 turns take {describe_duration(p95)} or less"] if p95 is not None else ()),
         *([describe_slowdown(times)] if times is not None else ()),
     ]
     known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
@@ -160,39 +166,17 @@ def _figures(last: Snapshot) -> Iterator[tuple[str, str]]:
 def _adaptations(standing: Standing, zone: tzinfo | None, now: float) -> Iterator[tuple[str, str]]:
     if not standing.adaptations:
         yield "nothing yet", "it does so when the model gets slow or working memory fills up, and undoes it after"
-    for one in reversed(standing.adaptations):
-        saved = f"; {one.saved.words}" if one.saved else ""
-        why = f"because {CAUSES[one.reason]}{saved}; {_effect(one.effect)}"
-        yield _clock(one.at, zone, now), f"{_change(one)}, {why}"
-
-
-def _change(one: Adaptation) -> str:
-    return f"{LEVERS[one.lever]}: {_value(one.before)} → {_value(one.after)}"
-
-
-def _value(value: float | tuple[Stage, ...]) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(str(stage).replace("_", " ") for stage in value) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _effect(effect: Effect | None) -> str:
-    """What was different afterwards, without a word on why."""
-    if effect is None:
-        return "what came of it is known at the next snapshot"
-    if effect.latency_p95_ms is None and effect.stm_utilization is None:
-        return "there are no figures to compare with"
-    pace, room = effect.latency_p95_ms or 0.0, effect.stm_utilization or 0.0
-    faster = f"turns {_duration(abs(pace))} {'slower' if pace > 0 else 'faster'}" if abs(pace) >= 1 else ""
-    fuller = f"working memory {'fuller' if room > 0 else 'emptier'} by {abs(room):.0%}" if abs(room) >= 0.01 else ""
-    return f"afterwards {', '.join(filter(None, (faster, fuller))) or 'no difference'}"
+    for one in describe_adaptations(standing.adaptations):
+        saved = f"; {one.saved}" if one.saved else ""
+        said = f"{one.what}: {one.change}, because {one.why}{saved}; afterwards: {one.afterwards}"
+        yield _clock(one.at, zone, now), said
 
 
 def _holds(held: Held | None, now: float) -> Iterator[tuple[str, str]]:
     if held is None:
         yield "nothing yet", "talk first: insula chat"
         return
-    kept = f"{held.long_term} {'memory' if held.long_term == 1 else 'memories'} kept for good"
+    kept = f"{counted(held.long_term, 'memory')} kept for good"
     counts = (counted(held.sessions, "session"), counted(held.messages, "message"), kept)
     yield "stored", ", ".join([*counts, counted(held.signals, "signal")])
     night = f"the last one {_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
@@ -217,10 +201,6 @@ def _clock(at: float, zone: tzinfo | None, now: float) -> str:
     """The time of day; with its date where that is not today."""
     there, today = datetime.fromtimestamp(at, zone), datetime.fromtimestamp(now, zone).date()
     return f"{there:%H:%M}" if there.date() == today else f"{there:%Y-%m-%d %H:%M}"
-
-
-def _duration(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
 
 
 def _record(standing: Standing, user: str, held: Held | None) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`insula worker`: run the nights of many users beside other workers; `insula sleep --all --durable`: all of them."""
 
 import asyncio
-import json as jsonlib
 import logging
 import signal
 import sys
@@ -9,12 +8,15 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
-from insula.cli.common import LOG_FILE, account_of, counted, log_to, memory_of
-from insula.cli.sleep import understands
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, understands
+from insula.cli.lines import print_json
+from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
 from insula.llm.models import resolve
 from insula.memory import embedding
@@ -23,6 +25,7 @@ from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition.meaning import made_up
 from insula.night.phases import PHASES, understanding_phases
+from insula.operations.words import counted
 from insula.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +35,29 @@ SHOW_SECONDS = 2.0
 """How often it is looked how far the nights are."""
 
 
-def run(*, model: str | None, name: str | None, limits: "Limits") -> int:
-    """Run nights until a signal comes; returns the exit code."""
+def worker(  # noqa: PLR0913, PLR0917 an option for each limit
+    model: ReadingModel = None,
+    name: Annotated[str | None, typer.Option(help="This worker's own; by default host and process.")] = None,
+    at_once: Annotated[int, typer.Option(help="Nights that this worker is at.", min=1)] = 8,
+    everywhere: Annotated[int | None, typer.Option(help="Nights that all workers are at.", min=1)] = None,
+    per_minute: Annotated[int | None, typer.Option(help="Nights that all begin in a minute.", min=1)] = None,
+    tenant_at_once: Annotated[int | None, typer.Option(help="Nights of one tenant (acme/ana).", min=1)] = None,
+    tenant_per_minute: Annotated[int | None, typer.Option(help="Nights of one tenant in a minute.", min=1)] = None,
+    night_calls: Annotated[int | None, typer.Option(help="Model calls of all nights of a date.", min=1)] = None,
+    night_tokens: Annotated[int | None, typer.Option(help="Tokens of all nights of a date.", min=1)] = None,
+    night_cost: Annotated[float | None, typer.Option(help="Money, for all nights of a date.", min=0.0)] = None,
+) -> int:
+    """Run the nights of many users on PostgreSQL, beside other workers, in everybody's quiet hours."""
+    from insula.night.durable import Limits
+
+    limits = Limits(
+        at_once=at_once,
+        everywhere=everywhere,
+        per_minute=per_minute,
+        tenant_at_once=tenant_at_once,
+        tenant_per_minute=tenant_per_minute,
+        cap=Sum(night_calls, night_tokens, night_cost),
+    )
     settings = settings_module.load()
     log_to(settings_module.home() / LOG_FILE, logging.INFO)
     return asyncio.run(_worked(settings, model, name, limits))
@@ -77,7 +101,7 @@ async def _all(settings: Settings, model: str | None, json: bool) -> int:
         "spent": spent._asdict(),
     }
     if json:
-        print(jsonlib.dumps(found))
+        print_json(found)
     else:
         print(f"{counted(called, 'night')}: {found['done']} done, {failed} failed, {found['seconds']} s")
     return int(failed > 0)
@@ -130,8 +154,3 @@ async def _house(settings: Settings, model: str | None, name: str | None, limits
             phases=understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
         )
         yield replace(house, executor=name) if name else house
-
-
-def cap(calls: int | None, tokens: int | None, cost: float | None) -> Sum:
-    """What all nights of a date may spend together."""
-    return Sum(calls, tokens, cost)

@@ -1,23 +1,44 @@
 """`insula worth`: what was said, what followed, what it cost, whether it helps; and what was wrong."""
 
-import json as jsonlib
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from insula.cli.options import User
+from insula.cli.common import is_memory, with_store
+from insula.cli.lines import print_json, tell
+from insula.cli.options import All, User
+from insula.hosts import switch
 from insula.hosts.places import home
+from insula.memory.storage.rows import Noticed
+from insula.memory.storage.store import Store
+from insula.metacognition.effects import effects
+from insula.replay.figures import many, number, tokens, when
+from insula.replay.visible import visible
+from insula.replay.worth import (
+    SHARE,
+    TURNS,
+    Row,
+    Told,
+    Trouble,
+    Worth,
+    compare,
+    hear,
+    measured,
+    since_first,
+    verdict,
+    worth,
+)
+from insula.step.senses.register import reasons
+from insula.step.wording import SIGN
+from insula.types import TURN
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from insula.memory.storage.rows import Noticed
-    from insula.replay.worth import Row, Told, Trouble, Worth
-
-app = typer.Typer(help="What the hooks of coding agents were worth.")
+app = typer.Typer()
 DAYS = 7.0
 LISTED = 12
 
@@ -30,54 +51,36 @@ def show(
         typer.Option(help="How far to look back; whether it helps is told of all that is kept.", min=0.01, max=400),
     ] = DAYS,
     user: User = "me",
-    everything: Annotated[bool, typer.Option("--all", help="Each text and comparison, rules and senses.")] = False,
+    everything: All = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """What was said to agents, whether they heeded it, what it cost and whether it helps: five lines, or all of it."""
     if context.invoked_subcommand is not None:
         return
-    from insula.cli.terminal import tell
-    from insula.replay.worth import worth
-
     found = worth(str(home()), days, time.time())
     found.effects += of_talk(user)
     if json:
-        print(jsonlib.dumps(asdict(found) | {"tokens": found.cost, "senses": of_senses()}, indent=2))
+        print_json(asdict(found) | {"tokens": found.cost, "senses": of_senses()})
     else:
         tell(lambda console: print_worth(found, console, everything=everything))
 
 
 def of_senses() -> dict[str, str]:
     """Which senses are on and which off, each with why."""
-    from insula.hosts import switch
-    from insula.step.senses.register import reasons
-
     on = switch.senses(home())
     return {"on": reasons(on, True), "off": reasons(on, False)}
 
 
-def of_talk(user: str) -> "list[Row]":
+def of_talk(user: str) -> list[Row]:
     """What the agent itself was told in its turns with a user: lessons, insights, sentences to the next turn."""
-    import asyncio
-
-    from insula import settings
-    from insula.cli.common import DATABASE
-    from insula.metacognition.effects import effects
-    from insula.replay.worth import SHARE, compare, since_first
-    from insula.types import TURN
-
-    if not (path := settings.home() / DATABASE).is_file():
+    if not is_memory():
         return []
-    from insula.memory.storage.store import Store
 
-    async def read() -> "list[Noticed]":
-        async with await Store.open(path) as store:
-            user_id = await store.nights.sleeper(user)
-            if user_id is None:
-                return []
-            return await store.nights.noticed(user_id, [TURN], 0.0)
+    async def read(store: Store) -> list[Noticed]:
+        user_id = await store.nights.sleeper(user)
+        return await store.nights.noticed(user_id, [TURN], 0.0) if user_id is not None else []
 
-    turns = asyncio.run(read())
+    turns = with_store(read)
     days = since_first((turn.at for turn in turns), time.time())
     return [compare(name, SHARE, found, days) for name, found in effects(turns).items()]
 
@@ -85,8 +88,6 @@ def of_talk(user: str) -> "list[Row]":
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text was a false alarm: its kind is not said again in that project."""
-    from insula.replay.worth import hear
-
     one = hear(str(home()), name, right=False, now=time.time())
     print(f"Noted as a false alarm. Nothing more is said in that project about: {one.family}.")
 
@@ -94,16 +95,12 @@ def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula wor
 @app.command()
 def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
     """Say that a text helped; where its kind was called a false alarm in that project, it is said again."""
-    from insula.replay.worth import hear
-
     hear(str(home()), name, right=True, now=time.time())
     print("Noted. Its kind is said in that project as before.")
 
 
-def print_worth(found: "Worth", console: "Console", *, everything: bool = False) -> None:
+def print_worth(found: Worth, console: Console, *, everything: bool = False) -> None:
     """What matters at the terminal, or all of it."""
-    from rich.text import Text
-
     for line in summary(found):
         console.print(Text(line), soft_wrap=True)
     if not everything:
@@ -124,10 +121,8 @@ def print_worth(found: "Worth", console: "Console", *, everything: bool = False)
         console.print(Text("insula worth helped ID   it helped: a false alarm is taken back"))
 
 
-def summary(found: "Worth") -> Iterator[str]:
+def summary(found: Worth) -> Iterator[str]:
     """What matters most, in four sentences at most."""
-    from insula.replay.figures import many, number
-
     told = found.told
     texts = sum(one.texts for one in told)
     held = len(found.troubles) - len(told)
@@ -146,18 +141,14 @@ def summary(found: "Worth") -> Iterator[str]:
         yield _unknown(open_)
 
 
-def _known(row: "Row") -> str:
+def _known(row: Row) -> str:
     """What is known of one kind of text, with its interval."""
-    from insula.replay.worth import measured
-
     difference, interval = measured(row)
     return f"{row.what} {row.verdict} ({difference}, {interval} with 95 %)"
 
 
-def _unknown(rows: "list[Row]") -> str:
+def _unknown(rows: list[Row]) -> str:
     """Of which kinds nothing can be said yet, and the smallest effect that would have been seen of the best known."""
-    from insula.replay.worth import TURNS
-
     named = f"Not enough evidence on {', '.join(row.what for row in rows)}"
     compared = [row for row in rows if row.told and row.withheld]
     if not compared:
@@ -169,11 +160,7 @@ def _unknown(rows: "list[Row]") -> str:
     return f"{named}: {cases}, no effect of {best.what} below {size} could have been seen."
 
 
-def _print_effects(rows: "list[Row]", console: "Console") -> None:
-    from rich.table import Table
-
-    from insula.replay.worth import measured, verdict
-
+def _print_effects(rows: list[Row], console: Console) -> None:
     console.print("\n[bold]Does it help?[/]  told against withheld by lot, in all that is kept")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("What", "Told", "Withheld", "Difference", "95 %", "Verdict"):
@@ -184,14 +171,7 @@ def _print_effects(rows: "list[Row]", console: "Console") -> None:
     console.print(table)
 
 
-def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from insula.replay.figures import when
-    from insula.replay.visible import visible
-    from insula.step.wording import SIGN
-
+def _print_troubles(troubles: list[Trouble], console: Console) -> None:
     console.print("\n[bold]What was said[/]")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("ID", "When", "Session", "What", "Heeded", "What followed"):
@@ -209,27 +189,19 @@ def _print_troubles(troubles: "list[Trouble]", console: "Console") -> None:
     console.print(table)
 
 
-def _heeded(one: "Trouble") -> str:
+def _heeded(one: Trouble) -> str:
     if one.wrong or one.helped:
         return "false alarm" if one.wrong else "it helped"
     return {True: "yes", False: "no", None: "–"}[one.heeded]
 
 
-def _followed(one: "Trouble") -> str:
-    from insula.replay.figures import many, tokens
-
+def _followed(one: Trouble) -> str:
     if one.turns is None:
         return "not over when the session was last seen" if one.rung else "–"
     return f"over after {many(one.turns, 'turn')}, {one.minutes:.0f} min, {tokens(one.tokens)} tokens"
 
 
-def _print_rules(rules: "list[Told]", console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from insula.replay.figures import when
-    from insula.replay.visible import visible
-
+def _print_rules(rules: list[Told], console: Console) -> None:
     console.print("\n[bold]Rules that were learned or told[/]")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("Rule", "State", "Learned", "Kept", "Broken", "What it says"):

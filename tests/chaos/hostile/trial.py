@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from insula.cli.address import PORT
+from insula.cli.common import PORT
 
 Kind = Literal["hung", "executed", "followed", "told", "written", "failed"]
 KINDS: tuple[Kind, ...] = ("hung", "executed", "followed", "told", "written", "failed")

@@ -1,15 +1,19 @@
 """`insula doctor`: what was looked at, printed as it becomes known."""
 
-import json as jsonlib
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from insula.cli import lines
-from insula.hosts import doctor, places
+from insula.cli.hooks import Host
+from insula.cli.options import Json
+from insula.hosts import doctor as examination
+from insula.hosts import places
 from insula.hosts.consent import Check
 from insula.hosts.places import HOSTS
 
@@ -24,22 +28,32 @@ _NAMES = 14
 """Columns of mark and name."""
 
 
-def examine(name: str | None, live: bool, json: bool) -> int:
-    """Say whether the hooks work: 0 if so, 1 where something is broken, 2 where they merely do not run here."""
+def doctor(
+    host: Host = None,
+    live: Annotated[bool, typer.Option("--live", help="Run the real client against a model on this machine.")] = False,
+    json: Json = False,
+) -> int:
+    """Say whether the hooks work, and what to do where they do not.
+
+    Exit status 0: they work.
+    Exit status 1: something is broken.
+    Exit status 2: nothing is broken, but they do not run here; they are
+    not installed, switched off, or not trusted by the host.
+    """
     console = Console(highlight=False)
-    checks = doctor.examine(places.host(name) if name else None, prove=_prover(console) if live else None)
-    if json:
-        found = list(checks)
-        status = doctor.status(found)
-        print(jsonlib.dumps({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]}))
-        return status
-    return doctor.status(_printed(checks, console))
+    checks = examination.examine(places.host(host) if host else None, prove=_prover(console) if live else None)
+    if not json:
+        return examination.status(_printed(checks, console))
+    found = list(checks)
+    status = examination.status(found)
+    lines.print_json({"ok": status == 0, "status": status, "checks": [asdict(check) for check in found]})
+    return status
 
 
-def _prover(console: Console) -> doctor.Prover:
+def _prover(console: Console) -> examination.Prover:
     from insula.hosts.live import prove
 
-    def proven(host: str, client: Path) -> doctor.Proof:
+    def proven(host: str, client: Path) -> examination.Proof:
         if not console.is_terminal:
             return prove(host, client)
         with console.status(f"running {client} against a model on this machine"):

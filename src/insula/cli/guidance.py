@@ -1,0 +1,148 @@
+"""`insula guidance`: what was learned, of three kinds, and a person's word on it: why, mute, pin, edit, undo."""
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, cast
+
+import typer
+
+from insula.cli import rules, soul
+from insula.cli.common import soul_of, with_store
+from insula.cli.lines import confirm, print_folded, print_json, warn
+from insula.cli.options import All, Json, User, Yes
+from insula.memory.storage.ledger import Do
+from insula.memory.storage.rows import Kept
+from insula.memory.storage.store import Store
+from insula.night import desk, forgetting
+from insula.operations.guidance import KINDS, Guidance, Kind, describe_rules, kind_of, list_guidance
+from insula.operations.words import day_of
+
+app = typer.Typer()
+app.add_typer(rules.app, name="rules", help="The rules of the project in the working folder: look, decide, share.")
+app.add_typer(soul.app, name="soul", help="SOUL.md: see it and its history, go back, accept or reject a change.")
+Name = Annotated[str, typer.Argument(metavar="ID", help="As `insula guidance` lists it; its beginning will do.")]
+OfKind = Annotated[Kind | None, typer.Option("--kind", help="One kind alone.")]
+EMPTY = "Nothing is learned yet. Say how you want to be answered (“Celsius, please”), and it counts from then on."
+
+
+@app.callback(invoke_without_command=True)
+@app.command("list")
+def list_all(
+    context: typer.Context, user: User = "me", kind: OfKind = None, everything: All = False, json: Json = False
+) -> None:
+    """All of it by kind: what, when it is used, since when and why; with --all also what is used no more."""
+    if context.invoked_subcommand is not None:
+        return None
+    every = [*with_store(lambda store: list_guidance(store, user)), *describe_rules(rules.rules_here().list())]
+    found = [one for one in every if kind in (None, one.kind) and (everything or one.standing != "gone")]
+    if json:
+        now = time.time()
+        return print_json([_record(one, now) for one in found])
+    for name, title in KINDS.items():
+        if group := [one for one in found if one.kind == name]:
+            print(f"{title}\n")
+            for one in group:
+                _print(one)
+    return None if found else print(EMPTY)
+
+
+def _print(one: Guidance) -> None:
+    """A piece in a few lines."""
+    print_folded(one.text, f"  {one.id}  ", "    ")
+    since = f"since {day_of(one.since)}" if one.since else ""
+    print_folded(" · ".join(filter(None, (one.state, since, one.about.rstrip(".")))), "    ", "    ")
+    print_folded(" ".join(filter(None, (one.why, one.waits))), "    ", "    ")
+    print()
+
+
+def _record(one: Guidance, now: float) -> dict[str, Any]:
+    if one.piece is None:
+        return {"id": one.id, "kind": one.kind, "advice": one.text, "state": one.state, "about": one.about}
+    return _record_of(one.piece.kept, desk.state(one.piece, now))
+
+
+def _record_of(kept: Kept, state: str) -> dict[str, Any]:
+    return {
+        "id": kept.name,
+        "kind": kind_of(kept),
+        "advice": kept.advice,
+        "state": state,
+        "trigger": list(kept.trigger),
+        "section": kept.section,
+        "author": kept.author,
+        "created_at": kept.created_at,
+    }
+
+
+@app.command()
+@app.command("show", hidden=True)
+def why(name: Name, user: User = "me", json: Json = False) -> None:
+    """The messages behind one of them, when it was used, and each decision on it."""
+    if rules.rules_here().has(name):
+        return rules.show(name, json)
+    found = with_store(lambda store: desk.show(store, user, name))
+    kept = found.piece.kept
+    if json:
+        reasons = {
+            "told": found.told,
+            "sources": [one._asdict() for one in found.origins],
+            "history": [{"at": one.at, "by": one.author, "why": one.evidence.get("why", "")} for one in found.past],
+        }
+        return print_json(_record_of(kept, found.state) | reasons)
+    print(f"{kept.name}  {found.state}\n  {kept.advice}")
+    print(f"  about: {', '.join(kept.trigger) or 'all that you ask'}")
+    print(f"  last used: {day_of(found.told or 0) or 'never'}")
+    for said in found.origins:
+        print(f"  {day_of(said.at)}, {said.session}: “{said.content[:200]}” (insula memory show {said.memory})")
+    for past in found.past:
+        print(f"  {day_of(past.at)}  {desk.event(past)}")
+    return None
+
+
+_DECISIONS = {
+    "accept": "Use it, however little backs it.",
+    "mute": "Use it no more.",
+    "unmute": "Undo `mute`.",
+    "pin": "Use it before all others, and never leave it out by lot.",
+    "unpin": "Undo `pin`.",
+    "forget": "Take it out; `undo` brings it back.",
+    "undo": "Take back the last decision on it, yours or a night's.",
+}
+
+
+def _decision(do: str) -> Callable[[Name, User], None]:
+    def decide(name: Name, user: User = "me") -> None:
+        _decide(name, user, do)
+
+    return decide
+
+
+for _do, _about in _DECISIONS.items():
+    app.command(_do, help=_about)(_decision(_do))
+
+
+@app.command()
+def edit(name: Name, text: Annotated[str, typer.Argument(help="The new words.")], user: User = "me") -> None:
+    """Say it in your words."""
+    _decide(name, user, "edit", text)
+
+
+def _decide(name: str, user: str, do: str, text: str = "") -> None:
+    if do in rules.DECISIONS and rules.rules_here().has(name):
+        return rules.decide(name, do)
+    return print(with_store(lambda store: desk.decide(store, user, soul_of(user), name, cast(Do, do), text)))
+
+
+@app.command()
+def erase(name: Name, user: User = "me", yes: Yes = False) -> int:
+    """Erase it for good; the messages that it was learned from stay (`insula memory erase`)."""
+    kept = with_store(lambda store: desk.piece(store, user, name)).kept
+    if not confirm(f"Erase for good: {kept.advice!r}?", yes, "erased"):
+        return 1
+
+    async def work(store: Store) -> str:
+        return await forgetting.unlearn(store, user, kept.name, soul_of(user))
+
+    warn(with_store(work))
+    print(f"{kept.name} is erased for good.")
+    return 0

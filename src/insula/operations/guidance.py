@@ -1,0 +1,254 @@
+"""What was learned of a user, as preferences, lessons and rules: each with what it is for, since when, and why.
+
+A preference is what the user wants of every answer, in their own words. A lesson is what conversations taught a night.
+A rule is what coding agents are told (`operations.rules`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from insula.guidance import CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, UNKNOWN, Effect, Evidence, Life, live
+from insula.memory.storage.ledger import Piece
+from insula.memory.storage.rows import Cited, Kept
+from insula.memory.storage.store import Store
+from insula.memory.wishes import is_wish, stands
+from insula.memory.wishes import words as words_of
+from insula.night import desk
+from insula.operations.words import counted, day_of, times
+from insula.step.digest import Rule
+from insula.text.surface import written
+from insula.turn.lessons import Advice, advised
+
+Kind = Literal["preference", "lesson", "rule"]
+KINDS: Mapping[Kind, str] = {"preference": "Preferences", "lesson": "Lessons", "rule": "Rules of your coding agents"}
+Standing = Literal["used", "waits", "muted", "gone"]
+STANDINGS: tuple[Standing, ...] = ("used", "waits", "muted", "gone")
+SOURCES = 6
+"""Messages that are quoted for one piece, the latest."""
+OWN = "your own word is never left out by lot, so there is nothing to compare with"
+STATES: Mapping[str, str] = {
+    "proposed": "not used yet",
+    "said once": "said once",
+    "active": "used",
+    "accepted": "used",
+    "retired": "retired, since it does not help",
+    "pinned": "pinned by you",
+    "muted": "muted by you",
+    "pruned": "forgotten",
+}
+"""How a piece stands, as a person reads it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guidance:
+    """A preference, a lesson or a rule."""
+
+    id: str
+    """By which a person decides on it."""
+    kind: Kind
+    text: str
+    standing: Standing
+    state: str
+    """The same in a few words."""
+    about: str
+    """When it is used."""
+    why: str
+    """What it rests on."""
+    waits: str = ""
+    """Why it is not used yet."""
+    since: float = 0.0
+    """When it was learned, in seconds since the epoch; 0 where that is not known."""
+    verdict: str = "not measured"
+    measured: str = ""
+    """What the verdict on its effect rests on."""
+    effect: Effect | None = None
+    sources: tuple[Cited, ...] = ()
+    actions: tuple[str, ...] = ()
+    """What a person can do with it, the most usual first."""
+    wording: str = ""
+    """The words that a person may correct; empty where they are not theirs to change."""
+    piece: Piece | None = None
+    """As the memory holds it; None for a rule."""
+
+    def holds(self, text: str) -> bool:
+        """Whether all of some words stand in it, or in what it was learned from."""
+        whole = " ".join((self.id, self.text, self.about, *(one.content for one in self.sources))).casefold()
+        return all(word in whole for word in text.casefold().split())
+
+
+def kind_of(kept: Kept) -> Kind:
+    """Whether a piece of a user's guidance is a preference or a lesson."""
+    return "preference" if is_wish(kept) else "lesson"
+
+
+async def list_guidance(store: Store, user: str) -> list[Guidance]:
+    """The preferences and lessons of a user, what is used no more among them: preferences first, what is used first."""
+    pieces = await desk.pieces(store, user)
+    user_id = await store.nights.sleeper(user)
+    named = sorted({each for one in pieces for each in one.kept.citations[-SOURCES:]})
+    quoted = await store.guidance.cited(user_id, named) if user_id is not None else []
+    return describe_pieces(pieces, {one.id: one for one in quoted}, store.now())
+
+
+def describe_pieces(pieces: Sequence[Piece], cited: Mapping[int, Cited], now: float) -> list[Guidance]:
+    """Pieces of guidance with all that is known of them.
+
+    Args:
+        pieces: all that was learned of a user.
+        cited: the messages that it was learned from.
+        now: seconds since the epoch.
+    """
+    told = {advice.id: advice for advice in advised([one.kept for one in pieces if not one.retired], now)}
+    found = [_describe(one, told.get(one.kept.id), cited, now) for one in pieces]
+    return sorted(found, key=lambda one: (list(KINDS).index(one.kind), STANDINGS.index(one.standing)))
+
+
+def _describe(piece: Piece, advice: Advice | None, cited: Mapping[int, Cited], now: float) -> Guidance:
+    kept = piece.kept
+    sources = tuple(cited[each] for each in kept.citations[-SOURCES:] if each in cited)
+    if kept.section:
+        made = _describe_line(kept)
+    else:
+        made = _describe_wish(kept, sources) if is_wish(kept) else _describe_lesson(kept, advice, sources, now)
+    undo = ("undo",) if piece.is_decided else ()
+    made = replace(made, sources=sources, since=kept.created_at, piece=piece, actions=(*made.actions, *undo))
+    if not piece.retired:
+        return made
+    why = f"used no more: {piece.retired.replace('the user', 'you')}"
+    return replace(made, state=why, standing="gone", waits="", actions=undo, wording="")
+
+
+def _actions(mode: str, *, waits: bool) -> tuple[str, ...]:
+    accept = ("accept",) if waits and not mode else ()
+    return (*accept, *{MUTED: ("unmute", "forget"), PINNED: ("unpin", "mute", "forget")}.get(mode, _USUAL))
+
+
+_USUAL = ("mute", "forget", "pin")
+
+
+def _when(kept: Kept, sources: Sequence[Cited]) -> str:
+    """When it is used, in the words of the person; a trigger is kept as stems, which are no words."""
+    if not kept.trigger:
+        return "Always."
+    named = written(kept.trigger, [one.content for one in sources])
+    return f"When you mention {', '.join(named)}." if named else "When its topic comes up."
+
+
+def _describe_wish(wish: Kept, sources: Sequence[Cited]) -> Guidance:
+    """What a user wants of every answer, in their own words."""
+    used = stands(wish) and wish.mode != MUTED
+    return Guidance(
+        id=wish.name,
+        kind="preference",
+        text=words_of(wish),
+        wording=words_of(wish),
+        standing="used" if used else "muted" if wish.mode == MUTED else "waits",
+        state=STATES.get(wish.mode, wish.mode) if wish.mode else "used" if used else "said once",
+        about=_when(wish, sources),
+        why="You said so.",
+        measured=OWN,
+        waits="" if used or wish.mode else "Used after you say it again, or now if you accept it.",
+        actions=_actions(wish.mode, waits=not used),
+    )
+
+
+def _describe_line(line: Kept) -> Guidance:
+    """A line of SOUL.md that a night wrote; the document is told as a whole, so no line of it is compared."""
+    return Guidance(
+        id=line.name,
+        kind="lesson",
+        text=line.advice,
+        wording=line.advice,
+        standing="muted" if line.mode == MUTED else "used",
+        state=STATES.get(line.mode, "used"),
+        about=f"Always, from SOUL.md: {line.section}.",
+        why=f"A night wrote it, from {counted(len(line.citations), 'message')}.",
+        measured="SOUL.md is told as a whole",
+        actions=_actions(line.mode, waits=False),
+    )
+
+
+def _describe_lesson(lesson: Kept, advice: Advice | None, sources: Sequence[Cited], now: float) -> Guidance:
+    held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
+    life = live(held, now, mode=lesson.mode)
+    own = advice is not None and advice.own and not lesson.mode
+    return Guidance(
+        id=lesson.name,
+        kind="lesson",
+        text=lesson.advice,
+        wording=lesson.advice,
+        standing="used" if advice is not None else "muted" if lesson.mode == MUTED else "waits",
+        state="used" if own else STATES.get(life.state, life.state),
+        about=_when(lesson, sources),
+        why=_describe_counts(life),
+        verdict="not measured" if own else _verdict(life.effect),
+        measured=OWN if own else _describe_effect(life),
+        effect=life.effect,
+        waits="" if own else _why_it_waits(life, "conversation", life.tally.detections),
+        actions=_actions(lesson.mode, waits=advice is None),
+    )
+
+
+def describe_rules(found: Iterable[Rule]) -> list[Guidance]:
+    """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
+    return [_describe_rule(one) for one in found if _is_shown(one)]
+
+
+def _is_shown(rule: Rule) -> bool:
+    return bool(rule.life.tally.records or rule.source or rule.wish or rule.life.state != PROPOSED)
+
+
+def _describe_rule(rule: Rule) -> Guidance:
+    life = rule.life
+    waits = rule.wish is not None and not life.told and life.state != MUTED
+    accept = ("accept",) if waits else ()
+    return Guidance(
+        id=rule.id,
+        kind="rule",
+        text=rule.advice,
+        standing="used" if life.told else "muted" if life.state == MUTED else "waits",
+        state=STATES.get(life.state, life.state),
+        about="In one project, where you asked for it." if rule.wish else f"{rule.pattern.replace('-', ' ')}.",
+        why=_describe_counts(life),
+        verdict=_verdict(life.effect),
+        measured=_describe_effect(life),
+        effect=life.effect,
+        waits=_why_it_waits(life, "project", life.tally.places),
+        actions=(*accept, *{MUTED: ("unmute",), PINNED: ("unpin", "mute")}.get(life.state, ("mute", "pin"))),
+    )
+
+
+def _describe_counts(life: Life) -> str:
+    tally = life.tally
+    if not tally.records:
+        return "No session has shown anything yet."
+    needed = f"Missed in {counted(tally.detections, 'session')} without it" if tally.detections else ""
+    told = f"followed {times(tally.suppressions)} and ignored {times(tally.breaches)}" if tally.shown else ""
+    last = f" Last seen on {day_of(tally.last)}." if tally.last else ""
+    said = "; ".join(filter(None, (needed, told))) or "Not needed so far"
+    return f"{said[0].upper()}{said[1:]}.{last}"
+
+
+def _why_it_waits(life: Life, place: str, seen: int) -> str:
+    if life.state != PROPOSED or seen >= CORROBORATED:
+        return ""
+    return f"Used once {CORROBORATED} {place}s show the need; {seen or 'none'} did so far."
+
+
+def _verdict(effect: Effect | None) -> str:
+    return effect.verdict if effect else UNKNOWN
+
+
+def _describe_effect(life: Life) -> str:
+    tally, effect = life.tally, life.effect
+    if effect is None:
+        told, withheld = min(tally.shown, MINIMUM), min(tally.withheld, MINIMUM)
+        return f"{told} of {MINIMUM} sessions with it, and {withheld} of {MINIMUM} without"
+    near = effect.verdict == UNKNOWN and (effect.low > 0 or effect.high < 0)
+    return (
+        f"{100 * effect.estimate:+.0f} points fewer failures, between {100 * effect.low:+.0f} and "
+        f"{100 * effect.high:+.0f} (95 %): failed in {tally.breaches} of {tally.shown} sessions with it and "
+        f"{tally.withheld_failed} of {tally.withheld} without"
+        + ("; it is looked at again each night, so more than these 95 % are asked for" if near else "")
+    )

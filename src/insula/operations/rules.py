@@ -1,0 +1,335 @@
+"""What coding agents are told at the start of a session: list the rules, decide about them, share them.
+
+Each verb is one function of the folder where hooks keep their state, which terminal and page show.
+"""
+
+import json
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from insula import guidance
+from insula.errors import InputError, StoreFull
+from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, RETIRED, UNKNOWN, USELESS, Decision
+from insula.operations.words import day_of
+from insula.screening import screen
+from insula.step import asked, digest, evidence
+from insula.step.asked import Asked, Wish
+from insula.step.digest import PROJECT, Rule
+from insula.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
+from insula.step.fingerprint import digest as fingerprint
+from insula.step.patterns import BY_ID
+from insula.worth import Worth, of_tally
+
+DO = ("accept", "mute", "unmute", "pin", "unpin")
+_MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+ENTRIES = 100
+"""Rules of a file that are taken over at most."""
+KIND = "insula rules"
+"""What a file of rules says that it is."""
+FIGURES = ("estimate", "low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules as they stand in a project.
+
+    Attributes:
+        home: the folder where hooks keep their state.
+        project: what stands for the project; empty for none.
+    """
+
+    home: str
+    project: str = ""
+
+    def compile(self) -> list[Rule]:
+        """All rules as they stand, those without evidence among them."""
+        return digest.compile_rules(self.home, self.project, time.time())
+
+    def list(self, everything: bool = False) -> "Sequence[Rule]":
+        """The rules that there is anything to say of; or all."""
+        return [rule for rule in self.compile() if everything or self._is_worth_a_row(rule)]
+
+    def get(self, name: str) -> Rule:
+        """The rule of an id.
+
+        Raises:
+            InputError: there is none.
+        """
+        self.check(name)
+        return next(rule for rule in self.compile() if rule.id == name)
+
+    def check(self, name: str) -> None:
+        """See that there is a rule.
+
+        Raises:
+            InputError: there is none; the sentence names those that there are.
+        """
+        if not self.has(name):
+            raise InputError(f"There is no rule {name!r}; the rules are {', '.join(self._known())}.")
+
+    def has(self, name: str) -> bool:
+        """Whether there is a rule of this id."""
+        return name in self._known()
+
+    def find_wish(self, name: str) -> Wish | None:
+        """What the user asked for, where the rule is in their own words."""
+        return next((wish for wish in self._wishes() if wish.id == name), None)
+
+    def list_unreviewed(self) -> "Sequence[Rule]":
+        """What the user said once, which is no rule before they say it again: the oldest first."""
+        waiting = [rule for rule in self.compile() if rule.wish is not None and rule.life.state == HEARD]
+        return sorted(waiting, key=lambda rule: rule.wish.times[0].at if rule.wish else 0.0)
+
+    def scope_of(self, rule: Rule) -> str:
+        """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
+        if is_decided(rule):
+            here = [word for word in evidence.decisions(self.home).get(rule.id, []) if word.scope == self.project]
+            return PROJECT if guidance.mode(here, self.project) == rule.life.state else EVERYWHERE
+        return rule.scope if rule.life.tally.records or rule.wish else EVERYWHERE
+
+    def decide(self, name: str, do: str, *, here: bool = False) -> bool:
+        """Accept, mute or pin a rule, or undo that; False where it is so already. What was asked for is one project's.
+
+        Raises:
+            InputError: there is no such rule, or it is nothing that the user asked for.
+            StoreFull: the decision cannot be written.
+        """
+        self.check(name)
+        wish = self.find_wish(name)
+        if do == "accept" and wish is None:
+            raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
+        scope = self._scope(here or wish is not None)
+        mode = guidance.mode(evidence.decisions(self.home).get(name, []), scope)
+        if (mode == _MEANS[do]) != do.startswith("un"):
+            return False
+        self.write(Decision(do=do, rule=name, scope=scope, at=time.time()))
+        return True
+
+    def forget(self, name: str, *, here: bool = False) -> None:
+        """Begin anew with a rule: what was seen of it no longer counts; the words of the user's own are erased.
+
+        Raises:
+            InputError: there is no such rule.
+            StoreFull: it cannot be written.
+        """
+        self.check(name)
+        wish = self.find_wish(name)
+        self.write(Decision(do="forget", rule=name, scope=self._scope(here or wish is not None), at=time.time()))
+        with _writing(self.home):
+            if wish is not None:
+                asked.erase(self.home, self.project, wish)
+            elif not here:
+                evidence.erase_advice(self.home, name)
+
+    def list_decisions(self) -> "Sequence[Decision]":
+        """What was decided about any rule, oldest first."""
+        words = [word for words in evidence.decisions(self.home).values() for word in words]
+        return sorted(words, key=lambda word: word.at)
+
+    def catch_up(self) -> None:
+        """Take in what the sessions that have ended say: else it would wait for the next one to start."""
+        with suppress(OSError):
+            if Path(self.home, "sessions").is_dir():
+                evidence.score_ended(self.home, "", time.time())
+
+    def newest_marker(self) -> Marker:
+        """What was told and withheld in the session that was begun last."""
+        markers = Path(self.home, "sessions").glob(f"*/{evidence.MARKER}")
+        last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
+        return (evidence.marker(str(last.parent)) if last else None) or Marker()
+
+    def holdout(self) -> float:
+        """The share of sessions from which a rule is withheld."""
+        return digest.holdout(self.home)
+
+    def describe(self, rule: Rule) -> dict[str, Any]:
+        """Every figure of a rule, for a program."""
+        tally, effect = rule.life.tally, effect_of(rule)
+        return {
+            **export_rule(rule),
+            "scope": self.scope_of(rule),
+            "source": rule.source,
+            "confidence": round(rule.life.confidence, 3),
+            "shown": {"sessions": tally.shown, "failed": tally.breaches},
+            "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
+            "effect": {name: round(getattr(effect, name), 4) for name in FIGURES} if effect else None,
+            "verdict": verdict_of(rule),
+            "last_seen": day_of(tally.last) or None,
+            "reason": rule.life.reason,
+            **({"said": [_describe_words(one) for one in rule.wish.times]} if rule.wish else {}),
+        }
+
+    def describe_all(self, everything: bool = False) -> dict[str, Any]:
+        """Every figure of all rules, for a program."""
+        history = {"history": [word.as_dict() for word in self.list_decisions()]} if everything else {}
+        return {
+            "v": 1,
+            "project": self.project,
+            "holdout": {
+                "share": self.holdout(),
+                "withheld_in_newest_session": list(self.newest_marker().withheld),
+            },
+            "rules": [self.describe(rule) for rule in self.list(everything)],
+            **history,
+        }
+
+    def export(self) -> dict[str, Any]:
+        """The rules and their counts, to be shared: no session, project, path or time, and none of the user's words."""
+        shared = [one for one in self.compile() if one.wish is None and (one.life.tally.records or one.source)]
+        return {"v": 1, "kind": KIND, "rules": [export_rule(rule) for rule in shared]}
+
+    def import_one(self, entry: object, source: str) -> "Imported":
+        """Take over a rule of a file; it waits for evidence here.
+
+        Raises:
+            InputError: it cannot be taken over.
+        """
+        pattern, advice = _check_entry(entry)
+        there = next((one for one in self.compile() if (one.pattern, one.advice) == (pattern, advice)), None)
+        if there is not None:
+            return Imported(there.id, advice, is_new=False)
+        name = f"{pattern}-{fingerprint(advice, 6)}"
+        word = Decision(do="import", rule=name, scope=EVERYWHERE, at=time.time(), advice=advice, pattern=pattern)
+        self.write(word.replace(source=screen(source, 60).text))
+        return Imported(name, advice, is_new=True)
+
+    def write(self, decision: Decision) -> None:
+        """Write a decision down.
+
+        Raises:
+            StoreFull: it cannot be written.
+        """
+        with _writing(self.home):
+            evidence.decide(self.home, decision)
+
+    def _scope(self, here: bool) -> str:
+        return self.project if here else EVERYWHERE
+
+    def _known(self) -> "Sequence[str]":
+        imported = evidence.imported(evidence.decisions(self.home))
+        return [*BY_ID, *imported, *(wish.id for wish in self._wishes())]
+
+    def _wishes(self) -> "Sequence[Wish]":
+        return asked.wishes(asked.asked_in(self.home, self.project))
+
+    def _is_worth_a_row(self, rule: Rule) -> bool:
+        return (
+            rule.life.tally.detections + rule.life.tally.shown > 0
+            or (rule.wish is not None and rule.life.state != HEARD)
+            or rule.source != ""
+            or is_decided(rule)
+        )
+
+
+class Imported(NamedTuple):
+    """A rule of a file, taken over or here already."""
+
+    id: str
+    advice: str
+    is_new: bool
+
+
+@contextmanager
+def _writing(home: str) -> Generator[None]:
+    """A block in which what cannot be written is said in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        path, why = str(Path(home, DECISIONS)), error.strerror or error
+        raise StoreFull(f"{path!r} cannot be written ({why}); make room, or allow writing there.") from error
+
+
+def find_everywhere(home: str) -> "Sequence[tuple[Rule, str]]":
+    """The rules for all projects, and what was asked for in each, with the project where it is one's alone."""
+    found = [(rule, "") for rule in Rules(home).compile()]
+    return found + [
+        (rule, project)
+        for project in asked.projects(home)
+        for rule in Rules(home, project).compile()
+        if rule.wish is not None and rule.life.state != HEARD
+    ]
+
+
+def is_decided(rule: Rule) -> bool:
+    """Whether a person pinned or muted it."""
+    return rule.life.state in {PINNED, MUTED}
+
+
+def effect_of(rule: Rule) -> Worth | None:
+    """What the rule was worth, by an interval that holds however often somebody looks; None for too few sessions."""
+    return of_tally(rule.life.tally) if rule.life.tally.compared >= MINIMUM else None
+
+
+def verdict_of(rule: Rule) -> str:
+    """What may be claimed; that a rule is given up as useless is no claim but a decision (`guidance`)."""
+    if (effect := effect_of(rule)) is None:
+        return UNKNOWN
+    if rule.life.state == RETIRED and (measured := rule.life.effect) is not None and measured.verdict == USELESS:
+        return USELESS
+    return effect.verdict
+
+
+def export_rule(rule: Rule) -> dict[str, Any]:
+    """What may be shared of a rule: no session, project, path or time."""
+    tally = rule.life.tally
+    return {
+        "id": rule.id,
+        "pattern": rule.pattern,
+        "advice": rule.advice,
+        "state": rule.life.state,
+        "sessions": tally.records,
+        "detections": tally.detections,
+        "suppressions": tally.suppressions,
+        "breaches": tally.breaches,
+    }
+
+
+def _describe_words(one: Asked) -> dict[str, Any]:
+    """Where a rule in the user's words comes from."""
+    return {"at": day_of(one.at), "session": one.session, "how": one.how, "words": one.words, "about": one.about}
+
+
+def read_entries(text: str, name: str) -> "Sequence[object]":
+    """The rules in a file's text.
+
+    Raises:
+        InputError: it is no file of rules.
+    """
+    try:
+        record: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name!r} is no JSON ({error}); give a file that `{KIND} export` wrote.") from error
+    entries = _fields(record).get("rules")
+    if not isinstance(entries, list):
+        raise InputError(f'{name!r} holds no list of "rules"; give a file that `{KIND} export` wrote.')
+    if len(cast("list[object]", entries)) > ENTRIES:
+        raise InputError(f"{name!r} holds more than {ENTRIES} rules; split it.")
+    return cast("list[object]", entries)
+
+
+def _check_entry(entry: object) -> tuple[str, str]:
+    """Pattern and safe advice of an entry.
+
+    Raises:
+        InputError: it cannot be taken over.
+    """
+    pattern, advice = _fields(entry).get("pattern"), _fields(entry).get("advice")
+    if not isinstance(pattern, str) or not isinstance(advice, str) or not advice.strip():
+        raise InputError('it has no "pattern" and "advice" that are texts; mend the file.')
+    if pattern not in BY_ID:
+        raise InputError(f"nothing here sees the pattern {pattern[:40]!r}; use one of {', '.join(BY_ID)}.")
+    if len(advice) > ADVICE_LIMIT:
+        raise InputError(f"its advice has {len(advice)} characters; cut it to {ADVICE_LIMIT}.")
+    safe = screen(advice, ADVICE_LIMIT)
+    if safe.reasons or not safe.text.isprintable():
+        why = ", ".join(safe.reasons) or "unprintable characters"
+        raise InputError(f"its advice must not reach an agent ({why}); reword it.")
+    return pattern, safe.text
+
+
+def _fields(record: object) -> Mapping[str, object]:
+    return cast("dict[str, object]", record) if isinstance(record, dict) else {}
