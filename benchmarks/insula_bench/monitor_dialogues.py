@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from insula.text.analysis import analyse
-from insula.text.similarity import self_repetition
 from insula.turn.exchange import Asked, Exchange
 from insula.turn.monitor import RECENT, assess
+from insula.turn.similarity import self_repetition
 from insula.turn.substance import substance
 from insula.types import Identity
 from insula_bench.progress import steps

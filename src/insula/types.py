@@ -34,6 +34,7 @@ Flag = Literal[
     "other_person",
     "unsupported",
     "constraint",
+    "incorrect",
     "leak",
     "echo",
     "wrong_language",

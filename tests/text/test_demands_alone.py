@@ -3,8 +3,8 @@
 import pytest
 
 from insula.text.analysis import analyse
-from insula.text.compliance import broken
 from insula.text.constraints import constraints
+from insula.turn.checks.constraints import broken
 
 LIST = "- a\n- b\n- c\n- d\n- e"
 

@@ -14,9 +14,9 @@ from insula.errors import InputError
 from insula.llm.client import Prompt
 from insula.stats import auroc_interval, ranked, wilson
 from insula.text.analysis import analyse
-from insula.text.similarity import near_duplicate
 from insula.turn import monitor
 from insula.turn.likelihood import weighed
+from insula.turn.similarity import near_duplicate
 from insula.types import Assessment
 from insula_bench.help import share
 from insula_bench.help.asking import Key, Reply, Request, Terms, replies

@@ -14,7 +14,7 @@ from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import LANGUAGES, analyse
 from insula.text.questions import AskKind, asks, is_small_talk, statements
-from insula.turn.held import about_user
+from insula.turn.remembered import is_about_user
 
 WHAT_CHARS = 160
 """Characters of what is said back."""
@@ -45,7 +45,7 @@ def guide(turn: Turn) -> Guide:
         return Guide()
     shown = [one for one in turn.recalled if one.memory.id in turn.shown]
     line = next((one.told for one in shown if one.memory.provenance == "user" and one.memory.speaker == USER), "")
-    of_user = turn.personal or any(about_user(ask, language) for ask in asked)
+    of_user = turn.personal or any(is_about_user(ask, language) for ask in asked)
     if line and (of_user or turn.confidence.level == "high"):
         which = "nearest" if turn.confidence.level == "low" else "told"
         return Guide(text=_said(which, _MONTHS.sub("", line), language))

@@ -1,7 +1,7 @@
 """How one demands a form in each language: patterns compiled from `constraints.json`.
 
-There a device maps to alternatives of a regular expression; `numbers` maps words to figures. They are searched in lower
-or upper case, with plain apostrophes.
+There a device maps to alternatives of a regular expression. They are searched in lower or upper
+case, with plain apostrophes.
 """
 
 import json
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from importlib.resources import files
 
-from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED, grammar
+from insula.text.numerals import numerals
 
 UNITS = ("words", "sentences", "paragraphs", "lines", "characters", "items")
 FORMS = ("table", "bullets", "numbered", "upper", "lower")
@@ -27,10 +27,6 @@ _HINTS = (
 )
 ALONE = ("table", "bullets", "numbered")
 """Forms that a word by itself demands ("Bulleted, please")."""
-
-_WORD = re.compile(r"\w+")
-_NUMERALS = re.compile("[一二两三四五六七八九十百]+")
-_TENS = re.compile("[十百]")
 
 
 _AND = {"en": "and", "es": "y", "fr": "et", "de": "und", "pt": "e", "it": "e"}
@@ -61,7 +57,7 @@ class Table:
         self.language = language
         self.spaced = language not in UNSPACED
         self.raw = _data()[language]
-        self._numbers = {word: int(value) for word, value in (pair.split("=") for pair in self.raw["numbers"].split())}
+        self._numbers = numerals(language)
         self._request = grammar(language).request
         self.question = grammar(language).question
         self.patterns: Mapping[str, re.Pattern[str]] = _Patterns(self._patterns())
@@ -347,31 +343,3 @@ def yes_words(language: str) -> re.Pattern[str]:
 def _yes_words(language: str) -> re.Pattern[str]:
     words = _data()[language]["yes_words"]
     return re.compile(rf"\W*(?:{words})(?!\w)" if language not in UNSPACED else rf"\W*(?:{words})", re.IGNORECASE)
-
-
-def number_words(text: str, language: str) -> set[int]:
-    """The numbers that stand in a text as words, but for one, which is an article as well."""
-    if language not in LANGUAGES:
-        return set()
-    known = _numbers(language)
-    if language in UNSPACED:
-        found = {_composed(run, known) for run in _NUMERALS.findall(text)}
-    else:
-        found = {known.get(word, 0) for word in _WORD.findall(text.lower())}
-    return {value for value in found if value > 1}
-
-
-def _composed(run: str, known: Mapping[str, int]) -> int:
-    """The number that Chinese numerals in a row make ("二十三")."""
-    if not _TENS.search(run):
-        return known.get(run, 0) or known.get(run[:1], 0)
-    hundreds, _, rest = run.rpartition("百")
-    tens, ten, ones = rest.rpartition("十")
-    value = 100 * (known.get(hundreds, 0) or 1) if "百" in run else 0
-    return value + (10 * (known.get(tens, 0) or 1) if ten else 0) + known.get(ones, 0)
-
-
-@cache
-def _numbers(language: str) -> dict[str, int]:
-    pairs = (pair.split("=") for pair in _data()[language]["numbers"].split())
-    return {word: int(value) for word, value in pairs}

@@ -1,11 +1,10 @@
-"""How a text speaks: that it declines, asks back, hedges, is informal or broken; that a user wants it said again.
+"""How a text speaks: that it declines, hedges, is informal or broken; that a user wants it said again.
 
 The phrases of each language stand in `manner.json` as alternatives of a regular expression.
 """
 
 import json
 import re
-from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
@@ -18,7 +17,6 @@ MAX_CHARS = 4_000
 _GLANCE = 120
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
-_MARK = re.compile(r"[?？؟]")
 _HOLE = re.compile(r"[<\[]unk(?:nown)?[>\]]|(?<![\w-])unk(?![\w-])|\ufffd", re.IGNORECASE)
 """What a model writes for a word that it does not have, and what a broken encoding leaves."""
 
@@ -38,16 +36,6 @@ def refuses(text: str, language: str) -> bool:
     return _says("refuse", text, language)
 
 
-def of_world(text: str, language: str) -> bool:
-    """Whether a question is plainly one of general knowledge, which nobody has to be told ("the capital of …")."""
-    return _says("world", text, language)
-
-
-def reasons(text: str, language: str) -> bool:
-    """Whether a text gives a reason, a condition or another way."""
-    return _says("reason", text, language)
-
-
 def harmful(text: str, language: str) -> bool:
     """Whether a message names what an assistant may well refuse to help with."""
     return _says("harm", text, language)
@@ -59,49 +47,9 @@ def opens_with_subject(text: str, language: str) -> bool:
     return _says("subject", glance, language) and not _says("one_of", glance, language)
 
 
-def asks_back(text: str, language: str) -> bool:
-    """Whether a text asks what was meant, or for what is missing."""
-    return bool(_MARK.search(text)) and _says("clarify", text, language)
-
-
 def hedges(text: str, language: str) -> bool:
     """Whether a text already says that it is not certain."""
     return _says("hedge", text, language)
-
-
-def is_courtesy(text: str, language: str) -> bool:
-    """Whether a text holds a closing courtesy ("You're welcome! Anything else?")."""
-    return _says("courtesy", text, language)
-
-
-def no_access(text: str, language: str) -> bool:
-    """Whether a text says that what is personal is out of reach for a machine."""
-    return _says("no_access", text, language)
-
-
-def told_partly(text: str, language: str) -> bool:
-    """Whether a text says what it was told, and which part of it it was not."""
-    return _says("partly", text, language)
-
-
-def acknowledges(text: str, language: str) -> bool:
-    """Whether a text only takes note of what it was told ("Thanks for letting me know!")."""
-    return _says("acknowledge", text, language)
-
-
-def generalises(text: str, language: str) -> bool:
-    """Whether a text speaks of things in general ("Airports usually announce gates an hour before")."""
-    return _says("general", text, language)
-
-
-def wants_words(text: str, language: str) -> bool:
-    """Whether a request is for something said or written, so that "Sure!" alone does not fulfil it."""
-    return _says("telling", text, language)
-
-
-def wants_two(text: str, language: str) -> bool:
-    """Whether two things are asked for at once ("the capital and the currency"), and not what lies between them."""
-    return _says("both", text, language) and not _says("joint", text, language)
 
 
 def wants_again(text: str, language: str) -> bool:
@@ -122,21 +70,6 @@ def breaks(text: str, language: str) -> int:
     return holes + (sum(1 for _ in _pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
 
 
-def is_anaphoric(words: Collection[str], language: str) -> bool:
-    """Whether any of some lower-case words refers to what was said before ("it", "they")."""
-    return language in LANGUAGES and not _words("pointing", language).isdisjoint(words)
-
-
-def points_back(text: str, language: str) -> bool:
-    """Whether a text opens with a word that refers to what was said before ("it", "that's")."""
-    if language not in LANGUAGES:
-        return False
-    if language in UNSPACED:
-        return text.lstrip().startswith(tuple(_words("pointing", language)))
-    first = re.match(r"\W*([\w'’]+)", text)
-    return first is not None and first[1].lower().replace("’", "'") in _words("pointing", language)
-
-
 def _says(what: str, text: str, language: str) -> bool:
     return language in LANGUAGES and bool(_pattern(what, language).search(text[:MAX_CHARS].replace("’", "'")))
 
@@ -144,11 +77,6 @@ def _says(what: str, text: str, language: str) -> bool:
 @cache
 def _data() -> dict[str, dict[str, str]]:
     return json.loads((files("insula.text") / "manner.json").read_text("utf-8"))
-
-
-@cache
-def _words(what: str, language: str) -> frozenset[str]:
-    return frozenset(_data()[language][what].split())
 
 
 @cache

@@ -13,9 +13,9 @@ from insula.guidance import SHOWN, WITHHELD
 from insula.redaction import redact
 from insula.screening import screen
 from insula.text.analysis import analyse, content_words
-from insula.text.compliance import broken
 from insula.text.constraints import constraints
-from insula.text.coverage import Reply
+from insula.turn.checks.constraints import broken
+from insula.turn.reply import Reply
 from insula.types import Assessment, Flag, Mended, Signal
 
 WHAT_CHARS = 160

@@ -14,8 +14,7 @@ from insula.text.analysis import LANGUAGES, analyse, content_words, fold, term_o
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, asks
 from insula.turn.aim import slots, wants_advice
-from insula.turn.lines import capitals, numbers
-from insula.turn.values import says
+from insula.turn.remembered import capitals, numbers, says
 from insula.types import Flag, Recalled
 
 _VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})

@@ -7,7 +7,7 @@ stands in docs/benchmarks/monitor.md.
 from typing import NamedTuple
 
 from insula.text.manner import breaks
-from insula.text.similarity import self_repetition, specificity
+from insula.turn.similarity import self_repetition, specificity
 
 FRESH = 4
 """A response has nothing fresh from this share (1 in 4) of repeated word pairs on: plain prose repeats 1 in 50."""

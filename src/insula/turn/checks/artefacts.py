@@ -7,13 +7,26 @@ from functools import cache
 from importlib.resources import files
 from typing import cast
 
-from insula.text.analysis import LANGUAGES, without_code, words_of
+from insula.text.analysis import LANGUAGES, analyse, without_code, words_of
 from insula.text.grammar import UNSPACED
+from insula.text.manner import wants_again
+from insula.text.questions import is_small_talk
+from insula.turn.exchange import Exchange
+from insula.turn.similarity import near_duplicate
+from insula.types import Fault
 
 MAX_CHARS = 16_000
 LONGER = 1.2
 """A response that is mostly its message, at most so many times as long, is an echo."""
 
+_SERVICE_TERMS = 10
+"""Phrases of service hold so few content words."""
+_NOISE_CHARS = 300
+_NOISY, _FEWEST_ODD = 0.4, 2
+"""From this share, and number, of impossible words on a text is noise."""
+_SYMBOLS = 0x2000
+_LATIN = re.compile(r"(?<![\w./@#-])[a-zà-ÿ]{4,}(?![\w./@-])")
+_IMPOSSIBLE = re.compile(r"^[^aeiouyà-ÿ]+$|[bcdfghjklmnpqrstvwxz]{6,}|q[^u\W]|[jqvxz][jqx]|zx|wq|jk|(.)\1{3,}")
 _SPOKEN = 3
 """Words after "User:" that make a line of talk of it; fewer are a label."""
 _TOLD_APART = 2
@@ -26,14 +39,9 @@ _ENDED = re.compile(r"[.!?。！？…:;~)\]}\"'”’»」』】|*`>%€$°\d\U
 _EMPTY_ITEM = re.compile(r"\n\s*(?:\d{1,2}[.)]|[-*•])\s*$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _BARE = re.compile(r"[\W_]+")
-_PIECES = re.compile(r"[.!?。！？\n,，、;；]+\s*")
-LEAST_REPEATS = 4
-"""A response in which this share (1 in 4) of its pieces is new says one thing again and again."""
 _TAIL_WORDS = 3
 _CODED = re.compile(r"[=(){}<>$`]|[\w-]: ?[\w#'\"-]+;")
 """A line of code, which a semicolon may end."""
-_LOOP = re.compile(r"(.{2,24}?)\1{5,}", re.DOTALL)
-_LOOPED = 0.6
 _PROSE = 60
 PROSE_WORDS, PROSE_CHARS = 12, 25
 """From so many words, and Chinese or Japanese characters, on prose ends with a mark."""
@@ -42,6 +50,54 @@ _ITEMS = 3
 _ITEM = re.compile(r"\s*(?:\d{1,2}[.)、]|[-*•])\s*\S")
 _QUOTES = "\"“„«'‘「『"
 _COMMA = re.compile(r"[,，、;；]")
+
+
+def check_artefacts(turn: Exchange) -> Iterator[Fault]:
+    """What nobody meant to say: the prompt, the message once more, phrases of service in place of an answer, half a
+    word."""
+    if leaks(turn.response, turn.asked.text):
+        yield Fault(flag="leak")
+    if is_noise(turn.response):
+        yield Fault(flag="off_topic")
+    if is_echo(turn):
+        yield Fault(flag="echo")
+    if is_service(turn):
+        yield Fault(flag="off_topic", certain=False)
+    if cut_off(turn.response, turn.language):
+        yield Fault(flag="incomplete", certain=False)
+
+
+def is_noise(text: str) -> bool:
+    """Whether a text holds no word, or mostly strings that no language written in Latin letters has ("zxcvb qwfp")."""
+    sample = text[:_NOISE_CHARS]
+    if not any(map(str.isalnum, sample)):
+        return not any(ord(character) >= _SYMBOLS for character in sample)
+    words = _LATIN.findall(sample)
+    odd = sum(1 for word in words if _IMPOSSIBLE.search(word))
+    return odd >= _FEWEST_ODD and odd >= _NOISY * len(words)
+
+
+def is_echo(turn: Exchange) -> bool:
+    """Whether the response is the message once more, though nobody wanted it said again."""
+    asked, said = turn.asked.text, turn.response
+    if turn.asked.small_talk or wants_again(asked, turn.language):
+        return False
+    handed_back = bool(turn.asked.asks) and any(mark in said for mark in "?？؟") and near_duplicate(said, [asked]) > 0
+    return handed_back or echoes(said, asked)
+
+
+def is_service(turn: Exchange) -> bool:
+    """Whether a question is met with phrases of service alone ("Hello! How can I help you today?")."""
+    if not turn.asked.asks or not turn.comparable or turn.reply.size > _SERVICE_TERMS:
+        return False
+    if any(turn.reply.mentions(ask.terms) for ask in turn.asked.asks):
+        return False
+    said = [each.text for each in analyse(turn.response, default=turn.language).sentences]
+    served = [bool(_service(turn.language).search(text.replace("’", "'"))) for text in said]
+    return any(served) and all(
+        is_served or is_small_talk(analyse(text, default=turn.language))
+        for text, is_served in zip(said, served, strict=True)
+    )
 
 
 def leaks(response: str, message: str) -> bool:
@@ -168,7 +224,13 @@ def _last_item(text: str) -> bool:
 
 @cache
 def _data() -> dict[str, str | dict[str, str]]:
-    return json.loads((files("insula.text") / "artefacts.json").read_text("utf-8"))
+    return json.loads((files("insula.turn.checks") / "artefacts.json").read_text("utf-8"))
+
+
+@cache
+def _service(language: str) -> re.Pattern[str]:
+    phrases = cast(dict[str, str], _data()["service"])[language]
+    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -177,19 +239,3 @@ def _pattern(name: str) -> re.Pattern[str]:
     if name == "roles":
         raw = rf"^[ \t]*(?:\*\*)?(?P<role>{raw})(?:\*\*)?\s?[:：](?:\*\*)?[ \t]*(?P<said>[^\n]*)"
     return re.compile(raw, re.IGNORECASE | re.MULTILINE)
-
-
-def repeats_within(response: str) -> bool:
-    """Whether one word, phrase or sentence makes up nearly all of a response, again and again."""
-    text = response[:MAX_CHARS].lower()
-    words = text.split()
-    if len(words) >= 2 * LEAST_REPEATS and len(set(words)) * 2 * LEAST_REPEATS <= len(words):
-        return True
-    if any(map(_is_unspaced, text[:24])) and (loop := _LOOP.search(text)) is not None:
-        return len(loop.group()) >= _LOOPED * len(text)
-    pieces = [piece.strip() for piece in _PIECES.split(text) if piece.strip()]
-    return len(pieces) >= LEAST_REPEATS and len(set(pieces)) * LEAST_REPEATS <= len(pieces)
-
-
-def _is_unspaced(character: str) -> bool:
-    return character >= "\u3040"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from insula.text.similarity import NEAR_DUPLICATE, near_duplicate, self_repetition, specificity
+from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate, self_repetition, specificity
 
 STORY = (
     "The harbour of Porto lies at the mouth of the river Douro. Boats used to carry wine from the valley to the "

@@ -11,6 +11,8 @@ from insula.text.analysis import analyse
 from insula.text.constraint_phrases import table_of, yes_words
 from insula.text.demand import Constraint, Kind
 from insula.text.grammar import UNSPACED
+from insula.turn.exchange import Exchange
+from insula.types import Fault
 
 MAX_CHARS = 20_000
 """A longer answer is not counted."""
@@ -45,6 +47,17 @@ _BESIDE = 12
 _SYLLABLES = 17
 _CODE_WORDS = 8
 """Words beside a block of code that are no explanation yet."""
+
+
+def check_constraints(turn: Exchange) -> Iterator[Fault]:
+    """What was demanded of the form of the answer and is not kept; who declines or asks back need not keep it."""
+    if turn.declined:
+        return
+    for demand in turn.asked.demands:
+        told_apart = demand.kind == "questions" and len(turn.asked.asks) >= demand.least
+        if not told_apart and broken(demand, turn.response):
+            parts = demand.kind in {"steps", "questions"}
+            yield Fault(flag="incomplete" if parts else "constraint", about=demand.text, certain=not parts)
 
 
 def broken(one: Constraint, answer: str) -> bool:
@@ -317,3 +330,98 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
     "steps": _steps,
     "questions": _steps,
 }
+
+
+# The language of code
+
+_BLOCK = re.compile(r"```([\w+#.-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+
+_NAMES = {
+    "python": r"(?i:python|django|flask|pandas)(?:3|\d)?",
+    "javascript": r"(?i:javascript|node\.?js|js)",
+    "typescript": r"(?i:typescript)",
+    "java": r"(?i:java)",
+    "c": r"C(?![\w+#])",
+    "c++": r"(?i:c\+\+|cpp)",
+    "c#": r"(?i:c#|csharp)",
+    "go": r"Go(?=[ ,.:：?!，。、\u3040-\u30ff\u4e00-\u9fff]|$)|(?i:golang)",
+    "rust": r"Rust|rust(?=で|程序|コード)",
+    "ruby": r"(?i:ruby)",
+    "php": r"(?i:php)",
+    "sql": r"(?i:sql|postgres\w*|mysql|sqlite)",
+    "bash": r"(?i:bash|shell|zsh)",
+    "powershell": r"(?i:powershell)",
+    "html": r"(?i:html)",
+    "css": r"(?i:css)",
+    "swift": r"Swift",
+    "kotlin": r"(?i:kotlin)",
+    "r": r"R(?=[ ,.?!]|$)(?<=\bin R)",
+    "perl": r"Perl",
+    "haskell": r"(?i:haskell)",
+    "lua": r"(?i:lua)",
+    "scala": r"Scala",
+}
+_ASKED = re.compile("|".join(rf"(?<![A-Za-z0-9_.]){pattern}(?![A-Za-z0-9_])" for pattern in _NAMES.values()))
+_EACH = {name: re.compile(rf"(?<![A-Za-z0-9_.])(?:{pattern})(?![A-Za-z0-9_])") for name, pattern in _NAMES.items()}
+_TAGS = {
+    "py": "python", "python3": "python", "js": "javascript", "node": "javascript", "jsx": "javascript",
+    "ts": "typescript", "tsx": "typescript", "cpp": "c++", "cs": "c#", "csharp": "c#", "golang": "go", "rs": "rust",
+    "rb": "ruby", "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "postgresql": "sql", "mysql": "sql",
+    "sqlite": "sql", "kt": "kotlin", "hs": "haskell", "ps1": "powershell", "pwsh": "powershell",
+}  # fmt: skip
+_KIN = ({"javascript", "typescript"}, {"c", "c++"}, {"html", "css", "javascript"})
+_SIGNS: Mapping[str, re.Pattern[str]] = {
+    "python": re.compile(r"^\s*(?:def \w+\(.*\).*:|from \w[\w.]* import |elif .*:|print\(|for \w+ in .*:)\s*", re.M),
+    "javascript": re.compile(
+        r"console\.log\(|=>\s*[{(]|^\s*(?:const|let|var) \w+\s*=|function \w+\([^)]*\)\s*\{", re.M
+    ),
+    "java": re.compile(r"public (?:static|class)|System\.out\.print"),
+    "c++": re.compile(r"std::|#include <iostream>|cout <<"),
+    "c": re.compile(r"#include <stdio\.h>|printf\(\""),
+    "go": re.compile(r"^package \w+|^func \w*\(.*\{|fmt\.Print", re.M),
+    "rust": re.compile(r"\bfn \w+\(|println!\(|let mut "),
+    "ruby": re.compile(r"^\s*puts |^\s*def \w+[^:\n]*\n(?:.*\n)*?\s*end\s*$", re.M),
+    "php": re.compile(r"<\?php|\$\w+ ?= "),
+    "sql": re.compile(
+        r"^\s*(?:SELECT\b.+\bFROM\b|SELECT\b|INSERT INTO|CREATE TABLE|UPDATE \w+ SET)", re.M | re.I | re.S
+    ),
+    "powershell": re.compile(r"\b(?:Get|Set|Where|Sort|Write|Select)-[A-Z][a-z]+\w*"),
+    "bash": re.compile(r"^#!/bin/(?:ba)?sh|^\s*(?:echo|find|grep|rm|ls) ", re.M),
+}
+
+
+def check_code_language(turn: Exchange) -> Iterator[Fault]:
+    """Code in other languages than the one that was asked for."""
+    if is_in_wrong_code(turn.asked.text, turn.response):
+        yield Fault(flag="constraint", about=", ".join(sorted(code_asked_for(turn.asked.text))))
+
+
+def code_asked_for(message: str) -> frozenset[str]:
+    """The programming languages that a message names."""
+    if _ASKED.search(message) is None:
+        return frozenset()
+    return frozenset(name for name, pattern in _EACH.items() if pattern.search(message))
+
+
+def code_written(response: str) -> frozenset[str]:
+    """The programming languages of the code blocks of a response, as far as they can be told."""
+    return frozenset(name for tag, code in _BLOCK.findall(response) if (name := _named(tag.lower(), code)))
+
+
+def _named(tag: str, code: str) -> str:
+    name = _TAGS.get(tag, tag)
+    if name in _NAMES:
+        return name
+    if tag:
+        return ""
+    found = [language for language, sign in _SIGNS.items() if sign.search(code)]
+    return found[0] if len(found) == 1 else ""
+
+
+def is_in_wrong_code(message: str, response: str) -> bool:
+    """Whether code was asked for in one language, and all that came is in others; a shell may run any of them."""
+    if "```" not in response or not (wanted := code_asked_for(message)):
+        return False
+    allowed = wanted.union(*(kin for kin in _KIN if kin & wanted))
+    written = code_written(response) - {"bash"}
+    return bool(written) and not written & allowed

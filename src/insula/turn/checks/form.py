@@ -1,24 +1,20 @@
-"""The faults of form: leaks, language, forbidden patterns, tone, length and repetition."""
+"""The faults of form: what the identity forbids, its tone, and a length that cannot be right."""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from insula.text.answers import carries
-from insula.text.artefacts import repeats_within
 from insula.text.demand import Kind
-from insula.text.manner import informal, wants_again
+from insula.text.manner import informal
 from insula.text.questions import AskKind
-from insula.text.similarity import NEAR_DUPLICATE, near_duplicate
 from insula.turn.exchange import Exchange
-from insula.types import Flag
+from insula.types import Fault
 
 MIN_CHARS = 10
 """Shorter is suspicious where more is expected (seed 000: 10); a Chinese or Japanese character counts three."""
-
 MAX_FORBIDDEN = 200_000
 """A response is searched for forbidden patterns up to here."""
-
 LONGEST_FACT = 4_000
 LONGEST_SMALL_TALK = 2_000
 LONGEST = 24_000
@@ -26,13 +22,6 @@ LENGTHS_OF_MESSAGE = 4
 """A response is too long beyond these characters (to a plain question, to none, to any other), plus so many times the
 length of the message."""
 
-LOOP = 0.5
-"""From this share of repeated word triples on a response runs in circles."""
-
-_COURTESY_CHARS = 120
-_LOOP_CHARS = 120
-_FEW_WORDS = 3
-_FEW_CHARS = 24
 _FACTS: frozenset[AskKind] = frozenset({"yes_no", "number", "person", "place", "time", "choice", "name"})
 _EXPECT_MORE: frozenset[AskKind] = frozenset({"how_to", "why", "list", "code"})
 _SHORT: frozenset[Kind] = frozenset({"letters", "number", "name", "yes_no", "words", "characters"})
@@ -46,22 +35,26 @@ _COMMA = re.compile(r"[,，、;；\n]")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def formal(turn: Exchange, response: str) -> Iterator[Flag]:
-    """The faults of form: language, forbidden patterns, tone, length and repetition."""
-    if turn.leak:
-        yield "leak"
-    if turn.wrong_language:
-        yield "wrong_language"
-    if any(pattern.search(response, 0, MAX_FORBIDDEN) for pattern in _patterns(turn.identity.forbidden)):
-        yield "forbidden_pattern"
+def check_language(turn: Exchange) -> Iterator[Fault]:
+    """Plainly another language than the one asked for or written in."""
+    if turn.is_foreign:
+        yield Fault(flag="wrong_language")
+
+
+def check_identity(turn: Exchange) -> Iterator[Fault]:
+    """What the identity forbids, and slang where it speaks formally."""
+    if any(pattern.search(turn.whole, 0, MAX_FORBIDDEN) for pattern in _patterns(turn.identity.forbidden)):
+        yield Fault(flag="forbidden_pattern")
     if turn.identity.voice == "formal" and informal(turn.response, turn.language):
-        yield "off_tone"
-    if _too_short(turn):
-        yield "too_short"
-    if len(response) > _longest(turn):
-        yield "too_long"
-    if _repeats(turn):
-        yield "repetition"
+        yield Fault(flag="off_tone", certain=False)
+
+
+def check_length(turn: Exchange) -> Iterator[Fault]:
+    """Too short where more is expected, or beyond what the message may need."""
+    if _is_too_short(turn):
+        yield Fault(flag="too_short", certain=False)
+    if len(turn.whole) > _longest(turn):
+        yield Fault(flag="too_long", certain=False)
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +69,7 @@ def _patterns(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(found)
 
 
-def _too_short(turn: Exchange) -> bool:
+def _is_too_short(turn: Exchange) -> bool:
     text = turn.response.strip()
     if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
         return False
@@ -98,23 +91,4 @@ def _longest(turn: Exchange) -> int:
     bound = LONGEST if kinds - _FACTS else LONGEST_FACT if kinds else LONGEST_SMALL_TALK
     if not kinds and not turn.asked.small_talk:
         bound = LONGEST
-    return bound + LENGTHS_OF_MESSAGE * len(turn.asked.analysis.text)
-
-
-def _repeats(turn: Exchange) -> bool:
-    """Whether the response says once more what was said before, unasked; or runs in circles itself."""
-    if repeats_within(turn.response) or (len(turn.response) >= _LOOP_CHARS and turn.circling >= LOOP):
-        return True
-    if not turn.recent or near_duplicate(turn.response, turn.recent) < NEAR_DUPLICATE:
-        return False
-    return not _may_repeat(turn)
-
-
-def _may_repeat(turn: Exchange) -> bool:
-    """A "Yes." or "You're welcome!" wears out by no use, and what is asked for again is said again."""
-    text = turn.response.strip()
-    if len(text.split()) <= _FEW_WORDS and len(text) + 2 * len(_CJK.findall(text)) <= _FEW_CHARS:
-        return True
-    if turn.asked.small_talk and len(text) <= _COURTESY_CHARS:
-        return True
-    return wants_again(turn.asked.analysis.text, turn.asked.analysis.language)
+    return bound + LENGTHS_OF_MESSAGE * len(turn.asked.text)

@@ -1,0 +1,123 @@
+"""Whether a response addresses its message: it is no refusal of nothing, and about the same thing."""
+
+import re
+from collections.abc import Iterator
+
+from insula.memory.storage.vectors import Embed, embedded
+from insula.text.answers import AskKind, carries
+from insula.text.grammar import UNSPACED
+from insula.text.manner import declines, harmful, opens_with_subject, refuses, untold
+from insula.text.questions import Ask, is_small_talk
+from insula.turn.checks.artefacts import is_service
+from insula.turn.checks.completeness import NEUTRAL, cover
+from insula.turn.checks.memory import is_personal
+from insula.turn.exchange import REFUSAL_CHARS, Exchange
+from insula.turn.reply import BRIEF
+from insula.turn.similarity import self_repetition, specificity
+from insula.types import Fault
+
+FOREIGN, RELATED = 0.04, 0.15
+"""Cosines of the shipped embedding: below the first a response that shares no word is about something else, from the
+second on it is about what was asked, however it begins (chosen on `triples_dev.jsonl` and our own table)."""
+MEANT_CHARS = 400
+"""So much of a text is embedded."""
+DECLINED = 0.75
+"""What a declared "I do not know" or a question back is worth: it addresses the message and leaves it unanswered."""
+SERVICE = 0.3
+"""What "You're welcome! Anything else?" is worth as an answer."""
+REACTION = 0.8
+"""The least that a response to a mere statement is worth: conversation may turn."""
+PLEASANTRY, REFUSAL = 0.95, 0.2
+"""What any response to "thanks!" is worth, and what the refusal of nothing is."""
+CIRCLING = 0.35
+VAGUE = 0.06
+"""What full self-repetition, and the vaguest words, take from responsiveness."""
+
+_NAMED = 8
+"""Content words of an answer that is little more than what was asked for."""
+_EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
+_MADE: frozenset[AskKind] = frozenset({"request", "code"})
+"""What is made need not mean what it was asked for with."""
+_TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
+_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
+_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；])|(?=[\u3040-\u9fff]))")
+_QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"”“»」』][.。]?")
+
+
+def check_refusal(turn: Exchange) -> Iterator[Fault]:
+    """A harmless request that is turned down, and the refusal of nothing ("thanks!")."""
+    text, language = turn.response[:REFUSAL_CHARS], turn.language
+    if len(turn.response) > REFUSAL_CHARS:
+        return
+    if is_small_talk(turn.asked.analysis) and not turn.asked.asks:
+        if declines(text, language):
+            yield Fault(flag="off_topic", certain=False)
+        return
+    asked, own = turn.asked.text, turn.asked.language
+    refused = bool(turn.asked.asks) and refuses(text, language) and not untold(text, language)
+    if refused and not harmful(asked, own) and not is_personal(turn.asked.asks, own):
+        yield Fault(flag="declined", certain=False)
+
+
+def responsiveness(turn: Exchange) -> float:
+    """Whether the response addresses this message, in [0, 1]; a little less where it circles or stays vague."""
+    value = _addressed(turn) * (1 - CIRCLING * self_repetition(turn.response))
+    return value * (1 - VAGUE * (1 - specificity(turn.response)))
+
+
+def _addressed(turn: Exchange) -> float:
+    if not turn.asked.topics:
+        return _reaction(turn)
+    topics = [each.topic for each in cover(turn)]
+    value = 0.6 * max(topics) + 0.4 * sum(topics) / len(topics)
+    if is_service(turn):
+        return min(value, SERVICE)
+    return max(value, DECLINED) if turn.declined else value
+
+
+def _reaction(turn: Exchange) -> float:
+    """What a response is worth to a message that asks nothing."""
+    if turn.asked.small_talk:
+        return REFUSAL if declines(turn.response[:REFUSAL_CHARS], turn.language) else PLEASANTRY
+    if not turn.comparable:
+        return NEUTRAL
+    return REACTION + (1 - REACTION) * 0.5 * turn.reply.mentions(turn.asked.statements)
+
+
+def is_apart(turn: Exchange) -> bool:
+    """Whether a response of some length shares no word with what was asked."""
+    if not turn.comparable or not turn.asked.topics or turn.declined or "```" in turn.response:
+        return False
+    if _QUOTED.fullmatch(turn.response.strip()) or turn.reply.size <= BRIEF:  # what was made, and nothing said of it
+        return False
+    if turn.recent and turn.shared:  # it goes on from what was said
+        return False
+    return not turn.reply.mentions({term for ask in turn.asked.topics for term in ask.terms})
+
+
+def nearness(turn: Exchange, embed: Embed | None) -> float | None:
+    """How near response and message are in meaning, from -1 to 1; asked only where their words tell nothing."""
+    if embed is None or not is_apart(turn):
+        return None
+    asked, said = (embedded(embed, text[:MEANT_CHARS]) for text in (turn.asked.text, turn.response))
+    return float(asked @ said) if asked.shape == said.shape else 0.0
+
+
+def is_far(turn: Exchange, near: float | None) -> bool:
+    """Whether a response seems to be about something else: by its words, and by its meaning where that is known."""
+    far = is_apart(turn) and opens_with_subject(turn.response, turn.language)
+    far = far and not any(_may_open_otherwise(turn, ask) for ask in turn.asked.topics)
+    if near is None:
+        return far
+    return near < RELATED if far else near < FOREIGN and not any(ask.kind in _MADE for ask in turn.asked.topics)
+
+
+def _may_open_otherwise(turn: Exchange, ask: Ask) -> bool:
+    """Whether a right answer may share no word: an explanation, steps, or the very thing that was asked for."""
+    if ask.kind in _EXPLAINED:
+        return True
+    first = _CLAUSE.split(turn.response)[0].split()
+    if ask.kind in _PICKED and turn.language not in UNSPACED and len(first) <= BRIEF:  # "The Volga, 3,530 km."
+        return True
+    named = ask.kind in _TOLD and turn.reply.size <= _NAMED
+    return named and carries(ask.kind, turn.response, turn.language)

@@ -1,0 +1,231 @@
+"""A line of memory as the monitor reads it: its words, numbers and names, and whom each clause is about.
+
+Beside them stands what can be compared in two texts without understanding either: numbers, days, months, and pairs of
+words that exclude each other. The words of each language stand in `remembered.json`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+from insula.memory.encoding import ASSISTANT, USER
+from insula.memory.subject import fits, names_of, whose
+from insula.text.analysis import LANGUAGES, content_words, detect, fold, words_of
+from insula.text.answers import numbers_in
+from insula.text.grammar import UNSPACED
+from insula.text.numerals import number_words
+from insula.text.questions import Ask
+from insula.turn.aim import wants_advice
+
+CHARS = 400
+"""So much of a text is read."""
+NOON = 12
+TERSE = 3
+"""In so few words a name may begin the text."""
+START_CHARS = 40
+"""So much before a word tells whether a sentence begins with it."""
+
+Sort = Literal["days", "months", "parts", "colours", "seasons"]
+"""Closed sets of words of which one excludes the others."""
+SORTS: tuple[Sort, ...] = ("months", "days", "parts", "colours", "seasons")
+
+_DATED = re.compile(r"\s*[(（](?P<date>[^()（）]{4,40}\d{4}|\d{4}[^()（）]{0,24})[)）]\s*$")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w'’-]*")
+_SENTENCE = re.compile(r"(?:^|[.!?:]\s+|\n\s*)[\"“«„(]*$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_WHOLE = re.compile(r"\.0+$")
+_UNIT = re.compile(r"\d ?([^\W\d_]{1,12}|[€$£%])")
+_COUNTER = re.compile(r"\d ?([^\W\d_])|[一二三四五六七八九十两]([^\W\d_])")
+_CLAUSE = re.compile(r"(?:[;!?。；：！？，、]|[.,:](?!\d))+")
+_PUNCTUATION = re.compile(r"[^\w\s]+")
+_ANYBODY = frozenset({f"{USER}/person"})
+"""Whom "the first woman in space" may be: nobody of the user's."""
+
+
+class Line(NamedTuple):
+    """A line of memory: what is said, and of whom."""
+
+    text: str
+    raw: str
+    """As it stood before the model."""
+    words: frozenset[str]
+    numbers: frozenset[str]
+    subjects: frozenset[str]
+    clauses: tuple[frozenset[str], ...]
+    """The beings of each clause; none: it names nobody and may be of anybody ("No, in Granada")."""
+    language: str
+
+    def may_be_of(self, owners: frozenset[str]) -> bool:
+        """Whether a clause may be about some beings."""
+        return any(not clause or fits(owners, clause) for clause in self.clauses)
+
+
+@lru_cache(maxsize=512)
+def read_line(text: str, language: str, raw: str = "") -> Line:
+    """Read a line of memory; its date is no value of its own. `raw` is the whole of which it is a part."""
+    whole = text if raw else _DATED.sub("", text.strip().removeprefix("- ").strip())
+    plain = whole[:CHARS]
+    own = _language_of(plain, language)
+    clauses = [whose(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
+    subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
+    of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
+    return Line(plain, raw or whole, content_words(plain, own), numbers(plain, own), subjects, of, own)
+
+
+def split_by_person(line: Line, owners: frozenset[str]) -> list[Line]:
+    """A line that tells of some beings and of others, in the part about those and the part about these; else whole.
+
+    A clause that names nobody goes on with the one before it. Where no name is asked for, a name may be anybody's.
+    """
+    clauses = [each.strip() for each in _CLAUSE.split(line.text) if any(map(str.isalnum, each))]
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    about, fitting = True, False
+    for clause, beings in zip(clauses, line.clauses, strict=False):
+        kin = any("/" in being for being in beings)
+        if kin or (names_of(beings) and names_of(owners)) or beings == owners:
+            about = fits(owners, beings)
+            fitting = fitting or about
+        parts[about].append(clause)
+    if not owners or not fitting or not parts[False]:
+        return [line]
+    return [read_line(", ".join(part), line.language, line.raw) for part in parts.values()]
+
+
+def _language_of(text: str, likely: str) -> str:
+    """The language of a line: the likely one where a function word of it speaks for it, else what it is found to be."""
+    if likely not in UNSPACED and text.isascii():
+        words = text.lower().split()
+        if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
+            return likely
+    found = detect(text, likely)
+    return found if found in LANGUAGES else likely
+
+
+def is_about_user(ask: Ask, language: str) -> bool:
+    """Whether a question is about the user, their people or their things."""
+    if language not in LANGUAGES or wants_advice(ask, language):
+        return False
+    paths = whose(ask.text, language, USER, ASSISTANT).mentions
+    return any(path == USER or path.startswith(f"{USER}/") for path in paths - _ANYBODY)
+
+
+# Numbers and names
+
+
+@lru_cache(maxsize=1_024)
+def numbers(text: str, language: str) -> frozenset[str]:
+    """The numbers of a text in digits, those in words among them; of a time of day its hour, too."""
+    found = {_plain(each.rstrip(".,:")) for each in numbers_in(text)} | set(_YEAR.findall(text))
+    found |= {str(number) for number in number_words(text, language)}
+    found |= {hour for each in found if ":" in each for hour in _hours(each, language)}
+    return frozenset(_WHOLE.sub("", each) if "." in each else each for each in found)
+
+
+def _plain(number: str) -> str:
+    """A number without the marks between its thousands, and a point before its fraction."""
+    if _THOUSANDS.fullmatch(number):
+        return re.sub("[.,]", "", number)
+    return number.replace(",", ".")
+
+
+def _hours(clock: str, language: str) -> Iterable[str]:
+    """An hour as it may be told: "half past six" for 18:30, which in German is "halb sieben"."""
+    hour, _, minutes = clock.partition(":")
+    yield hour
+    if hour.isdigit():
+        told = [int(hour), int(hour) + 1] if language == "de" and minutes == "30" else [int(hour)]
+        yield from (str(number - NOON if number > NOON else number) for number in told)
+
+
+def names(text: str, language: str) -> frozenset[str]:
+    """The capitalised words of a text where no sentence begins, and those of a text of few words; accents apart."""
+    few = len(text.split()) <= TERSE
+    found = _CAPITAL.finditer(text)
+    within = (match.group() for match in found if few or not _begins(text, match.start()))
+    return _folded(within, language)
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a sentence begins at a place in a text."""
+    return bool(_SENTENCE.search(text, max(0, at - START_CHARS), at))
+
+
+def capitals(text: str, language: str) -> frozenset[str]:
+    """The capitalised words of a text, where a sentence begins, too; without accents."""
+    return _folded(_CAPITAL.findall(text), language)
+
+
+def _folded(words: Iterable[str], language: str) -> frozenset[str]:
+    function = words_of("function", language)
+    return frozenset(fold(lower) for word in words if (lower := word.lower()) not in function)
+
+
+def bare(text: str) -> str:
+    """A text in lower case, without its punctuation."""
+    return " ".join(_PUNCTUATION.sub(" ", text.lower()).split())
+
+
+def units(text: str, language: str) -> frozenset[str]:
+    """The words that numbers in digits are followed by ("720 euros"), or the character that counts."""
+    if language in UNSPACED:
+        return frozenset(map("".join, _COUNTER.findall(text)))
+    function = words_of("function", language)
+    return frozenset(
+        unit for match in _UNIT.findall(text[:CHARS]) if (unit := match.lower()) not in function or len(unit) == 1
+    )
+
+
+# What excludes each other
+
+Opposites = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+@lru_cache(maxsize=1_024)
+def values(text: str, language: str) -> Mapping[Sort, frozenset[str]]:
+    """Which months, days and the like a text names, each by its place in the list."""
+    text = text[:CHARS]
+    return {
+        sort: frozenset(str(i) for i, each in enumerate(_listed(sort, language)) if each.search(text)) for sort in SORTS
+    }
+
+
+def says(phrases: str, text: str, language: str) -> bool:
+    """Whether a text holds one of the phrases of a kind: that something ended, or is denied."""
+    return bool(_pattern(phrases, language).search(text.replace("’", "'")))
+
+
+@cache
+def opposites(language: str) -> tuple[Opposites, ...]:
+    """Pairs of words that exclude each other ("passed", "failed")."""
+    pairs = (pair.split(" <> ") for pair in _data()[language]["opposites"].split(" ;; "))
+    return tuple((_compiled(first, language), _compiled(second, language)) for first, second in pairs)
+
+
+def side(pair: Opposites, text: str) -> int | None:
+    """Which of two opposites a text names; None where it names neither, or both."""
+    found = [bool(each.search(text[:CHARS])) for each in pair]
+    return found.index(True) if sum(found) == 1 else None
+
+
+@cache
+def _listed(sort: Sort, language: str) -> tuple[re.Pattern[str], ...]:
+    known = _data().get(language)
+    return tuple(_compiled(each.replace("_", " "), language) for each in known[sort].split()) if known else ()
+
+
+@cache
+def _pattern(phrases: str, language: str) -> re.Pattern[str]:
+    return _compiled(_data()[language][phrases], language)
+
+
+def _compiled(phrases: str, language: str) -> re.Pattern[str]:
+    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _data() -> dict[str, dict[str, str]]:
+    return json.loads((files("insula.turn") / "remembered.json").read_text("utf-8"))
