@@ -21,7 +21,6 @@ from insula.metacognition import Metacognition
 from insula.night.cycle import sleep_cycle
 from insula.night.names import PhaseName
 from insula.step import senses as felt
-from insula.step.senses import ending
 
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parent.parent
@@ -85,8 +84,7 @@ async def test_the_example_of_the_senses_speaks_of_similar_errors() -> None:
 def test_the_sense_speaks_once_it_is_switched_on(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     flood: Any = part("flood")
     monkeypatch.setitem(sys.modules, "insula.step.senses.flood", flood)
-    monkeypatch.setitem(felt.MAY_FEEL, flood.NAME, lambda state, action: True)
-    monkeypatch.setitem(ending.ALL, flood.NAME, flood)
+    monkeypatch.setitem(felt.AFTER_CALLS, flood.NAME, lambda state, action: True)
 
     def read(output: str) -> str:
         call = {"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/", "transcript_path": ""}

@@ -31,8 +31,8 @@ from insula.night.names import PhaseName
 from insula.server.page.rendering import page
 from insula.server.page.views import turns, words
 from insula.settings import load
+from insula.step.senses import EVERY
 from insula.step.senses import register as senses
-from insula.step.senses.ending import EVERY
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.instructions import compose
 from insula.turn.verdict import KINDS as VERDICTS
@@ -244,7 +244,7 @@ async def test_what_is_below_the_bar_is_said_only_where_it_was_switched_on() -> 
     assert all("how many people live there" in text for text in said[2:])
 
 
-@pytest.mark.parametrize(("named", "why"), [("mood", "no claim"), ("sense.delivery", "insula on delivery")])
+@pytest.mark.parametrize(("named", "why"), [("mood", "no claim"), ("sense.o2", "insula on o2")])
 def test_what_cannot_be_switched_on_is_said(named: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=why):
         switched([named])

@@ -40,7 +40,7 @@ wishes: text/force.* text/marks.* text/relations.* text/slots.* text/wish* memor
   memory/wishes.* turn/wishes.* metacognition/hearing.* night/agreement.* night/polarity.* night/pairs.*
   night/phases/wishes.* night/unheard.* night/view.*
 corrections: text/correction* text/displeasure.* text/thanks.* night/corrections.* night/outcomes.*
-  step/asked.* step/hedges.* step/word/* step/correction* step/meaning.* step/person.* step/small_words.*
+  step/word/* step/corrections.* step/person.* step/stop_words.*
 what a reply is worth: text/answers.* text/artefacts.* text/code_language.* text/compliance.* text/constraint*
   text/coverage.* text/demand.* text/fragments.* text/hedges.* text/languages.* text/manner.* text/noise.*
   text/similarity.* text/structure.* turn/exchange.* turn/form.* turn/hedging.* turn/held.* turn/known.* turn/lines.*

@@ -14,10 +14,10 @@ from insula.errors import InputError
 from insula.replay import claude_code
 from insula.replay.events import Call, Compacted, Interrupt, Prompt, Rejected, Row, acted, time
 from insula.replay.seen import Seen
-from insula.step.asked import Asked, found
+from insula.step.corrections import Correction, find_corrections
 from insula.step.fingerprint import action
 from insula.step.proprioception import Sensed, State, end, fold
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 KINDS = (
     *("repeated_failure", "oscillation", "rereading", "wrong_direction", "ignores_user", "waits_in_vain"),
@@ -73,7 +73,7 @@ class Lived(NamedTuple):
     uses: int
     told: tuple[Told, ...]
     heard: tuple[Heard, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Correction, ...]
     """What the user asked for; its time is the place."""
     events: tuple[tuple[int, Call | Prompt], ...]
     """Calls and prompts with their places, for the rules of others."""
@@ -160,7 +160,9 @@ def lived(rows: Sequence[Row], on: frozenset[str] = EVERY) -> Lived:
     walk = _Walk(places, _last_words(rows), on)
     for event in claude_code.read([row for row in rows if row.get("type") in {"user", "assistant", "system"}], Seen()):
         walk.take(event)
-    return Lived(len(places), tuple(walk.told), tuple(walk.heard), tuple(found("", walk.trace)), tuple(walk.events))
+    return Lived(
+        len(places), tuple(walk.told), tuple(walk.heard), tuple(find_corrections("", walk.trace)), tuple(walk.events)
+    )
 
 
 def _places(rows: Iterable[Row]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from insula.replay.events import Call, Prompt
 from insula.stats import wilson
-from insula.step.asked import ruling
+from insula.step.corrections import find_rulings
 from insula.step.person import PROMPT
 from insula.step.senses.register import DEFAULT
 from insula_bench.moments import KINDS, Lived, Moment, Told, lives, read
@@ -171,7 +171,7 @@ def _person(lived: Iterable[Lived]) -> Figures:
     events = announced = 0
     for one in lived:
         for heard in one.heard:
-            if heard.kind == PROMPT and not (heard.place and ruling(heard.words, PROMPT)):
+            if heard.kind == PROMPT and not (heard.place and find_rulings(heard.words, PROMPT)):
                 continue
             events += 1
             announced += any(heard.place - BEFORE <= told.place < heard.place for told in one.told)

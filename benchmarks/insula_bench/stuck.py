@@ -16,8 +16,7 @@ from insula.stats import wilson
 from insula.step.fingerprint import action
 from insula.step.ladder import SOCRATIC
 from insula.step.proprioception import Sensed, State, hear, sense
-from insula.step.senses import CLIMBING, nociception, vestibular
-from insula.step.senses.ending import EVERY
+from insula.step.senses import CLIMBING, EVERY, nociception, vestibular
 from insula_bench import moments_figures, stuck_report, trajectories
 from insula_bench.cases import cases
 from insula_bench.peers import hermes, openhands

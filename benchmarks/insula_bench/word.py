@@ -24,7 +24,7 @@ from insula.hosts import hook
 from insula.stats import wilson
 from insula_bench import word_fit, word_streams
 
-OF_THE_WORD = ("against_words", "told_again", "unmet", "untrue")
+OF_THE_WORD = ("against_words", "told_again", "unmet")
 HOSTS = {"claude": "claude-code", "codex": "codex"}
 STEP = 20.0
 """Seconds between two events."""

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from insula.errors import InputError
-from insula.step.senses import ending, register
+from insula.step.senses import EVERY, load_sense, register
 
 Place = Literal["request", "reply", "why", "night", "call"]
 """Before a model; under or within a reply; where a person asks why, at the terminal or on the page; what a night says;
@@ -298,14 +298,14 @@ def _measured() -> dict[str, Measured]:
 def _of_senses() -> Iterable[Claim]:
     """The senses of coding agents, as their own register has them (P12)."""
     rows = {row.sense: row for row in register.MEASURED}
-    for name in sorted(ending.EVERY):
-        row = rows.get(name)
+    for name in sorted(EVERY):
+        row, label = rows.get(name), str(load_sense(name).LABEL)
         judged = row is not None and row.texts > 0
         yield Claim(
             id=f"{SENSE}{name}",
             place="call",
             words=f"step/senses/{name}.py",
-            asserts=f"{ending.ALL[name].LABEL[:1].upper()}{ending.ALL[name].LABEL[1:]}.",
+            asserts=f"{label[:1].upper()}{label[1:]}.",
             kept=(row.kept or "right often enough (P12)") if row is not None and row.speaks else "",
             measured=_of_row(row) if row is not None and judged else None,
         )

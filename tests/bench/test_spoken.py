@@ -1,13 +1,9 @@
 """The hook driven over recorded sessions: the same texts as from the client itself, and the verdicts on them."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from insula.step.senses.register import MEASURED
 from insula_bench.sessions import Recording, drive, events, recordings
 from insula_bench.spoken import FALSE, USEFUL, USELESS, measure, verdicts
 
@@ -67,23 +63,6 @@ def test_what_the_hook_says_in_a_recording_is_found_with_its_place(tmp_path: Pat
         FALSE: 0,
         "not judged": 1,
     }
-
-
-def test_what_git_ignores_in_the_repository_of_a_recording_is_no_code(tmp_path: Path) -> None:
-    green = ("Bash", '{"command": "npm test"}', "4 passing", False)
-    commit = ("Bash", '{"command": "git commit -am x"}', "[main 1] x", False)
-    recording = Recording("p", "s", "claude-code", claude_code(green, EDIT, commit))
-    assert [one.sense for one in drive(recording, ["delivery"]).said] == ["delivery"]
-    assert drive(recording, ["delivery"], {".gitignore": "src/\n"}).said == ()
-    assert drive(recording, ["delivery"], {".husky/pre-commit": "npm test\n"}).said == ()
-
-
-@pytest.mark.parametrize("row", MEASURED, ids=lambda row: row.sense)
-def test_the_figures_of_a_sense_are_those_of_the_table(row: Any) -> None:
-    judged = [verdict for verdict in verdicts() if verdict.sense == row.sense]
-    found = Counter(verdict.verdict for verdict in judged)
-    assert (row.useful, row.useless, row.false) == (found[USEFUL], found[USELESS], found[FALSE])
-    assert row.kinds == len({verdict.kind for verdict in judged})
 
 
 def test_the_table_holds_no_word_of_others() -> None:

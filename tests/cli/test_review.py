@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from insula.cli import lines
 from insula.cli.main import app
 from insula.errors import InputError
-from insula.step import asked, digest, trace
-from insula.step.asked import Asked
+from insula.step import corrections, digest, trace
+from insula.step.corrections import Correction
 
 NOW = time.time()
 SLOW, JEST = "don't run CI or integration tests, too slow.", "use vitest here, not jest"
@@ -39,8 +39,8 @@ def here() -> str:
 
 
 def said(home: Path, *words: str, session: str = "one", ago: float = 86_400, how: str = "rejection") -> None:
-    written = [Asked(session=session, at=NOW - ago + i, words=each, how=how) for i, each in enumerate(words)]
-    asked.write(str(home), here(), written)
+    written = [Correction(session=session, at=NOW - ago + i, words=each, how=how) for i, each in enumerate(words)]
+    corrections.write_corrections(str(home), here(), written)
 
 
 def shown() -> dict[str, dict[str, Any]]:
@@ -113,8 +113,8 @@ def test_a_review_goes_through_them_one_key_at_a_time(home: Path, keys: list[str
     assert "1 of 3" in out
     assert "1 accepted, 1 muted" in out
     states = {rule["advice"]: rule["state"] for rule in shown().values()}
-    assert states[asked.told(SLOW)] == "active"
-    assert states[asked.told(JEST)] == "muted"
+    assert states[corrections.phrase_wish(SLOW)] == "active"
+    assert states[corrections.phrase_wish(JEST)] == "muted"
     assert list(states.values()).count("said once") == 1
     assert told(home).splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
 
@@ -157,7 +157,7 @@ def test_forgetting_a_rule_of_ones_own_leaves_no_words(home: Path) -> None:
     call("forget", name(SLOW), "--yes")
     assert SLOW not in call("--all").stdout
     assert JEST in call("--all").stdout
-    assert SLOW not in Path(asked.log(str(home), here())).read_text()
+    assert SLOW not in Path(corrections.log_path(str(home), here())).read_text()
 
 
 def test_what_a_user_said_is_not_exported(home: Path, tmp_path: Path) -> None:

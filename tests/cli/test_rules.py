@@ -18,8 +18,8 @@ from insula.hosts import install
 from insula.hosts.places import HOSTS
 from insula.screening import screen
 from insula.step import digest, evidence, trace
-from insula.step.lines import append
 from insula.step.patterns import BY_ID
+from insula.step.trace import append_lines
 
 NOW = time.time()
 OTHER = "b" * 16
@@ -62,7 +62,7 @@ def known(home: Path, rule: str, arm: str, happened: bool, sessions: int, projec
         }
         for i in range(sessions)
     ]
-    append(evidence.log(str(home), here() if project is None else project), records)
+    append_lines(evidence.log(str(home), here() if project is None else project), records)
 
 
 def measured(home: Path) -> None:

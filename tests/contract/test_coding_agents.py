@@ -122,76 +122,12 @@ def changes_what_many_import(agent: ClaudeCode) -> str:
     return told
 
 
-def delivers_unchecked(agent: ClaudeCode) -> str:
-    agent.bash("pytest -q", "4 passed in 0.1s")
-    agent.edit("price.py")
-    return agent.bash("git commit -am done", "[main 1a2b3c4] done")
-
-
-def leaves_changes_behind(agent: ClaudeCode) -> str:
-    agent.edit("price.py")
-    return agent.bash("git push", "main -> main")
-
-
-def stops_unproven(agent: ClaudeCode) -> str:
-    agent.bash("pytest -q", "4 passed in 0.1s")
-    agent.edit("price.py")
-    return agent.stop("All tests pass now.")
-
-
-def never_runs_its_script(agent: ClaudeCode) -> str:
-    agent.prompt("write a script that migrates the data")
-    path = str(agent.project / "migrate.sh")
-    agent.call("Write", {"file_path": path, "content": "set -e"}, {"tool_response": {"filePath": path}})
-    return agent.stop("Done.")
-
-
-def guesses(agent: ClaudeCode) -> str:
-    reads(agent, "price.py", "x = 1\n")
-    return agent.stop("The most likely cause is a stale cache.")
-
-
 def fills_its_context(agent: ClaudeCode) -> str:
     told: list[str] = []
     for number in range(18):
         agent.spends(5_000 + 2_000 * number + 20_000 * max(0, number - 12))
         told.append(reads(agent, f"{number}.py", f"x = {number}\n"))
     return "".join(told)
-
-
-def risks_work(agent: ClaudeCode) -> str:
-    agent.edit("price.py")
-    return agent.bash("git reset --hard HEAD", "HEAD is now at 1a2b3c4")
-
-
-def drops_a_stash(agent: ClaudeCode) -> str:
-    return agent.bash("git stash drop", "Dropped refs/stash@{0}")
-
-
-def looks_in_vain(agent: ClaudeCode) -> str:
-    reads(agent, "price.py", "x = 1\n")
-    reads(agent, "other.py", "y = 1\n")
-    nothing: Json = {"tool_response": "No matches found"}
-    names = ("First", "Second", "Other")
-    return "".join(agent.call("Grep", {"pattern": name, "path": "src"}, nothing) for name in names)
-
-
-def swings(agent: ClaudeCode) -> str:
-    changes = (("alpha", "beta"), ("beta", "alpha"), ("alpha", "beta"))
-    return "".join(agent.edit("price.py", old, new) for old, new in changes)
-
-
-def throws_away_twice(agent: ClaudeCode) -> str:
-    told = ""
-    for number in range(2):
-        told += agent.edit("price.py", "old", f"new {number}")
-        told += agent.bash(f"git checkout -- {agent.project / 'price.py'}", "Updated 1 path")
-    return told
-
-
-def loses_a_file(agent: ClaudeCode) -> str:
-    agent.edit("price.py")
-    return agent.call("Read", {"file_path": str(agent.project / "price.py")}, {"error": "File does not exist."})
 
 
 def works_long_alone(agent: ClaudeCode) -> str:
@@ -209,19 +145,8 @@ ON: dict[str, Life] = {
     "against_words": breaks_the_word,
 }
 OFF: list[tuple[str, Life]] = [
-    ("delivery", delivers_unchecked),
-    ("delivery", leaves_changes_behind),
-    ("unproven", stops_unproven),
-    ("unproven", never_runs_its_script),
-    ("guessed", guesses),
     ("o2", fills_its_context),
     ("spatial", changes_what_many_import),
-    ("at_risk", risks_work),
-    ("at_risk", drops_a_stash),
-    ("absent", looks_in_vain),
-    ("oscillation", swings),
-    ("oscillation", throws_away_twice),
-    ("vanished", loses_a_file),
     ("chronos", works_long_alone),
 ]
 
@@ -582,9 +507,9 @@ def test_the_doctor_tells_what_is_well_what_does_not_run_and_what_is_broken(proj
 
 def test_the_doctor_says_which_senses_speak(project: Path) -> None:
     installed("codex").write_text("{}")
-    run_insula("on", "delivery")
+    run_insula("on", "o2")
     told = [check["says"] for check in run_insula("doctor", "codex", "--json").json["checks"]]
-    assert "delivery" in next(text for text in told if text.startswith("on, "))
+    assert "o2" in next(text for text in told if text.startswith("on, "))
     assert "chronos" in next(text for text in told if text.startswith("off, "))
 
 

@@ -132,7 +132,7 @@ def test_status_shows_the_register_of_claims_with_the_users_own_rates(talked: Pa
     assert (shown["on"], shown["yours"]) == (True, {"made": 1, "of": 3, "wrong": 0, "per_1000": 333.3})
     assert shown["asserts"] and shown["measured"]["command"] and 0 < shown["measured"]["precision"] < 1
     assert claims["doubt.missing"]["on"] is False
-    assert claims["sense.delivery"]["on"] is False
+    assert claims["sense.o2"]["on"] is False
 
 
 def test_a_claim_is_switched_on_by_its_name(talked: Path, monkeypatch: pytest.MonkeyPatch) -> None:

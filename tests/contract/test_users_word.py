@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from coding_agents import CodingAgent
-from harness import ClaudeCode, run_insula
+from harness import ClaudeCode
 
 Json = dict[str, Any]
 
@@ -219,17 +219,6 @@ def test_a_demand_is_not_said_to_an_agent_that_tells_that_it_is_open(claude: Cla
     claude.prompt("Fix the parser and run the tests when you're done.")
     claude.edit("src/parser.py")
     assert claude.stop("The parser is fixed. I could not run the tests: there is no database here.") == ""
-
-
-def test_a_claim_that_nothing_bears_out_is_said_once_somebody_switches_that_on(home: Path, project: Path) -> None:
-    def claims(agent: ClaudeCode) -> str:
-        agent.prompt("Fix the parser.")
-        agent.edit("src/parser.py")
-        return agent.stop("Fixed, and all tests pass.")
-
-    assert claims(ClaudeCode(home, project, "before")) == ""
-    run_insula("on", "untrue")
-    assert "In this session no test was run" in claims(ClaudeCode(home, project, "after"))
 
 
 # What is kept

@@ -90,16 +90,16 @@ def test_it_says_which_senses_speak_and_why_the_others_do_not(house: Path) -> No
     install.install(HOSTS["codex"])
     on, off = (check.says for check in found("senses", examine()))
     assert on.startswith("on, by their texts on foreign projects: nociception (")
-    assert "useful" in on and "delivery" not in on and "spatial" not in on
+    assert "useful" in on and "o2" not in on and "spatial" not in on
     assert off.endswith("; insula on SENSE switches one on")
-    delivery = next(row for row in MEASURED if row.sense == "delivery")
-    figures = f"{delivery.useful} of {delivery.texts} useful, {delivery.false} false"
-    assert f"delivery ({figures}; too few to decide)" in off and "spatial (no text judged)" in off
-    switch.turn_sense(house, "delivery", True)
+    o2 = next(row for row in MEASURED if row.sense == "o2")
+    figures = f"{o2.useful} of {o2.texts} useful, {o2.false} false"
+    assert f"o2 ({figures}; too few to decide)" in off and "spatial (no text judged)" in off
+    switch.turn_sense(house, "o2", True)
     switch.turn_sense(house, "bypass", False)
     on, off = (check.says for check in found("senses", examine()))
-    assert f"delivery ({figures}; too few to decide; switched by you)" in on
-    assert "bypass" not in on and "delivery" not in off
+    assert f"o2 ({figures}; too few to decide; switched by you)" in on
+    assert "bypass" not in on and "o2" not in off
     assert "bypass (no text judged; switched by you)" in off
 
 

@@ -9,7 +9,6 @@ from payloads import recorded
 
 from insula.hosts.hook import respond
 from insula.hosts.transcripts import tail
-from insula.step.project import role_in
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 
@@ -31,19 +30,6 @@ def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None
         '{"a":1}',
         *[""] * 4,
     ]
-
-
-@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude"])
-def test_a_project_ignores_nothing_by_a_file_outside_of_it(name: str, tmp_path: Path) -> None:
-    root = (tmp_path / "project").resolve()
-    (root / ".git/info").mkdir(parents=True)
-    (tmp_path / "outside").write_text("*.py\n")
-    (root / "own").write_text("*.py\n")
-    (root / name).symlink_to(tmp_path / "outside")
-    assert role_in(str(root), f"{root}/a.py")
-    (root / name).unlink()
-    (root / name).symlink_to(root / "own")
-    assert not role_in(str(root), f"{root}/a.py")
 
 
 def test_a_folder_deeper_than_any_costs_no_work(tmp_path: Path) -> None:

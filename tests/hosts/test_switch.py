@@ -62,36 +62,36 @@ def test_a_switch_that_does_not_suffice_says_so() -> None:
 
 
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
-    assert "delivery" not in switch.senses(home)
-    said = insula("on", "delivery")[1]
-    assert said.startswith("delivery is on;") and "against_words, bypass, delivery, nociception, told_again" in said
+    assert "o2" not in switch.senses(home)
+    said = insula("on", "o2")[1]
+    assert said.startswith("o2 is on;") and "against_words, bypass, nociception, o2, told_again" in said
     insula("off", "bypass")
     insula("off")
     insula("on")
     install.install(HOSTS["codex"])
-    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "delivery"}
-    insula("off", "delivery")
+    assert switch.senses(home) == {"nociception", "vestibular", "against_words", "told_again", "unmet", "o2"}
+    insula("off", "o2")
     insula("on", "bypass")
-    assert json.loads((home / "hook.json").read_text())["senses"] == {"delivery": False, "bypass": True}
-    assert "delivery" not in switch.senses(home)
+    assert json.loads((home / "hook.json").read_text())["senses"] == {"o2": False, "bypass": True}
+    assert "o2" not in switch.senses(home)
 
 
 def test_a_sense_is_named_with_a_hyphen_as_well(home: Path) -> None:
-    record = json.loads(insula("on", "at-risk", "--json")[1])
-    assert record["sense"] == "at_risk" and "at_risk" in record["speaking"]
-    assert "at_risk" in switch.senses(home)
+    record = json.loads(insula("off", "against-words", "--json")[1])
+    assert record["sense"] == "against_words" and "against_words" not in record["speaking"]
+    assert "against_words" not in switch.senses(home)
 
 
 def test_what_is_no_sense_and_a_sense_of_one_project_are_refused(home: Path) -> None:
-    assert "'smell' is no sense; the senses are absent, against_words," in insula("on", "smell")[1]
-    assert "leave out --project" in insula("off", "delivery", "--project")[1]
+    assert "'smell' is no sense; the senses are against_words, bypass," in insula("on", "smell")[1]
+    assert "leave out --project" in insula("off", "o2", "--project")[1]
     assert not (home / "hook.json").exists()
 
 
 def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
-    assert "hooks themselves" not in insula("on", "delivery")[1]
+    assert "hooks themselves" not in insula("on", "o2")[1]
     insula("off")
-    assert "The hooks themselves are off here; `insula on` turns them on." in insula("on", "delivery")[1]
+    assert "The hooks themselves are off here; `insula on` turns them on." in insula("on", "o2")[1]
 
 
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:

@@ -56,9 +56,7 @@ def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: 
 
 def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: Path, home: Path) -> None:
     session = Session().says("Go.").works(2)
-    for old, new in (("alpha", "beta"), ("beta", "alpha"), ("alpha", "beta")):
-        session.calls("Edit", "The file has been updated.", file_path="/p/price.py", old_string=old, new_string=new)
-    session.calls("Bash", "HEAD is now at 1a2b3c4 one", command="git reset --hard HEAD").works(2).written(tmp_path)
+    session.calls("Bash", "[main 1a2b3c4] x", command="git commit -am x --no-verify").works(2).written(tmp_path)
 
     def told() -> tuple[dict[str, int], list[str], str]:
         found = figures(tmp_path)
@@ -67,12 +65,10 @@ def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: 
         return found["readings"], [one["sense"] for one in found["worst"]], page.read_text("utf-8")
 
     readings, moments, page = told()
-    assert readings == {} and moments == [] and "tree was reset" not in page
-    for name in ("oscillation", "at_risk"):
-        switch.turn_sense(home, name, True)
+    assert readings == {"bypass": 1} and "bypass" in moments and "goes round a check" in page
+    switch.turn_sense(home, "bypass", False)
     readings, moments, page = told()
-    assert readings == {"oscillation": 1, "at_risk": 1} and "oscillation" in moments
-    assert "tree was reset" in page
+    assert readings == {} and moments == [] and "goes round a check" not in page
 
 
 def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_found(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from insula.guidance import ACTIVE, Decision, tally
 from insula.replay.gather import Score
 from insula.replay.learn import plan, write
 from insula.step import digest, evidence, trace
-from insula.step.asked import Asked, asked_in, told
-from insula.step.lines import append
+from insula.step.corrections import Correction, phrase_wish, read_corrections
+from insula.step.trace import append_lines
 
 NOW = 1_770_000_000.0
 DAY = 86_400.0
@@ -63,7 +63,7 @@ def test_to_learn_twice_is_to_learn_once(tmp_path: Path) -> None:
 
 def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
     trace.append(trace.folder(str(tmp_path), "watched"), {"e": "start", "at": NOW - DAY})
-    append(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
+    append_lines(evidence.log(str(tmp_path), PROJECT), [{"session": "scored", "pattern": "reread", "arm": "shown"}])
     planned = plan(str(tmp_path), [score("watched"), score("scored"), score("new")], NOW)
     assert (planned.sessions, planned.known) == (1, 2)
 
@@ -71,7 +71,7 @@ def test_a_session_that_the_hook_watches_is_left_to_it(tmp_path: Path) -> None:
 def test_a_session_that_takes_the_name_of_another_takes_the_place_of_no_evidence_of_the_hooks(tmp_path: Path) -> None:
     write(str(tmp_path), plan(str(tmp_path), [score("mine", happened=False, ago=9 * DAY)], NOW))
     later = {"session": "mine", "pattern": "stale-edit", "arm": "shown", "happened": True, "t": NOW, "project": PROJECT}
-    append(evidence.log(str(tmp_path), PROJECT), [later])
+    append_lines(evidence.log(str(tmp_path), PROJECT), [later])
     found = evidence.read(str(tmp_path), PROJECT)["stale-edit"]
     assert tally(found).detections + tally(found).records >= 2
     assert {item.session for item in found} == {"mine", "replay-mine"}
@@ -138,7 +138,7 @@ SLOW = "don't run CI or integration tests, too slow."
 
 
 def wanted(session: str, words: str = SLOW, ago: float = DAY, project: str = PROJECT) -> Score:
-    asked = (Asked(session=session, at=NOW - ago, words=words, how="rejection"),)
+    asked = (Correction(session=session, at=NOW - ago, words=words, how="rejection"),)
     return score(session, happened=False, ago=ago, project=project)._replace(asked=asked)
 
 
@@ -149,14 +149,14 @@ def test_what_was_asked_for_in_two_past_sessions_is_told_and_in_one_proposed(tmp
     write(home, one)
     assert sorted(states(tmp_path).values()).count("proposed") >= 1
     two = plan(home, [wanted("two", "too slow, don't run the integration tests in CI", 9_000)], NOW)
-    assert [rule.advice for rule in two.told] == [told(SLOW)]
+    assert [rule.advice for rule in two.told] == [phrase_wish(SLOW)]
     write(home, two)
     assert SLOW in digest.open_session(home, "next", PROJECT, NOW, 0.0)
-    assert [one.origin for one in asked_in(home, PROJECT)] == ["replay", "replay"]
+    assert [one.origin for one in read_corrections(home, PROJECT)] == ["replay", "replay"]
 
 
 def test_what_was_asked_for_is_learned_once_and_only_in_a_project(tmp_path: Path) -> None:
     home = str(tmp_path)
     for _ in range(2):
         write(home, plan(home, [wanted("one"), wanted("lost", project="")], NOW))
-    assert [one.session for one in asked_in(home, PROJECT)] == ["replay-one"]
+    assert [one.session for one in read_corrections(home, PROJECT)] == ["replay-one"]

@@ -15,7 +15,7 @@ from insula.step.fingerprint import action
 from insula.step.patterns import outcomes
 from insula.step.programs import PROGRAMS, SCRIPTS, SUBCOMMANDS, WRAPPERS
 from insula.step.proprioception import State, end, foresee, hear, sense
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 BANNED = "don't commit, don't push, don't touch src/old/ and use pnpm, not npm"
 OPERATORS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from insula.step.meaning import SAME, alike
+from insula.step.corrections import SAME, alike
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from insula.guidance import DAY, Decision
 from insula.step import digest, evidence, trace
 from insula.step.action import EDIT, EXECUTE, READ, Action
 from insula.step.digest import OPENING, Rule, compile_rules, open_session
-from insula.step.lines import append
 from insula.step.patterns import BY_ID, PATTERNS
+from insula.step.trace import append_lines
 
 A, B = "a" * 16, "b" * 16
 NOW = time.time()
@@ -51,7 +51,7 @@ def known(
             }
             for i in range(sessions)
         ]
-        append(evidence.log(str(home), project), records)
+        append_lines(evidence.log(str(home), project), records)
 
 
 def start(home: Path, name: str = "now", project: str = A, now: float = NOW, share: float = 0.0) -> str:
@@ -415,7 +415,7 @@ def _full(home: Path, size: int) -> None:
                 {"session": f"{arm}{number}", "pattern": pattern.id, "arm": arm, "happened": happened, "t": NOW}
                 for pattern in PATTERNS
             ]
-            append(evidence.log(str(home), A if number % 2 else B), known_as)
+            append_lines(evidence.log(str(home), A if number % 2 else B), known_as)
     for number in range(2 * size):
         name = f"old{number}"
         actions = [

@@ -11,7 +11,7 @@ from insula.cli.main import app
 from insula.hosts.hook import respond
 from insula.replay.worth import worth
 from insula.step import evidence, trace
-from insula.step.asked import told as wish_told
+from insula.step.corrections import phrase_wish as wish_told
 from insula.step.digest import OPENING
 
 NOW = 1_800_000_000.0

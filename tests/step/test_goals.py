@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, pytest_fails, reads, runs, went
 
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 FIRST = "What the attempts have in common"
 
@@ -242,27 +242,6 @@ def test_equal_good_output_of_different_commands_is_no_loop(session: Session, co
 def test_the_very_call_again_is_a_loop(session: Session) -> None:
     session.follow([runs("npm ls react", "app@1.0.0\n└── react@18.2.0 deduped and all the rest of it")] * 3, seconds=4)
     assert turns(session) == [3]
-
-
-# Changes that undo each other.
-
-
-def test_edits_that_undo_each_other_are_told_though_files_are_read_between(session: Session) -> None:
-    for number in range(4):
-        old, new = ("a", "b") if number % 2 == 0 else ("b", "a")
-        session.act(edits(old=old, new=new))
-        session.act(reads(f"/home/dev/project/{number}.py", f"{number}" * 70))
-    assert session.texts[0] == (5, session.said[0])
-    assert session.said[0].startswith("[insula] The same change of `price.py` has been made, undone and made again.")
-
-
-def test_a_file_that_is_edited_and_checked_out_in_turn_is_told(session: Session) -> None:
-    session.prompt("make it faster")
-    for number in range(2):
-        session.act(edits(new=f"b{number}"))
-        session.act(fails("pytest", pytest_fails(number, [f"test_{number}"])))
-        session.act(runs("git checkout -- price.py"))
-    assert any("Edits of `price.py` have now been thrown away 2 times." in text for text in session.said)
 
 
 def test_to_break_a_thing_and_mend_it_is_how_tests_are_tested(session: Session) -> None:

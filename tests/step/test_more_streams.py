@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from sessions import Session, edits, failed, fails, reads, went
 from test_variants import P, Turn, bash, follow, piped, red
-from test_variants_of_risk import put
 
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 A = P + "src/a.py"
 
@@ -255,9 +254,9 @@ SILENT: dict[str, list[Turn]] = {
         t
         for n in range(4)
         for t in (
-            put("t.py", f"a{n}", f"b{n}"),
+            edits(P + "t.py", f"a{n}", f"b{n}"),
             fails("pytest -q", f"FAILED t.py::test_{chr(97 + n)} - ImportError: cannot import name 'f{n}'\n1 failed"),
-            put("s.py", f"a{n}", f"b{n}"),
+            edits(P + "s.py", f"a{n}", f"b{n}"),
             bash("pytest -q", f"{n + 1} passed"),
         )
     ],

@@ -9,7 +9,7 @@ from steps import follow, said
 
 from insula.step.action import Action
 from insula.step.proprioception import State, dump, fold, hear, load, sense
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 from insula.step.wording import LONGEST, SIGN
 
 FAIL = ("deploy now", "!deploy: *** no rule to make target 'all'")

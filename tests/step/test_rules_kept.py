@@ -9,9 +9,9 @@ from insula.guidance import DAY
 from insula.step import trace
 from insula.step.action import EDIT, EXECUTE, Action
 from insula.step.digest import compile_rules, open_session
-from insula.step.word.kept import kept
-from insula.step.word.ledger import hear
-from insula.step.word.said import dump
+from insula.step.evidence import kept
+from insula.step.word.extraction import hear
+from insula.step.word.word import dump_words
 
 PROJECT = "a" * 16
 NOW = 1_800_000_000.0
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 
 def says(words: str, at: float = NOW) -> Record:
-    return {"e": "user", "at": at, "kind": "prompt", "words": words, "about": "", "heard": dump(hear(words))}
+    return {"e": "user", "at": at, "kind": "prompt", "words": words, "about": "", "heard": dump_words(hear(words))}
 
 
 def runs(command: str, at: float = NOW) -> Record:

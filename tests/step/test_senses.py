@@ -7,8 +7,7 @@ from steps import Step, follow, said, senses
 
 from insula.step.action import Action
 from insula.step.proprioception import Sensed, State, forget, hear, sense
-from insula.step.senses import chronos, nociception, o2, spatial, vestibular
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY, chronos, nociception, o2, spatial, vestibular
 from insula.step.state import Carry
 from insula.step.turn import Turn
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sessions import Payload, Session, edits, failed, fails, reads, runs, went
 
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 Turn = Payload | tuple[Payload, ...] | str
 """A call, several at once, or the user's words."""
@@ -353,18 +353,6 @@ REPEATED: dict[str, tuple[list[Turn], int]] = {
     "the very same call, well each time": (
         [runs("npm run build", "> shop@1.0.0 build\n> vite build\n\n✓ 312 modules transformed, written to dist in all")]
         * 5,
-        4,
-    ),
-    "the same search in other words": (
-        [
-            went("Grep", {"pattern": pattern}, "No matches found")
-            for pattern in (
-                "initialAttribution",
-                "InitialAttribution",
-                "\\binitialAttribution\\b",
-                "initialAttribution.*=",
-            )
-        ],
         4,
     ),
     "an undo that undoes nothing": ([runs("git checkout -- src/a.py", "Updated 0 paths from the index")] * 5, 4),

@@ -16,7 +16,7 @@ from insula.hosts import places, present, projects, switch
 from insula.hosts.install import Outcome
 from insula.hosts.places import Host as Agent
 from insula.hosts.registry import EXPERIMENTAL, NAMES
-from insula.step.senses.ending import EVERY
+from insula.step.senses import EVERY
 
 _NO_CHANGE = {
     "whole": "hooks are already in",
@@ -45,7 +45,7 @@ _HOSTS = (
 Host = Annotated[str | None, typer.Argument(metavar="HOST", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]
 Sense = Annotated[
-    str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as delivery; insula doctor names them.")
+    str | None, typer.Argument(metavar="SENSE", help="One sense alone, such as chronos; insula doctor names them.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 

@@ -112,7 +112,7 @@ def _needs_no_look(home: str, payload: "dict[str, Any]") -> bool:
 
 _EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"))
 WORDS = "words.json"
-"""The ledger of a session, as `insula.step.word.shared` writes it; named here, so that few calls need load that."""
+"""The ledger of a session, as `insula.step.word.ledger` writes it; named here, so that few calls need load that."""
 
 
 def _said_a_word(home: str, event: "Event") -> bool:
@@ -122,43 +122,33 @@ def _said_a_word(home: str, event: "Event") -> bool:
 def _judged(home: str, payload: "dict[str, Any]", event: "Event") -> "tuple[Action, ...]":
     """The actions, each with the word of the user's that it breaks."""
     from insula.hosts.fields import raw_call
-    from insula.step.word import breach, shared
+    from insula.step.word.breach import judged
+    from insula.step.word.word import read_ledger
 
     if len(event.actions) != 1:  # a batch: each of its calls was told alone
         return event.actions
-    words = shared.read(trace.folder(home, event.session))
+    words = read_ledger(trace.folder(home, event.session))
     tool, given, _ = raw_call(payload)
-    breaks = breach.judged(words, tool, given, event.cwd, lambda: _paths(home, event)) if words else ()
+    breaks = judged(words, tool, given, event.cwd, lambda: _paths(home, event)) if words else ()
     return (event.actions[0].replace(breaks=breaks),) if breaks else event.actions
 
 
 def _noted_for_the_end(home: str, payload: "dict[str, Any]", action: "Action") -> "Record":
-    """What of a check or an edit an action does not hold, and claims at the end may be about."""
+    """What of a check or an edit an action does not hold, and the end of the session is judged by."""
     if not (action.kind == EXECUTE or (action.kind == EDIT and action.ok)):
         return {}
     from insula.hosts.fields import raw_call, said
 
     _, given, output = raw_call(payload)
     if action.kind == EDIT:
-        from insula.step.word.noted import writes_test
+        from insula.step.fingerprint import writes_test
 
         return {"tests": True} if writes_test(given) else {}
-    text = said(output)
-    noted: Record = {}
-    if _compares_claims(home) and ("pass" in text or "test" in text or "OK" in text):
-        from insula.step.word.noted import passed
+    if action.ok:
+        return {}
+    from insula.step.outcome import is_red
 
-        noted["passed"] = passed(text)
-    if not action.ok:
-        from insula.step.word.noted import is_red
-
-        noted["red"] = is_red(text, "error" in payload or action.failed)
-    return noted
-
-
-def _compares_claims(home: str) -> bool:
-    switches = config(home).get("senses")
-    return is_object(switches) and switches.get("untrue") is True
+    return {"red": is_red(said(output), "error" in payload or action.failed)}
 
 
 def _paths(home: str, event: "Event") -> "list[str]":
@@ -243,18 +233,18 @@ def _brief(home: str, host: str, event: "Event", now: float) -> str:
 def _what_stands(home: str, event: "Event", now: float) -> str:
     """What the user has ruled out in this session and not taken back, noted as told."""
     from insula.step.senses.register import switched
-    from insula.step.word import shared, telling
+    from insula.step.word.word import AGAIN, TO_OTHERS, TOLD_AGAIN, has_ledger, list_standing, read_ledger
 
     folder = trace.folder(home, event.session)
-    if not shared.is_there(folder) or telling.NAME not in switched(config(home).get("senses")):
+    if not has_ledger(folder) or TOLD_AGAIN not in switched(config(home).get("senses")):
         return ""
-    text = telling.tell(shared.read(folder), telling.TO_OTHERS if event.kind == "subagent" else telling.AGAIN)
+    text = list_standing(read_ledger(folder), TO_OTHERS if event.kind == "subagent" else AGAIN)
     if not text:
         return ""
     from insula.step.proprioception import Sensed
     from insula.step.state import Reading, State
 
-    reading = Reading(sense=telling.NAME, count=1, key=f"told {event.kind} {now}", form=event.kind)
+    reading = Reading(sense=TOLD_AGAIN, count=1, key=f"told {event.kind} {now}", form=event.kind)
     return _said(home, event.replace(agent=""), Sensed(state=State(), said=reading, text=text), now)
 
 
@@ -295,12 +285,12 @@ def _before_it(host: str, event: "Event") -> "tuple[Remark, ...]":
 
 def _remarks(remarks: "tuple[Remark, ...]", now: float, away: bool = False) -> "list[Record]":
     from insula.step.person import own_words, record
-    from insula.step.word.ledger import hear
-    from insula.step.word.said import dump
+    from insula.step.word.extraction import hear
+    from insula.step.word.word import dump_words
 
     found: list[Record] = []
     for each in remarks:
-        heard = dump(hear(each.words)) if each.words else []
+        heard = dump_words(hear(each.words)) if each.words else []
         line = record(each.replace(words=own_words(each.words)), now, away)
         found.append({**line, "heard": heard} if heard else line)
     return found
@@ -317,12 +307,14 @@ _ASKING = frozenset(("", "default", "acceptEdits", "plan"))
 
 def _foresee(home: str, host: str, event: "Event", now: float) -> str:
     """Before a call: of one that does nothing to what others rely on, not even a line is written."""
+    from insula.step.command import BYPASSES
+
     asks = registry.dialect(host).ask is not None and event.mode in _ASKING and not event.agent and not _away()
     mark = {"asks": True} if asks else {}
     records: list[Record] = [
-        {"e": "before", **mark, **action.as_dict(), **_guarded(event, action)}
+        {"e": "before", **mark, **action.as_dict()}
         for action in event.actions
-        if action.acts or action.breaks
+        if BYPASSES in action.acts or action.breaks
     ]
     if not records:
         return ""
@@ -363,9 +355,9 @@ def _more(home: str, folder: str, host: str, event: "Event", action: "Action") -
         used, window = dialect.context(end)
         name = dialect.turn(end, action.id) if dialect.turn is not None else ""
         found = {key: value for key, value in (("context", used), ("context_window", window), ("turn", name)) if value}
-    found |= _guarded(event, action)
     if action.kind == EDIT and action.ok:
-        found |= _place(event, action)
+        if event.cwd and os.path.isabs(action.target):
+            found["of_project"] = _is_of_project(event, action)
         if "spatial" in _senses(home):
             from insula.step.blast import importers
 
@@ -374,31 +366,11 @@ def _more(home: str, folder: str, host: str, event: "Event", action: "Action") -
     return {"e": "more", "id": action.id or action.call, **found} if found else {}
 
 
-def _guarded(event: "Event", action: "Action") -> "Record":
-    """Whether a commit is checked by a hook of the project's own."""
-    if "commit" not in action.acts or not event.cwd:
-        return {}
-    from insula.step.project import checks_commits, root_of
+def _is_of_project(event: "Event", action: "Action") -> bool:
+    """Whether the file of an edit is code or a setting of the project that the host works in."""
+    from insula.step.project import is_of_project, path_inside
 
-    return {"guarded": True} if checks_commits(root_of(event.cwd)) else {}
-
-
-def _place(event: "Event", action: "Action") -> "Record":
-    """What the files of an edit are in their project, as far as the disk tells otherwise than their names."""
-    from insula.step.action import CODE
-    from insula.step.project import packages, role_in, root_of
-
-    if not event.cwd or not (root := root_of(event.cwd)):
-        return {}
-    whole = {path: os.path.join(event.cwd, path) for path in action.touches or (action.target,)}
-    roles = {path: role_in(root, file) for path, file in whole.items()}
-    code = [path for path, found in roles.items() if found == CODE]
-    found: Record = {"role": CODE if code else max(roles.values())}
-    if len(whole) > 1:
-        found["touches"] = code
-    if code and (names := packages(root, whole[code[0]])):
-        found["packages"] = names
-    return found
+    return is_of_project(path_inside(event.cwd, action.target))
 
 
 def _stop(home: str, host: str, event: "Event", now: float) -> str:
@@ -448,22 +420,19 @@ def _settled(home: str, event: "Event", now: float) -> str:
     return "" if event.drops_output else told
 
 
-_OF_ACTS = frozenset(("unmet", "untrue"))
-
-
 def _with_acts(folder: str, event: "Event", state: "State", on: "frozenset[str]") -> "State":
     """The state with what was done in the session, for the senses that compare words with it."""
-    if not on & _OF_ACTS or not event.said or event.pending or event.mode == "plan" or event.drops_output:
+    if "unmet" not in on or not event.said or event.pending or event.mode == "plan" or event.drops_output:
         return state
     from insula.step.word.acts import read
 
-    return state.replace(done=read(folder), cwd=event.cwd)
+    return state.replace(done=read(folder))
 
 
 def _publish(folder: str, state: "State") -> None:
-    from insula.step.word import shared
+    from insula.step.word.word import write_ledger
 
-    shared.publish(folder, state.words)
+    write_ledger(folder, state.words)
 
 
 def _said(home: str, event: "Event", sensed: "Sensed", now: float) -> str:

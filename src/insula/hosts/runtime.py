@@ -22,6 +22,7 @@ import insula
 from insula.errors import SettingsError
 from insula.hosts import files
 from insula.hosts.places import HOSTS, SHIM
+from insula.step.senses import EVERY
 
 PACKAGE = Path(insula.__file__).parent
 ENTRY = "insula.hosts.hook"
@@ -87,14 +88,15 @@ compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, invalidation_mode
 
 
 def modules(package: Path = PACKAGE) -> Mapping[str, bytes]:
-    """The files that the hook needs, by their path, as its imports tell.
+    """The files that the hook needs, by their path: what its imports tell, and what it loads by name.
 
     Raises:
         SettingsError: one that is imported is not there.
     """
     found: dict[str, bytes] = {}
     known: set[str] = set()
-    waiting = [ENTRY, *(host.dialect for host in HOSTS.values())]
+    senses = (f"insula.step.senses.{name}" for name in EVERY)
+    waiting = [ENTRY, *(host.dialect for host in HOSTS.values()), *senses]
     while waiting:
         for name in {*_parents(waiting.pop())} - known:
             known.add(name)

@@ -16,8 +16,8 @@ from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, RETIRED, UNKNOWN, USELESS, Decision
 from insula.operations.words import day_of
 from insula.screening import screen
-from insula.step import asked, digest, evidence
-from insula.step.asked import Asked, Wish
+from insula.step import corrections, digest, evidence
+from insula.step.corrections import Correction, Wish
 from insula.step.digest import PROJECT, Rule
 from insula.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
 from insula.step.fingerprint import digest as fingerprint
@@ -121,7 +121,7 @@ class Rules:
         self.write(Decision(do="forget", rule=name, scope=self._scope(here or wish is not None), at=time.time()))
         with _writing(self.home):
             if wish is not None:
-                asked.erase(self.home, self.project, wish)
+                corrections.erase_wish(self.home, self.project, wish)
             elif not here:
                 evidence.erase_advice(self.home, name)
 
@@ -214,7 +214,7 @@ class Rules:
         return [*BY_ID, *imported, *(wish.id for wish in self._wishes())]
 
     def _wishes(self) -> "Sequence[Wish]":
-        return asked.wishes(asked.asked_in(self.home, self.project))
+        return corrections.group_corrections(corrections.read_corrections(self.home, self.project))
 
     def _is_worth_a_row(self, rule: Rule) -> bool:
         return (
@@ -248,7 +248,7 @@ def find_everywhere(home: str) -> "Sequence[tuple[Rule, str]]":
     found = [(rule, "") for rule in Rules(home).compile()]
     return found + [
         (rule, project)
-        for project in asked.projects(home)
+        for project in corrections.list_projects(home)
         for rule in Rules(home, project).compile()
         if rule.wish is not None and rule.life.state != HEARD
     ]
@@ -288,7 +288,7 @@ def export_rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _describe_words(one: Asked) -> dict[str, Any]:
+def _describe_words(one: Correction) -> dict[str, Any]:
     """Where a rule in the user's words comes from."""
     return {"at": day_of(one.at), "session": one.session, "how": one.how, "words": one.words, "about": one.about}
 

@@ -12,7 +12,7 @@ from insula.replay.waste import Ledger
 from insula.step.action import Action
 from insula.step.evidence import ACTIONS
 from insula.step.proprioception import Sensed, State, end, forget, hear, sense
-from insula.step.senses import CLIMBING, absent, against_words, at_risk, bypass, delivery, vanished
+from insula.step.senses import BEFORE_CALLS, CLIMBING
 from insula.step.senses.register import DEFAULT
 from insula.step.state import Reading
 
@@ -20,7 +20,7 @@ CALM = 3
 """Successes in a row after which a stretch is over, where its trouble does not come back."""
 REACH = 400
 """Turns back of which it is known with what action they began."""
-AT_ONCE = frozenset(sense.NAME for sense in (at_risk, against_words, bypass, vanished, delivery, absent))
+AT_ONCE = frozenset(BEFORE_CALLS)
 """Senses that climb no ladder and yet feel what went wrong, in one moment."""
 MOMENTS = 400
 """Moments of an agent that are kept; when there are more, the worse half of them."""

@@ -17,8 +17,8 @@ from insula.replay.look import OTHERS, REASONS, Look
 from insula.replay.model import Failure, Proposed, Replayed, Totals
 from insula.replay.seen import Seen
 from insula.replay.session import Troubles, streams
-from insula.step.asked import Asked, wishes
-from insula.step.asked import found as asked_in_session
+from insula.step.corrections import Correction, group_corrections
+from insula.step.corrections import find_corrections as asked_in_session
 from insula.step.patterns import PATTERNS
 from insula.step.senses.register import DEFAULT
 
@@ -50,7 +50,7 @@ class Score(NamedTuple):
     """The file that says so."""
     place: str = ""
     """The folder that it says the session worked in."""
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Correction, ...] = ()
     """What its user asked for."""
 
 
@@ -200,7 +200,7 @@ class _Gathering:
 
 def _proposed(scores: list[Score]) -> list[Proposed]:
     """What the users of these sessions said in two of a project; what has no folder founds no rule."""
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[Correction]] = {}
     places: dict[str, str] = {}
     for score in scores:
         asked.setdefault(score.project, []).extend(score.asked)
@@ -214,7 +214,7 @@ def _proposed(scores: list[Score]) -> list[Proposed]:
             project=places[project],
         )
         for project, said in asked.items()
-        for wish in wishes(said if project else ())
+        for wish in group_corrections(said if project else ())
         if wish.repeated
     ]
     return sorted(found, key=lambda rule: (-rule.times, -rule.at))[:RULES]

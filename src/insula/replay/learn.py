@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from insula.errors import StoreError, StoreFull
 from insula.guidance import NONE
 from insula.replay.gather import Score
-from insula.step import asked, digest, evidence, trace
-from insula.step.asked import Asked
+from insula.step import corrections, digest, evidence, trace
+from insula.step.corrections import Correction
 from insula.step.digest import Rule
 from insula.step.evidence import DECISIONS, FOLDER, IDLE
-from insula.step.lines import append
 from insula.step.patterns import BY_ID
+from insula.step.trace import append_lines
 
 ORIGIN = "replay"
 _PREFIX = f"{ORIGIN}-"
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     """What is learned from."""
     places: list[str]
     """The folders that these sessions say they worked in: in their projects the rules would be told."""
-    asked: dict[str, list[Asked]]
+    asked: dict[str, list[Correction]]
     """Project -> what users asked for in these sessions."""
 
 
@@ -67,7 +67,7 @@ def plan(home: str, scores: Iterable[Score], now: float) -> Plan:
 
 
 def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
-    before, records, wanted = known(home), dict[str, list[Record]](), dict[str, list[Asked]]()
+    before, records, wanted = known(home), dict[str, list[Record]](), dict[str, list[Correction]]()
     rules = {**{name: name for name in BY_ID}, **_imported(home)}
     old = running = 0
     new = list[Score]()
@@ -91,7 +91,7 @@ def _plan(home: str, scores: Iterable[Score], now: float) -> Plan:
     return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
 
 
-def _asked(session: str, one: Asked) -> Asked:
+def _asked(session: str, one: Correction) -> Correction:
     return one.replace(session=session, origin=ORIGIN)
 
 
@@ -149,18 +149,18 @@ def _lines(key: str, score: Score, rules: dict[str, str]) -> list[Record]:
     ]
 
 
-def _append(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Asked]]) -> None:
+def _append(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]]) -> None:
     for project, lines in records.items():
         if lines:
-            append(evidence.log(home, project), lines)
+            append_lines(evidence.log(home, project), lines)
     for project, said in wanted.items():
-        asked.write(home, project, said)
+        corrections.write_corrections(home, project, said)
 
 
-def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Asked]], now: float) -> list[Rule]:
+def _told(home: str, records: dict[str, list[Record]], wanted: dict[str, list[Correction]], now: float) -> list[Rule]:
     """What would be told that is not told now: the evidence is added to a copy, and the rules are compiled there."""
     with tempfile.TemporaryDirectory(prefix="insula-learn-") as copy:
-        for folder in (FOLDER, asked.FOLDER):
+        for folder in (FOLDER, corrections.FOLDER):
             if os.path.isdir(f"{home}/{folder}"):  # noqa: PTH112 paths of the hook are texts
                 shutil.copytree(f"{home}/{folder}", f"{copy}/{folder}")
         if os.path.isfile(f"{home}/{DECISIONS}"):  # noqa: PTH113

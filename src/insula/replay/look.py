@@ -11,7 +11,7 @@ from insula.replay.events import Asked, Compacted, Done, Interrupt, Place, Promp
 from insula.replay.model import Moment, Point, Remarked, Replayed
 from insula.replay.session import Stream
 from insula.step import trace
-from insula.step.asked import ruling
+from insula.step.corrections import find_rulings
 from insula.step.patterns import outcomes
 from insula.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
 from insula.step.senses.register import DEFAULT
@@ -92,7 +92,7 @@ class Look:
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
         self._hears("prompt", prompt.at, prompt.words)
-        if self._step and ruling(prompt.words, INTERRUPT if self._stopped else PROMPT):
+        if self._step and find_rulings(prompt.words, INTERRUPT if self._stopped else PROMPT):
             self.replayed.corrections += 1
             self._remark(prompt.at, CORRECTION, prompt.words)
         self._stopped = False

@@ -9,20 +9,18 @@ from insula.replay.model import Moment, Point
 from insula.replay.timeline import Bar
 from insula.replay.visible import visible
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
-from insula.step.senses import chronos, nociception, o2, oscillation, spatial, vestibular
-from insula.step.senses.ending import ALL
+from insula.step.senses import EVERY, load_sense
 from insula.step.wording import LONGEST, SIGN
 
-FELT = {name: sense.LABEL for name, sense in ALL.items()}
+FELT: dict[str, str] = {name: load_sense(name).LABEL for name in EVERY}
 """What each sense feels, in a word."""
 RUNGS = {0: "information", AWARENESS: "awareness", SOCRATIC: "Socratic", DIRECTIVE: "directive", FLAG: "flag to user"}
 _COUNTED = {
-    nociception.NAME: "failed in {} turns",
-    vestibular.NAME: "{} repeats",
-    oscillation.NAME: "{} changes undone",
-    o2.NAME: "{} tokens per call",
-    chronos.NAME: "{} turns without the user",
-    spatial.NAME: "{} importers",
+    "nociception": "failed in {} turns",
+    "vestibular": "{} repeats",
+    "o2": "{} tokens per call",
+    "chronos": "{} turns without the user",
+    "spatial": "{} importers",
 }
 
 
@@ -43,7 +41,7 @@ def said(text: str) -> str:
 
 def counted(moment: Moment) -> str:
     """What a sense felt in a moment, and how often."""
-    count = figures.tokens(moment.count) if moment.sense == o2.NAME else figures.number(moment.count)
+    count = figures.tokens(moment.count) if moment.sense == "o2" else figures.number(moment.count)
     if moment.sense in _COUNTED:
         return _COUNTED[moment.sense].format(count)
     return FELT.get(moment.sense) or f"{visible(moment.sense)}: {count}"

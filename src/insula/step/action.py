@@ -17,9 +17,6 @@ EXECUTE = "execute"
 SEARCH = "search"
 OTHER = "other"
 
-CODE, SETTINGS = "code", "settings"
-"""What an edited file is in its project: see `project`."""
-
 TARGET = 500
 """Characters of a command that are kept."""
 PATH = 400
@@ -104,24 +101,16 @@ class Action(Failing):
     """Our own words for the kind of its failure."""
     proves: bool = False
     """Whether it is a test, a build, a type check or a linter."""
-    runs: tuple[str, ...] = ()
-    """Files that a command runs, by their names."""
     also: tuple[str, ...] = ()
     """The other checks of the same line, which have gone well if it has."""
-    nothing: bool = False
-    """Whether it only looked for something and found nothing."""
     unsure: bool = False
     """Whether it only seems to have gone well: its status was lost in a pipe, and its output does not say."""
     changes: bool = False
     """Whether it changed a file."""
-    role: str = ""
-    """Of an edit: whether the file is code of the project, a setting of it, or neither."""
-    packages: tuple[str, ...] = ()
-    """Of an edit: the names of the package within the project that the file is of."""
+    of_project: bool = False
+    """Of an edit: whether the file is code of the project, or a setting of it: see `project`."""
     acts: tuple[str, ...] = ()
     """What it does to work that others rely on: `commit`, `stash`, `push`, …"""
-    touches: tuple[str, ...] = ()
-    """The paths that those acts name, empty for all of the tree; of an edit of several files, those."""
     before: str = ""
     """Of an edit: digest of the text that it took out, and ..."""
     after: str = ""
@@ -132,8 +121,6 @@ class Action(Failing):
     """Tokens in the context when it ended, as the host counts them; 0 unknown."""
     context_window: int = 0
     """Tokens that there is room for; 0 unknown."""
-    guarded: bool = False
-    """Of a commit: whether the project has a hook of its own that checks it."""
     importers: int = 0
     """Of a changed file: how many other files import it, where that is news."""
     breaks: tuple[str, ...] = ()

@@ -5,23 +5,49 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 """
 
 from insula.step import programs
-from insula.step.launchers import Launched, launched
-from insula.step.naming import LABEL, address, label, named_check
 from insula.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
+from insula.step.shell import Launched, launched
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+LABEL = 60
+"""Characters of a command as it is named to the agent."""
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@+-=~")
+
+
+def label(words: "tuple[str, ...]") -> str:
+    """Words as they may be told: plain ones only, at most `LABEL` characters, cut between them."""
+    told = ""
+    for word in words:
+        if not word or len(word) > LABEL or not _PLAIN.issuperset(word):
+            continue
+        if len(told) + len(word) >= LABEL:
+            break
+        told += f" {word}" if told else word
+    return told
+
+
+def named_check(family: str, selectors: "tuple[str, ...]", workspace: str = "") -> str:
+    """A check, which part of it is run and where, as one word."""
+    return " ".join((family, *((f"@{workspace}",) if workspace else ()), *selectors))[:160]
+
+
+def address(url: str) -> str:
+    """Host and path of an address: no user, no query."""
+    bare = url.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
+    return bare.rsplit("@", 1)[-1]
+
+
 SELECTORS = 6
 PATH = 160
 """Characters of a selector that are kept."""
 
-# What a command does to the tree, for the senses that mind it.
-COMMITS, PUSHES, FORCES, STASHES, RESETS, DISCARDS = "commit", "push", "force-push", "stash", "reset", "checkout"
-CLEANS, DROPS, DELETES, INSTALLS, MERGES, SWITCHES = "clean", "drop", "delete", "install", "merge", "switch"
-UNSTASHES = "unstash"
+# What a command does to work that others rely on.
+COMMITS, PUSHES, FORCES, STASHES, RESETS = "commit", "push", "force-push", "stash", "reset"
+DELETES, INSTALLS, MERGES = "delete", "install", "merge"
 BYPASSES = "bypass"
 """Goes round a check or a permission that somebody has put there."""
 
@@ -52,13 +78,9 @@ class Command(Value):
     acts: tuple[str, ...] = ()
     """What it does to work that others rely on: commits, pushes, stashes, …"""
     touches: tuple[str, ...] = ()
-    """The paths that those acts name; empty for all of the tree."""
-    runs: tuple[str, ...] = ()
-    """Files that the line runs, by their names."""
+    """The branches, remotes and paths that those acts name."""
     also: tuple[str, ...] = ()
     """Other checks of the line, as `named_check` names them, that have gone well if it has: `lint && test`."""
-    seeks: bool = False
-    """Whether it only looks for something."""
     limited: bool = False
     """Whether it was given a time limit (`timeout 5 …`), by which it may end without having failed."""
 
@@ -84,16 +106,13 @@ def understand(line: str) -> Command:
     )
     main, kind = doing[goal], kinds[goal]
     acts = [act for part in doing if (act := _act(part.words))] + [BYPASSES] * any(map(_bypasses, parts))
-    seeks = not PROVING & set(kinds) and not acts and not any(map(_changes, parts)) and any(map(_seeks, parts))
     return _parsed(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_waits, doing)) or _loops(parts)),
         probes=kind not in PROVING and (all(map(_probes, doing)) or _forgives(parts)),
         changes=any(map(_changes, parts)),
         acts=tuple(dict.fromkeys(acts)),
         touches=tuple(path for part in doing if _act(part.words) for path in _paths(part.words))[:SELECTORS],
-        runs=tuple(name for part in parts if (name := _file_run(part)))[:SELECTORS],
         also=_gone_well(parts, doing, main),
-        seeks=seeks,
         limited=kind not in PROVING and any("timeout" in part.launchers for part in parts),
     )
 
@@ -133,14 +152,6 @@ def _parsed(part: Launched, kind: str) -> Command:
         workspace=workspace,
         label=label((*shown, *where)),
     )
-
-
-def _file_run(part: Launched) -> str:
-    """The name of the file that a simple command runs; empty where it runs none."""
-    words = part.words
-    path = _first(words) if words[0] in programs.INTERPRETERS | {".", "source"} else words[0]
-    name = path.replace("\\", "/").rsplit("/", 1)[-1]
-    return name[:PATH] if "." in name else ""
 
 
 def _part(words: "tuple[str, ...]", scripts: "tuple[str, ...]", workspace: str) -> "tuple[str, tuple[str, ...]]":
@@ -358,16 +369,6 @@ def _forgives(parts: "Sequence[Launched]") -> bool:
     return parts[-1].before == "||" and parts[-1].words[0] in {"true", ":", "echo", "printf", "exit"}
 
 
-def _seeks(part: Launched) -> bool:
-    name, rest = part.words[0], set(part.words[1:])
-    if rest & {"-q", "--quiet", "-exec", "-X"} - ({"-q"} if name == "gh" else set()):
-        return False  # it is silent by design, or does more than look
-    if any(not path.startswith("/dev/") for path in part.writes):
-        return False
-    asked = name == "gh" and bool({"--jq", "-q"} & rest)
-    return asked or name in programs.SEEKS or _first(part.words) in programs.SEEKING.get(name, ())
-
-
 # What it does to the work.
 
 
@@ -418,43 +419,14 @@ def _git(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
         return "" if rest & {"-n", "--dry-run"} else FORCES if forced else PUSHES
     if first == "stash":
-        does = _first(words, 1)
-        if does in {"pop", "apply"}:
-            return UNSTASHES
-        return DROPS if does in {"drop", "clear"} else STASHES if does in {"", "push", "save"} else ""
+        return STASHES if _first(words, 1) in {"", "push", "save"} else ""
     if first == "reset":
         return RESETS if rest & {"--hard", "--merge", "--keep"} else ""
-    if first == "clean":
-        dry = "--dry-run" in rest or any(word.startswith("-") and word[1:2] != "-" and "n" in word for word in rest)
-        return "" if dry else CLEANS
-    if first == "restore":
-        return "" if "--staged" in rest and "--worktree" not in rest else DISCARDS
-    if first == "checkout":
-        return _checkout(words, rest)
-    if first == "switch":
-        return DISCARDS if rest & {"-f", "--force", "--discard-changes"} else SWITCHES
-    if first == "worktree":
-        return DROPS if "remove" in rest and rest & {"-f", "--force"} else ""
     return MERGES if first in {"merge", "rebase"} else ""
 
 
-def _checkout(words: "tuple[str, ...]", rest: "set[str]") -> str:
-    if rest & {"-b", "-B", "--orphan", "-t", "--track", "--ours", "--theirs"}:
-        return SWITCHES
-    named = [word for word in words[2:] if not word.startswith("-") and word != "checkout"]
-    if "--" in rest or "." in rest or rest & {"-f", "--force"}:
-        return DISCARDS
-    paths = [word for word in named if "/" in word and "." in word.rsplit("/", 1)[-1]] or [
-        word for word in named if "." in word and not word[0].isdigit() and not word.startswith("v")
-    ]
-    return DISCARDS if paths else SWITCHES
-
-
 def _paths(words: "tuple[str, ...]") -> "list[str]":
-    """The paths that an act names."""
-    forced = {"-f", "--force", "--discard-changes"} & set(words) and "--" not in words
-    if forced and _first(words) in {"checkout", "switch"}:
-        return []  # a branch, whose files take the place of all
+    """The branches, remotes and paths that an act names."""
     after = words[words.index("--") + 1 :] if "--" in words else words[1:]
-    skip = {"checkout", "restore", "clean", "stash", "reset", "push", "pop", "HEAD", "git", "drop"}
+    skip = {"stash", "reset", "push", "HEAD", "git"}
     return [word for word in after if not word.startswith("-") and word not in skip and word not in {".", "*", "./"}]

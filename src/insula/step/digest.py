@@ -22,8 +22,8 @@ from insula.guidance import (
     Evidence,
     Life,
 )
-from insula.step import asked, evidence, trace
-from insula.step.asked import Wish
+from insula.step import corrections, evidence, trace
+from insula.step.corrections import Wish
 from insula.step.evidence import MARKER, Marker
 from insula.step.fingerprint import digest
 from insula.step.patterns import PATTERNS
@@ -130,7 +130,7 @@ def compile_rules(home: str, project: str, now: float) -> list[Rule]:
         _rule(word, found.get(word.rule, []), decided.get(word.rule, []), project, now)
         for word in (*_OURS, *evidence.imported(decided).values())
     ]
-    wishes = asked.wishes(asked.asked_in(home, project))
+    wishes = corrections.group_corrections(corrections.read_corrections(home, project))
     rules += [_of_wish(wish, found.get(wish.id, []), decided.get(wish.id, []), project, now) for wish in wishes]
     return sorted(rules, key=lambda rule: rule.order)
 
@@ -142,7 +142,7 @@ def _of_wish(wish: Wish, found: list[Evidence], decided: list[Decision], project
     life = guidance.live(kept, now, mode=mode or (ACCEPTED if wish.repeated else ""))
     if life.state == guidance.PROPOSED and not wish.repeated:
         life = life.replace(state=guidance.HEARD)
-    advice = asked.told(wish.words, wish.about)
+    advice = corrections.phrase_wish(wish.words, wish.about)
     return Rule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
 
 

@@ -12,19 +12,22 @@ the machine stop between line and mark, the lines are written again, and readers
 
 import json
 import os
+import re
 
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Decision, Evidence
-from insula.step import asked, trace
+from insula.step import corrections, trace
 from insula.step.action import Action
-from insula.step.lines import append, end
 from insula.step.patterns import BY_ID, is_work, outcomes
-from insula.step.trace import VERSION, records
-from insula.step.word.kept import kept
+from insula.step.trace import VERSION, append_lines, read_end, records
+from insula.step.word.breach import can_be_judged, judge, read_call
+from insula.step.word.extraction import BRIEF, hear
+from insula.step.word.ledger import merge, shares
+from insula.step.word.word import RULE, SESSION, STANDING, Word, load_words
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     Record = dict[str, Any]
@@ -68,7 +71,7 @@ def read(home: str, project: str = "") -> dict[str, list[Evidence]]:
     found: dict[str, list[Evidence]] = {}
     room = READ_LIMIT
     for name in _names(home, project):
-        data = end(f"{home}/{FOLDER}/{name}.jsonl", room)
+        data = read_end(f"{home}/{FOLDER}/{name}.jsonl", room)
         room -= len(data)
         for record in records(data):
             item = _evidence(record, "" if name == OUTSIDE else name)
@@ -112,13 +115,13 @@ def decide(home: str, decision: Decision) -> None:
         OSError: it cannot be written.
     """
     fields = decision.as_dict()
-    append(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
+    append_lines(f"{home}/{DECISIONS}", [{"t": fields.pop("at"), **fields}])
 
 
 def decisions(home: str) -> dict[str, list[Decision]]:
     """What a person decided, by rule, in order."""
     found: dict[str, list[Decision]] = {}
-    for record in records(end(f"{home}/{DECISIONS}", READ_LIMIT)):
+    for record in records(read_end(f"{home}/{DECISIONS}", READ_LIMIT)):
         fields = {name: record.get(name, "") for name in ("do", "rule", "scope", "advice", "pattern", "source")}
         if all(isinstance(value, str) for value in fields.values()) and _is_time(record.get("t")):
             found.setdefault(fields["rule"], []).append(Decision(at=record["t"], **fields))
@@ -299,7 +302,7 @@ def _agents(folder: str) -> list[str]:
 
 def _saidend(folder: str) -> bool:
     kind = ""
-    for record in records(end(f"{folder}/{trace.FILE}", _TAIL)):
+    for record in records(read_end(f"{folder}/{trace.FILE}", _TAIL)):
         kind = record.get("e", "")
     return kind == "end"
 
@@ -311,7 +314,7 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
     found, said, project, size = _traces(folder)
     told = marker(folder) or Marker()
     session, at = os.path.basename(folder), max((run[-1].at for run in found if run), default=last)
-    new = asked.found(session, said)
+    new = corrections.find_corrections(session, said)
     results = _happened(home, project, new, told, found[0], said)
     if told.whole:
         by_pattern = outcomes(found[:1])  # a subagent is told no rules, so it stands in no arm
@@ -321,14 +324,14 @@ def _score(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
             for rule, happened in results.items()
         ]
         if lines:
-            append(log(home, project), [{**line, "project": project} for line in lines])
-    asked.write(home, project, new)
+            append_lines(log(home, project), [{**line, "project": project} for line in lines])
+    corrections.write_corrections(home, project, new)
     os.close(os.open(f"{folder}/{SCORED}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return size
 
 
 def _happened(
-    home: str, project: str, new: "list[asked.Asked]", told: Marker, run: list[Action], said: "list[Record]"
+    home: str, project: str, new: "list[corrections.Correction]", told: Marker, run: list[Action], said: "list[Record]"
 ) -> dict[str, bool]:
     """For each wish of the user's that the session bears on, whether it was broken.
 
@@ -337,13 +340,66 @@ def _happened(
     """
     if not project:
         return {}
-    known = asked.wishes([*asked.asked_in(home, project), *new])
-    again = {wish.id for wish in known if any(asked.means_the_same(wish, one) for one in new)}
+    known = corrections.group_corrections([*corrections.read_corrections(home, project), *new])
+    again = {wish.id for wish in known if any(corrections.means_the_same(wish, one) for one in new)}
     results = dict.fromkeys(again, True)
     for wish in known if is_work(run) else ():
         if wish.id not in again and told.arm(wish.id) != NONE and (verdict := kept(wish.words, said)) is not None:
             results[wish.id] = not verdict
     return results
+
+
+TOOLS = {"execute": ("bash", "command"), "edit": ("edit", "file_path")}
+"""Kind of action -> a tool of that kind, and its argument that holds what is kept of the call."""
+
+
+def kept(rule: str, records: "Sequence[Record]") -> bool | None:
+    """Whether a session kept a rule; None where nobody could tell.
+
+    Args:
+        rule: its words, as the user said them.
+        records: of the main agent's trace, in order.
+    """
+    own = tuple(word.replace(holds=SESSION, at=-1.0) for word in hear(rule) if can_be_judged(word))
+    if not own:
+        return None
+    words, names = own, {word.id for word in own}
+    for record in records:
+        if record.get("e") == "user":
+            heard = load_words(record.get("heard", ()))
+            if any(_calls_for(record.get("words"), word) for word in own):
+                return False
+            if any(_says_again(one, word) for one in heard for word in own):
+                return False
+            words = merge(words, heard, float(record.get("at", 0.0)))
+        elif record.get("e") == "action" and record.get("ran") is not False and _breaks(words, names, record):
+            return False
+    return True
+
+
+def _says_again(heard: Word, word: Word) -> bool:
+    return heard.kind in STANDING and heard.holds != RULE and shares(heard, word)
+
+
+def _calls_for(said: object, word: Word) -> bool:
+    """Whether a message says no more than the name of what a rule wants: "pnpm!"."""
+    names = re.findall(r"[\w.+-]+", said.lower()) if isinstance(said, str) else []
+    return bool(word.likes) and word.likes in names and len(names) <= BRIEF
+
+
+def _breaks(words: "tuple[Word, ...]", names: "set[str]", record: "Record") -> bool:
+    """Whether an action breaks one of the words that are a rule's."""
+    noted = record.get("breaks")
+    if noted and str(noted[0]) in names:
+        return True
+    tool, argument = TOOLS.get(str(record.get("kind", "")), ("", ""))
+    target = record.get("target")
+    if not tool or not isinstance(target, str):
+        return False
+    rule = [word for word in words if word.at < 0 and word.id in names]
+    asked = [word for word in words if word.at >= 0]
+    found = judge([*rule, *asked], read_call(tool, {argument: target}), "", lambda: ())
+    return found is not None and found.word.at < 0
 
 
 def _traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":

@@ -6,10 +6,9 @@ The hook pays for every pattern that it compiles: they stand here as text, and c
 import json
 import re
 
-from insula.step.action import BRIEF, CODE, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
-from insula.step.command import Command, understand
+from insula.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, Failure
+from insula.step.command import Command, label, understand
 from insula.step.digests import checksum, digest
-from insula.step.naming import label
 from insula.step.outcome import (
     denied,
     did_nothing,
@@ -124,14 +123,11 @@ def action(
         workspace=command.workspace[:PATH],
         label=shown,
         proves=command.proves,
-        runs=command.runs,
         also=command.also,
-        nothing=fine and (command.seeks and _says_nothing(said) if kind == EXECUTE else _is_empty(kind, said, command)),
         unsure=fine and command.proves and "|" in target and summary(said.lower()) is None,
         changes=fine and (kind == EDIT or command.changes),
-        role=_role(files) if files else "",
+        of_project=any(map(_is_of_project, files)),
         acts=command.acts,
-        touches=tuple(path[:PATH] for path in (files if len(files) > 1 else command.touches)),
         id=id[:80],
         seconds=seconds,
     )
@@ -146,28 +142,6 @@ def _admitted(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
         safe = target + whole[most + MARGIN :]
         input = {**input, name: safe} if name else safe
     return input, target, secrets
-
-
-_NOTHING_FOUND = ("no matches found", "no files found", "no match", "no results", "0 matches", "found 0")
-_SEARCHING = ("run grep", "run rg", "run ag", "run git grep", "run find", "run fd")
-
-
-def _is_empty(kind: str, said: str, command: Command) -> bool:
-    """Whether a search has found nothing."""
-    if kind == SEARCH:
-        return not said.strip() or (len(said) < _TELLING and said.lower().startswith(_NOTHING_FOUND))
-    return kind == EXECUTE and not said.strip() and command.family in _SEARCHING
-
-
-_NOTHING = r"(?:no\b[^.]{0,60}\bfound|nothing found|not found|none|null|\[\]|0)[.!]?"
-_ASIDE = "Shell cwd was reset to "
-"""What Claude Code adds to an output."""
-
-
-def _says_nothing(said: str) -> bool:
-    """Whether an output is empty, or is a word of the agent's own for that (`grep … || echo "none found"`)."""
-    told = [line.strip() for line in said[:_EDGE].splitlines() if line.strip() and not line.startswith(_ASIDE)]
-    return not told or (len(told) == 1 and re.fullmatch(_NOTHING, told[0].lower()) is not None)
 
 
 _TIMED_OUT = 124
@@ -225,12 +199,33 @@ def _edit(input: "Any") -> "dict[str, str]":
     return {"before": checksum(old.strip()), "after": checksum(new.strip())}
 
 
-def _role(files: tuple[str, ...]) -> str:
-    """What the files of an edit are by their paths: code, where one of them is."""
-    from insula.step.project import role
+def _is_of_project(file: str) -> bool:
+    from insula.step.project import is_of_project
 
-    roles = {role(file) for file in files}
-    return CODE if CODE in roles else max(roles)
+    return is_of_project(file)
+
+
+_TESTS = (
+    "#[test]",
+    "#[tokio::test]",
+    "def test_",
+    "describe(",
+    " it(",
+    "\nit(",
+    "test(",
+    "func Test",
+    "@Test",
+    'test "',
+    "TEST(",
+    "[Fact]",
+    "[Test]",
+)
+
+
+def writes_test(given: object) -> bool:
+    """Whether the arguments of an edit hold a test."""
+    text = str(given)[:60_000] if given else ""
+    return any(mark.replace("\n", "\\n") in text or mark in text for mark in _TESTS)
 
 
 def _edited(target: str, input: "Any") -> tuple[str, ...]:

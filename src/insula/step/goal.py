@@ -5,7 +5,7 @@ what failed succeeds, and begins anew when it fails in another way, for that is 
 """
 
 from insula.step.action import EDIT, Action, Failing
-from insula.step.naming import named_check
+from insula.step.command import named_check
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -79,7 +79,7 @@ def after(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, 
         for goal in goals
         if goal not in shut and turn - goal.last <= STALE
     )
-    matters = action.changes and (action.role or action.kind != EDIT)
+    matters = action.changes and (action.of_project or action.kind != EDIT)
     return (tuple(_changed(goal, action) for goal in kept) if matters else kept), None, shut
 
 

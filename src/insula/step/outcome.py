@@ -116,6 +116,18 @@ def _failing(line: str) -> bool:
     return any(int(next(filter(None, counts))) for counts in re.findall(_COUNTS, line))
 
 
+_FAILED = (
+    r"(\d+) (?:tests? |specs? |examples? |scenarios? )?fail(?:ed|ing|ures?|s)?\b|"
+    r"(?:Failures|Failed|Errors|failures|errors):\s+(\d+)|(\d+) errors?\b|(\d+) problems?\b"
+)
+
+
+def is_red(output: str, failed: bool) -> bool:
+    """Whether a check surely came out red: by the failures that its output counts, else by its exit status."""
+    counts = [int(next(filter(None, match.groups()))) for match in re.finditer(_FAILED, output[-4_000:])]
+    return any(counts) if counts else failed
+
+
 def denied(said: str) -> bool:
     """Whether a rule kept a call from running: a permission, a hook, a sandbox; not a person, who may well say no."""
     low = said[:300].lower()

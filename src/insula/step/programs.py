@@ -298,12 +298,7 @@ ASKS = {
     "go": {"env", "list", "version"},
     "conda": {"list", "info"},
 }
-SEEKS = frozenset("grep egrep fgrep zgrep rg ag ack find fd jq yq locate ast-grep".split())
-SEEKING = {
-    "git": {"log", "show", "grep", "ls-files", "ls-tree", "cat-file", "for-each-ref", "rev-list", "reflog"},
-    "gh": {"search"},
-}
-"""What looks for something: where it brings nothing, that is news."""
+SEARCHING = frozenset("grep egrep fgrep zgrep rg ag ack find fd jq yq locate ast-grep".split())
 VERSION = frozenset("--version -version -v -V --help -h version help".split())
 
 # Files.
@@ -330,19 +325,3 @@ GENERATED_FILES = (
     *(".d.ts", ".map", ".log"),
 )
 SCRATCH = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/", "/dev/")  # noqa: S108
-_SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro")
-LANGUAGES = {
-    **dict.fromkeys(("tsc", "vue-tsc", "eslint", "oxlint"), _SCRIPTS),
-    **dict.fromkeys(
-        "mypy pyright basedpyright pytype ty flake8 pylint ruff bandit black isort".split(), (".py", ".pyi")
-    ),
-    **dict.fromkeys(("cargo", "rustc", "clippy"), (".rs",)),
-    **dict.fromkeys(("go", "gofmt", "golangci-lint", "staticcheck"), (".go",)),
-    **dict.fromkeys(("terraform", "tofu"), (".tf", ".hcl")),
-    "rubocop": (".rb",),
-    "dotnet": (".cs", ".fs", ".vb"),
-}
-"""What programs read that read one language alone."""
-TEST_FOLDERS = frozenset("test tests spec specs e2e __tests__ testing integration unit".split())
-PACKAGE_FOLDERS = frozenset("packages apps libs crates modules services plugins workspaces".split())
-"""Where the packages of a project lie, by custom."""

@@ -5,19 +5,16 @@ feel anything; the state holds what all of them need, so that one that is switch
 """
 
 from insula.step import goal as goals
-from insula.step import proof
-from insula.step.action import CODE, EDIT, WINDOW, Action
+from insula.step.action import EDIT, WINDOW, Action
 from insula.step.command import COMMITS, PUSHES
 from insula.step.goal import Goal
 from insula.step.ladder import FLAG, MOST, Step, next_rung
-from insula.step.programs import SHELL_SCRIPTS
-from insula.step.senses import CLIMBING, may_feel
+from insula.step.senses import CLIMBING, senses_after, senses_at_end, senses_before
 from insula.step.senses.register import DEFAULT
-from insula.step.state import KEYS, KNOWN, Carry, Edit, Reading, State, Wait, Watch, dump, load
+from insula.step.state import KEYS, KNOWN, Carry, Reading, State, Wait, Watch, dump, load
 from insula.step.turn import closed, entered
-from insula.step.word.said import ASKED as REQUEST
-from insula.step.word.said import HERE, LIFT, RULE, STANDING
-from insula.step.word.said import load as load_words
+from insula.step.word.word import ASKED as REQUEST
+from insula.step.word.word import HERE, LIFT, RULE, STANDING, load_words
 from insula.value import Value, is_list
 
 __all__ = ["Ended", "Sensed", "State", "acted", "dump", "end", "fold", "foresee", "forget", "hear", "load", "sense"]
@@ -89,12 +86,9 @@ def sense(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
     state = state.replace(
         window=window,
         goals=opened,
-        edits=_edits(state.edits, action),
         wait=_wait(state.wait, action),
-        proof=proof.after(state.proof, action),
     )
-    minding = [each for each in _minding() if each.NAME in on] if action.acts or action.breaks or state.words else []
-    feeling = (*minding, *may_feel(state, action, on))
+    feeling = senses_after(state, action, on)
     readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _watched(state, readings)
@@ -185,7 +179,7 @@ def foresee(state: State, action: Action, on: frozenset[str] = DEFAULT, asks: bo
     """
     turn = entered(state.turn, action).number
     action = action.replace(nth=turn)
-    feeling = (each for each in _minding() if each.NAME in on)
+    feeling = senses_before(on)
     readings = tuple(
         reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
     )
@@ -202,12 +196,6 @@ def _question(state: State, reading: Reading, action: Action) -> Sensed:
     return Sensed(state=state.replace(keys=keys), said=reading, text=question(reading), asks=True)
 
 
-def _minding() -> "tuple[Minding, ...]":
-    from insula.step.senses.minding import MINDING
-
-    return MINDING
-
-
 def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
     """What is felt when the agent stops.
 
@@ -216,9 +204,7 @@ def end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
         said: its last words.
         on: the names of the senses that feel.
     """
-    from insula.step.senses.ending import AT_THE_END
-
-    feeling = (each for each in AT_THE_END if each.NAME in on)
+    feeling = senses_at_end(on)
     readings = tuple(reading for each in feeling if (reading := each.feel_end(state, said)) is not None)
     return _told_once(state, readings).replace(readings=readings)
 
@@ -244,7 +230,7 @@ def hear(state: State, at: float, words: str = "") -> State:
         at: when; 0 where nobody attends.
         words: their own words.
     """
-    from insula.step.word.ledger import hear as heard_in
+    from insula.step.word.extraction import hear as heard_in
 
     return _minded(state, at, heard_in(words) if words else ())
 
@@ -280,8 +266,7 @@ def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
     action = window[-1]
     commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
     shown = action.ok and action.proves
-    progress = (action.changes and (action.role or action.kind != EDIT)) or commits or shown
-    changed = action.changes and action.role == CODE
+    progress = (action.changes and (action.of_project or action.kind != EDIT)) or commits or shown
     if action.context:
         from insula.step.senses.o2 import paced
 
@@ -290,20 +275,7 @@ def _counted(carry: Carry, window: tuple[Action, ...]) -> Carry:
         calls=carry.calls + 1,
         progress=carry.progress + (bool(progress) and carry.progress_turn != action.nth),
         progress_turn=action.nth if progress else carry.progress_turn,
-        dirty=0 if commits else carry.dirty + (action.changes and action.kind == EDIT),
-        committed=action.nth if commits else carry.committed,
-        changed=action.nth if changed else carry.changed,
-        **_script(carry, action),
     )
-
-
-def _edits(edits: tuple[Edit, ...], action: Action) -> tuple[Edit, ...]:
-    """The edits that are looked back on, after an action."""
-    if action.kind != EDIT and not action.acts:
-        return edits
-    from insula.step.senses.oscillation import follow
-
-    return follow(edits, action)
 
 
 def _wait(wait: Wait | None, action: Action) -> Wait | None:
@@ -313,13 +285,6 @@ def _wait(wait: Wait | None, action: Action) -> Wait | None:
     from insula.step.senses.vestibular import followed
 
     return followed(wait, action)
-
-
-def _script(carry: Carry, action: Action) -> "dict[str, Any]":
-    """What of the scripts changes: one is written, or the one that was is run."""
-    if action.kind == EDIT and action.changes and action.target.lower().endswith(SHELL_SCRIPTS):
-        return {"script": action.label, "script_turn": action.nth}
-    return {"script": ""} if action.ran and carry.script and carry.script in action.runs else {}
 
 
 def _watched(state: State, readings: tuple[Reading, ...]) -> tuple[Watch | None, bool | None]:
@@ -385,18 +350,14 @@ def fold(state: State | None, records: "list[Record]", on: frozenset[str] = DEFA
             state = outcomes[-1].state
         elif kind == "action" and (action := acted(record)) is not None:
             known = more.get(action.id or action.call, {})
-            action = action.replace(**{name: _kept(known[name]) for name in _MORE if name in known})
+            action = action.replace(**{name: known[name] for name in _MORE if name in known})
             outcomes.append(sense(state, action, on))
             state = outcomes[-1].state
     return state, outcomes
 
 
-_MORE = ("context", "context_window", "turn", "importers", "role", "packages", "touches", "guarded")
+_MORE = ("context", "context_window", "turn", "importers", "of_project")
 """What is found out about a call after it has been noted."""
-
-
-def _kept(value: "Any") -> "Any":
-    return tuple(value) if is_list(value) else value
 
 
 def _heard(state: State, record: "Record") -> State:
@@ -408,7 +369,7 @@ def _heard(state: State, record: "Record") -> State:
 
 def _of_rules(state: State, record: "Record") -> State:
     """The state with what the rules in the user's own words say that the session was told."""
-    from insula.step.word.ledger import hear as heard_in
+    from insula.step.word.extraction import hear as heard_in
 
     words = record.get("words", ())
     rules = [rule for rule in words if isinstance(rule, str)] if is_list(words) else []
@@ -429,7 +390,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from insula.step.senses.protocol import Minding
-    from insula.step.word.said import Word
+    from insula.step.word.word import Word
 
     Record = dict[str, Any]

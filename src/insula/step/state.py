@@ -3,9 +3,8 @@
 from insula.step.action import Action
 from insula.step.goal import Goal
 from insula.step.ladder import Step
-from insula.step.proof import Proof
 from insula.step.turn import Turn
-from insula.step.word.said import Word
+from insula.step.word.word import Word
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-EDITS = 30
-"""Edits, undone or not, that are looked back on."""
 SENTENCES = 240
 """Sentences of ours that are remembered, so that none is said twice."""
 KNOWN = 64
@@ -50,30 +47,6 @@ class Carry(Value):
     """The last of them."""
     level: int = 0
     """How often Chronos has spoken since then."""
-    dirty: int = 0
-    """Changes of files since the last commit, as far as the agent made them."""
-    committed: int = 0
-    """Turn of that commit."""
-    changed: int = 0
-    """The turn in which code was last changed."""
-    script: str = ""
-    """The last script that was written and has not been run since, ..."""
-    script_turn: int = 0
-    """... and when."""
-
-
-class Edit(Value):
-    """A change of a file, or its undoing."""
-
-    target: str
-    before: str = ""
-    after: str = ""
-    turn: int = 0
-    undo: bool = False
-    """Whether version control put the file back."""
-    label: str = ""
-    code: bool = False
-    """Whether the file is code of the project."""
 
 
 class Watch(Value):
@@ -105,8 +78,6 @@ class State(Value):
     goals: tuple[Goal, ...] = ()
     steps: tuple[Step, ...] = ()
     """Ladders of troubles that were spoken of."""
-    edits: tuple[Edit, ...] = ()
-    proof: Proof = Proof()
     words: tuple[Word, ...] = ()
     """The ledger of what the user has ruled out and demanded in this session."""
     asked: tuple[str, ...] = ()
@@ -122,8 +93,6 @@ class State(Value):
     known: tuple[str, ...] = ()
     done: "Done | None" = None
     """What was done in the session, where the agent stops and a hook has read it; never kept."""
-    cwd: str = ""
-    """The folder that the host works in, there and then."""
     held: str = ""
     """A text that its host would have dropped, for the next time it listens."""
 
@@ -152,14 +121,14 @@ class Reading(Value):
     said: str = ""
     """Words of the user's own that it is about."""
     kind: str = ""
-    """Of a demand what it is of; of a claim what the record has instead."""
+    """Of a demand: what it is of."""
     ahead: bool = False
     """Whether it is told before the call that it is of."""
 
 
 # From and to JSON.
 
-_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "edits": Edit, "words": Word}
+_LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Word}
 
 
 def dump(state: State) -> "Record":
@@ -168,7 +137,6 @@ def dump(state: State) -> "Record":
     return record | {
         "turn": state.turn.as_dict(),
         "carry": state.carry.as_dict(),
-        "proof": state.proof.as_dict(),
         "watch": state.watch.as_dict() if state.watch else None,
         "wait": state.wait.as_dict() if state.wait else None,
         "asked": state.asked,
@@ -191,7 +159,6 @@ def load(kept: "Record") -> State:
         **lists,
         turn=Turn.of(kept["turn"]),
         carry=Carry.of(kept["carry"]),
-        proof=Proof.of(kept["proof"]),
         watch=Watch.of(kept["watch"]) if kept["watch"] else None,
         wait=Wait.of(kept["wait"]) if kept["wait"] else None,
         asked=tuple(kept["asked"]),

@@ -17,7 +17,7 @@ from insula.foreign import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     Record = dict[str, Any]
@@ -35,26 +35,28 @@ def key(identifier: str) -> str:
     """A file name for an identifier that somebody else chose."""
     if len(identifier) <= 64 and identifier.replace("-", "").replace("_", "").isalnum() and identifier.isascii():
         return identifier
-    from insula.step.fingerprint import digest
+    from insula.step.digests import digest
 
     return "x" + digest(identifier, 16)
 
 
-def project(cwd: str) -> str:
-    """16 hex digits that stand for the project a folder belongs to: its git root by its real path, else itself.
-
-    Empty where there is no folder.
-    """
-    root = path = real_path(cwd) if cwd else ""
-    if not root:
-        return ""
-    from insula.step.fingerprint import digest
-
+def project_root(cwd: str) -> str:
+    """The root of the project that a folder belongs to: that of its repository, else itself, by its real path."""
+    path = here = real_path(cwd)
     while path != os.path.dirname(path):
         if os.path.exists(f"{path}/.git"):
-            root = path
-            break
+            return path
         path = os.path.dirname(path)
+    return here
+
+
+def project(cwd: str) -> str:
+    """16 hex digits that stand for the project a folder belongs to; empty where there is no folder."""
+    root = project_root(cwd) if cwd else ""
+    if not root:
+        return ""
+    from insula.step.digests import digest
+
     return digest(root, 16)
 
 
@@ -132,6 +134,36 @@ def records(data: bytes) -> "Iterator[Record]":
                 yield record
         except (ValueError, TypeError, KeyError, RecursionError):
             continue
+
+
+def append_lines(path: str, records: "Iterable[Record]") -> None:
+    """Add records to a log in one write.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    lines = "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+    make(os.path.dirname(path))
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
+            lines = b"\n" + lines  # somebody was stopped in the middle of a line; it must not swallow this one
+        if os.write(file, lines) < len(lines):
+            raise OSError(f"{path!r} was cut short")
+    finally:
+        os.close(file)
+
+
+def read_end(path: str, limit: int) -> bytes:
+    """The last whole lines of a file; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            start = max(0, file.seek(0, os.SEEK_END) - limit)
+            file.seek(start)
+            data = file.read(limit)
+    except OSError:
+        return b""
+    return data[data.find(b"\n") + 1 :] if start else data
 
 
 class Checkpoint:

@@ -5,8 +5,21 @@ A text is a fact and, where there is one left, a word on what to make of it. No 
 
 from insula.step.digests import digest
 from insula.step.ladder import AHEAD
-from insula.step.senses.ending import ALL
+from insula.step.senses import load_sense
 from insula.step.state import SENTENCES, Reading, State
+
+_SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def counted(count: int) -> str:
+    """A number as it is written in a sentence."""
+    return _SMALL[count] if 0 <= count < len(_SMALL) else str(count)
+
+
+def listed(names: "tuple[str, ...]") -> str:
+    """Names in a row: `a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
 
 SIGN = "[insula] "
 """Begins every text of ours, so that a reader knows whose it is."""
@@ -17,7 +30,7 @@ _SIZE = 8
 
 def text(state: State, reading: Reading, rung: int = 0) -> str:
     """What to say of a reading, from a rung of the ladder where it climbs; empty where it has all been said."""
-    sense = ALL[reading.sense]
+    sense = load_sense(reading.sense)
     fact = sense.fact(reading)
     if digest(fact, _SIZE) in state.said:
         return ""
@@ -30,12 +43,12 @@ def text(state: State, reading: Reading, rung: int = 0) -> str:
 
 def question(reading: Reading) -> str:
     """What the host asks the user before a call that their own words rule out."""
-    return f"{SIGN}{ALL[reading.sense].fact(reading)}"[:LONGEST]
+    return f"{SIGN}{load_sense(reading.sense).fact(reading)}"[:LONGEST]
 
 
 def remembered(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:
     """The sentences that were said, with those of a text."""
-    sense = ALL[reading.sense]
+    sense = load_sense(reading.sense)
     advice = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
     said = [sense.fact(reading), *(one for one in advice if one in told)]
     return (*state.said, *(digest(one, _SIZE) for one in said))[-SENTENCES:]

@@ -14,8 +14,8 @@ import os
 
 from insula.step import trace
 from insula.step.digests import digest
-from insula.step.lines import append
 from insula.step.senses import CLIMBING
+from insula.step.trace import append_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def silence(home: str, project: str, sense: str, family: str, now: float) -> Non
     Raises:
         OSError: it cannot be written.
     """
-    append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
+    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "t": now}])
 
 
 def praise(home: str, project: str, sense: str, family: str, name: str, now: float) -> None:
@@ -104,7 +104,7 @@ def praise(home: str, project: str, sense: str, family: str, name: str, now: flo
     Raises:
         OSError: it cannot be written.
     """
-    append(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
+    append_lines(f"{home}/{QUIET}", [{"project": project, "sense": sense, "family": family, "helped": name, "t": now}])
 
 
 def _quiet(home: str) -> "Iterator[Record]":

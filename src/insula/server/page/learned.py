@@ -20,7 +20,7 @@ from insula.server.page.rendering import address, page
 from insula.server.page.views import learned as views
 from insula.server.page.visitors import PageRoute, Visitor
 from insula.server.users import service_of
-from insula.step import asked, digest, evidence
+from insula.step import corrections, digest, evidence
 
 RULED = "rule"
 SAID = {**views.SAID, RULED: "The rule stands as you want it from the next session of a coding agent on."}
@@ -86,7 +86,7 @@ def _rules() -> list[views.Placed]:
     everywhere = [views.Placed(one, "") for one in digest.compile_rules(home, "", now)]
     return everywhere + [
         views.Placed(one, project)
-        for project in asked.projects(home)
+        for project in corrections.list_projects(home)
         for one in digest.compile_rules(home, project, now)
         if one.wish is not None and one.life.state != guidance.HEARD
     ]
@@ -99,6 +99,6 @@ def _decide(name: str, do: str) -> None:
     home, wish = str(places.home()), found.rule.wish
     evidence.decide(home, Decision(do=do, rule=name, scope=found.project or EVERYWHERE, at=time.time()))
     if do == "forget" and wish is not None:
-        asked.erase(home, found.project, wish)
+        corrections.erase_wish(home, found.project, wish)
     elif do == "forget":
         evidence.erase_advice(home, name)

@@ -8,9 +8,9 @@ waits, polls and probes count not at all.
 from insula.step.action import Action
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.step.programs import REQUEST
-from insula.step.senses.turns import Group, groups
 from insula.step.state import Reading, State
-from insula.step.words import counted, listed
+from insula.step.turn import Group, groups
+from insula.step.wording import counted, listed
 
 NAME = "nociception"
 LABEL = "fails again and again"

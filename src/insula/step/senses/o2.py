@@ -5,8 +5,8 @@ silent. Calls that were made at once share what their turn brought.
 """
 
 from insula.step.action import Action
-from insula.step.senses.turns import groups
 from insula.step.state import Carry, Reading, State
+from insula.step.turn import groups
 
 NAME = "o2"
 LABEL = "tokens rushing"

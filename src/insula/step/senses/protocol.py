@@ -7,7 +7,7 @@ from insula.step.action import Action
 from insula.step.state import Reading, State
 
 
-class Worded(Protocol):
+class SenseText(Protocol):
     """What every sense has: a name, a label for people, and what is said of what it feels."""
 
     @property
@@ -29,7 +29,7 @@ class Worded(Protocol):
         ...
 
 
-class Sense(Worded, Protocol):
+class Sense(SenseText, Protocol):
     """A sense that feels after each call."""
 
     def feel(self, state: State, action: Action) -> Reading | None:
@@ -37,7 +37,7 @@ class Sense(Worded, Protocol):
         ...
 
 
-class Minding(Sense, Protocol):
+class ForeseeingSense(Sense, Protocol):
     """A sense that can tell by what is about to be done, too."""
 
     def foresee(self, state: State, action: Action) -> Reading | None:
@@ -45,7 +45,7 @@ class Minding(Sense, Protocol):
         ...
 
 
-class Last(Worded, Protocol):
+class EndSense(SenseText, Protocol):
     """A sense that feels when the agent stops."""
 
     def feel_end(self, state: State, said: str) -> Reading | None:

@@ -2,7 +2,7 @@
 
 A sense speaks by default where, of at least 20 texts over at least five kinds of project that it was not tuned on, at
 least 70 % were useful and at most 10 % were false. One that no row names is off. A person switches any of them
-(`insula on delivery`).
+(`insula on chronos`).
 
 The figures are counted from the verdicts in `benchmarks/insula_bench/verdicts.jsonl` on projects that were held out:
 each text was judged by one reader; `insula bench hook --data` repeats what was said.
@@ -71,17 +71,9 @@ MEASURED = (
     Measured(sense="against_words", false=3, kinds=1, kept="it repeats what you said"),
     Measured(sense="told_again", kept="it repeats what you said"),
     Measured(sense="unmet", kept="it repeats what you asked for"),
-    Measured(sense="untrue"),
     Measured(sense="spatial"),
-    Measured(sense="delivery", useful=2, useless=1, false=14, kinds=3),
-    Measured(sense="unproven", useful=1, useless=12, false=2, kinds=5),
     Measured(sense="o2", useful=2, useless=12, kinds=5),
-    Measured(sense="guessed", useful=1, useless=1, false=8, kinds=3),
-    Measured(sense="at_risk", useless=20, false=1, kinds=4),
-    Measured(sense="absent", useless=2, false=6, kinds=3),
     Measured(sense="chronos", useless=20, kinds=4),
-    Measured(sense="oscillation", false=5, kinds=2),
-    Measured(sense="vanished", useless=2, false=12, kinds=4),
 )
 DEFAULT = frozenset(row.sense for row in MEASURED if row.speaks)
 """The senses that speak where nobody has switched any."""

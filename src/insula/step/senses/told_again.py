@@ -1,10 +1,10 @@
 """Told again: after a compaction, and to a subagent, what the user has said in this session and not taken back.
 
-The text is `insula.step.word.telling`'s; here stands what every sense has, so that it can be switched and called wrong.
+The text is `insula.step.word.ledger`'s; here stands what every sense has, so that it can be switched and called wrong.
 """
 
 from insula.step.state import Reading
-from insula.step.word.telling import NAME
+from insula.step.word.word import TOLD_AGAIN as NAME
 
 __all__ = ["ADVICE", "CLIMBS", "LABEL", "NAME", "fact"]
 

@@ -20,14 +20,13 @@ def feel_end(state: State, said: str) -> Reading | None:
     """
     if state.done is None or not said or not any(word.kind in {"request", "how"} for word in state.words):
         return None
-    from insula.step.word import last_words
-    from insula.step.word.done import unmet
-    from insula.step.word.telling import screened
+    from insula.step.word.demands import asks, find_unmet, read_last_words
+    from insula.step.word.word import screen_words
 
-    if last_words.asks(said):
+    if asks(said):
         return None
-    found = unmet(state.words, state.done, last_words.told(said))
-    words = screened(found.demand.word.said) if found else ""
+    found = find_unmet(state.words, state.done, read_last_words(said))
+    words = screen_words(found.demand.word.said) if found else ""
     if found is None or not words:
         return None
     demand = found.demand

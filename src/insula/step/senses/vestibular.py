@@ -6,8 +6,8 @@ answer has not changed for very long is told as a wait in vain.
 
 from insula.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
-from insula.step.senses.turns import Group, groups
 from insula.step.state import Reading, State, Wait
+from insula.step.turn import Group, groups
 
 NAME = "vestibular"
 LABEL = "going round in circles"

@@ -8,8 +8,8 @@ import re
 
 from insula.step import programs, trace
 from insula.step.action import EDIT, EXECUTE, OTHER, READ
+from insula.step.project import is_code
 from insula.step.word.commands import Ran, ran
-from insula.step.word.files import is_code
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -57,8 +57,6 @@ class Act(Value):
     changes: bool = False
     tests: bool = False
     """Of an edit: whether it wrote a test."""
-    passed: int = -1
-    """Tests that passed, as its output counts them; -1 unknown."""
     red: bool = False
     """Whether it surely failed: by its exit status, or by the failures that it counts."""
     runs: tuple[Ran, ...] = ()
@@ -126,7 +124,6 @@ def _act(record: "Record") -> Act | None:
         acts=tuple(map(str, record.get("acts", ()))),
         changes=record.get("changes", False) is True,
         tests=record.get("tests", False) is True,
-        passed=record["passed"] if isinstance(record.get("passed"), int) else -1,
         red=record.get("red", False) is True,
         runs=ran(target) if kind == EXECUTE else (),
     )

@@ -9,18 +9,20 @@ import re
 
 from insula.foreign import real_path
 from insula.step.command import BYPASSES, COMMITS, DELETES, FORCES, MERGES, PUSHES, RESETS, STASHES, understand
-from insula.step.small_words import DENIALS
+from insula.step.project import is_code
+from insula.step.stop_words import DENIALS
+from insula.step.word.clauses import table
 from insula.step.word.commands import Ran, ran
-from insula.step.word.files import is_code
-from insula.step.word.named import is_literal
-from insula.step.word.said import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Word
-from insula.step.word.table import table
+from insula.step.word.mentions import is_literal
+from insula.step.word.word import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Word, screen_words
 from insula.value import Value, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
+
+    Record = dict[str, Any]
 
 READ = 60_000
 """Characters of what is written that are looked at."""
@@ -165,15 +167,13 @@ def judged(
     found = judge(words, call, cwd, seen)
     if found is None:
         return ()
-    from insula.step.word.telling import screened
-
-    said, what = screened(found.word.said), _nameable(found, call)
+    said, what = screen_words(found.word.said), _nameable(found, call)
     return (found.word.id, said, found.how, what) if said and what else ()
 
 
 def _nameable(found: Breach, call: Call) -> str:
     """What breaks a word, in plain characters: of what is written its names, else the file that it is written to."""
-    from insula.step.naming import label
+    from insula.step.command import label
 
     if found.how == "runs":
         return found.what

@@ -3,13 +3,34 @@
 What follows an announcement of the words of others ("the issue says:", a heading of a bug report) is theirs to the end.
 """
 
+import json
+import os
 import re
 
 from insula.redaction import redact
 from insula.step.person import is_of_host
 from insula.step.word import heads
-from insula.step.word.table import table
 from insula.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Table = dict[str, Any]
+
+_WORDS = "words.json"
+
+
+def table() -> "Table":
+    """The table; read once in a process."""
+    if not _READ:
+        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+            _READ.update(json.loads(file.read()))
+    return _READ
+
+
+_READ: "Table" = {}
+
 
 READ = 24_000
 """Characters of a message that are looked at, from its beginning and from its end."""

@@ -2,8 +2,8 @@
 
 from insula.step import command as commands
 from insula.step import programs
-from insula.step.launchers import Launched, launched, program
-from insula.step.naming import label
+from insula.step.command import label
+from insula.step.shell import Launched, launched, program
 from insula.value import Value
 
 _ADDING = {
@@ -65,7 +65,7 @@ class Ran(Value):
         """Whether it only looks at something."""
         if self.program == "git":
             return self.sub in programs.ASKS["git"]
-        return self.program in programs.PROBES | programs.SEEKS | programs.FILTERS | {"cd", "echo", "printf"}
+        return self.program in programs.PROBES | programs.SEARCHING | programs.FILTERS | {"cd", "echo", "printf"}
 
     def is_of(self, program: str) -> bool:
         """Whether it is what a person calls by a program, or by a program and what it shall do."""

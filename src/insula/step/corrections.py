@@ -10,18 +10,19 @@ read (law 10).
 """
 
 import os
+import re
+from functools import lru_cache
 
 from insula.step import trace
 from insula.step.fingerprint import digest
-from insula.step.lines import append, end
-from insula.step.meaning import SAME, alike, keys
 from insula.step.person import INTERRUPT, PROMPT, REJECTION
-from insula.step.trace import records
+from insula.step.stop_words import DENIALS, GENERIC, LIGHT, SPOILERS
+from insula.step.trace import append_lines, read_end, records
 from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     Record = dict[str, Any]
@@ -48,7 +49,7 @@ _HEAD = 4
 """Words of a command that say what it runs."""
 
 
-class Asked(Value):
+class Correction(Value):
     """A correction, or something that a user ruled out or set as the way."""
 
     session: str
@@ -68,7 +69,7 @@ class Wish(Value):
     id: str
     words: str
     about: str
-    times: "tuple[Asked, ...]"
+    times: "tuple[Correction, ...]"
 
     @property
     def repeated(self) -> bool:
@@ -80,14 +81,14 @@ class Wish(Value):
 # Found in a session.
 
 
-def found(session: str, records: "Iterable[Record]") -> list[Asked]:
+def find_corrections(session: str, records: "Iterable[Record]") -> list[Correction]:
     """What the user of a session corrected, ruled out or set as the way, in order.
 
     Args:
         session: its id.
         records: of the main agent's trace, in order.
     """
-    asked: list[Asked] = []
+    asked: list[Correction] = []
     stopped = False
     for record in records:
         kind = record.get("e")
@@ -106,17 +107,17 @@ def _stops(record: "Record") -> bool:
     return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
 
 
-def _asked(session: str, record: "Record", *, stopped: bool) -> Asked | None:
+def _asked(session: str, record: "Record", *, stopped: bool) -> Correction | None:
     words, at = record.get("words"), record.get("at")
     if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
         return None
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
-    safe = screened(_joined(ruling(words, how)))
-    about = named(str(record.get("about", "")))
-    return Asked(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
+    safe = screen_line(_joined(find_rulings(words, how)))
+    about = name_call(str(record.get("about", "")))
+    return Correction(session=session, at=float(at), words=safe, how=how, about=about) if safe else None
 
 
-def ruling(words: str, how: str) -> "list[str]":
+def find_rulings(words: str, how: str) -> "list[str]":
     """The sentences of a user's words that may say how things are done, for more than this once.
 
     Args:
@@ -137,8 +138,8 @@ def _rules(clause: str, sentence: str) -> bool:
     import re
 
     from insula.step.word import heads
-    from insula.step.word.said import ASKED, MOMENT, STANDING
-    from insula.step.word.table import table
+    from insula.step.word.clauses import table
+    from insula.step.word.word import ASKED, MOMENT, STANDING
 
     if any(re.search(table()[name], sentence.lower()) for name in ("task", "now")):
         return False
@@ -161,11 +162,11 @@ def _joined(sentences: "Sequence[str]") -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
 
 
-def _is_sent_again(one: Asked, asked: "Sequence[Asked]") -> bool:
+def _is_sent_again(one: Correction, asked: "Sequence[Correction]") -> bool:
     return any(one.words == other.words and one.at - other.at < AGAIN for other in asked)
 
 
-def screened(words: str) -> str:
+def screen_line(words: str) -> str:
     """The words as one safe line; nothing where they must not reach an agent."""
     from insula.screening import screen
 
@@ -173,7 +174,7 @@ def screened(words: str) -> str:
     return "" if safe.reasons or not safe.text.isprintable() or "[REDACTED" in safe.text else safe.text
 
 
-def named(call: str) -> str:
+def name_call(call: str) -> str:
     """What a call is about, in names alone: the first words of a command, or the last part of a path."""
     import re
 
@@ -191,12 +192,12 @@ def named(call: str) -> str:
 # The log.
 
 
-def log(home: str, project: str) -> str:
+def log_path(home: str, project: str) -> str:
     """Path of the log of a project."""
     return f"{home}/{FOLDER}/{project}.jsonl"
 
 
-def write(home: str, project: str, asked: "Iterable[Asked]") -> None:
+def write_corrections(home: str, project: str, asked: "Iterable[Correction]") -> None:
     """Add corrections to the log of a project; those of sessions outside any are nobody's rules.
 
     Raises:
@@ -204,23 +205,23 @@ def write(home: str, project: str, asked: "Iterable[Asked]") -> None:
     """
     lines = [{"project": project, **one.as_dict()} for one in asked]
     if project and lines:
-        append(log(home, project), lines)
+        append_lines(log_path(home, project), lines)
 
 
-def asked_in(home: str, project: str) -> list[Asked]:
+def read_corrections(home: str, project: str) -> list[Correction]:
     """The corrections of a project, in order; none from a log that is not ours alone, and none of another project."""
-    path = log(home, project)
+    path = log_path(home, project)
     if not project or not _is_ours(path):
         return []
-    kept: list[Asked] = []
-    for record in records(end(path, READ_LIMIT)):
+    kept: list[Correction] = []
+    for record in records(read_end(path, READ_LIMIT)):
         one = _of(record) if record.get("project") == project else None
         if one is not None:
             kept.append(one)
     return kept
 
 
-def projects(home: str) -> list[str]:
+def list_projects(home: str) -> list[str]:
     """The projects in which something was asked for."""
     try:
         names = sorted(os.listdir(f"{home}/{FOLDER}"))
@@ -239,39 +240,39 @@ def _is_ours(path: str) -> bool:
     return found.st_uid == owner and not found.st_mode & 0o022
 
 
-def _of(record: "Record") -> Asked | None:
+def _of(record: "Record") -> Correction | None:
     texts = {name: record.get(name, "") for name in ("session", "words", "about", "origin")}
     texts["how"] = record["how"] if record.get("how") in (INTERRUPT, REJECTION) else PROMPT
     if not all(isinstance(value, str) for value in texts.values()) or not isinstance(record.get("at"), int | float):
         return None
     words, about = texts["words"], texts["about"]
-    fit = 0 < len(words) <= LONGEST and words.isprintable() and about == named(about)
-    return Asked(at=float(record["at"]), **texts) if fit else None
+    fit = 0 < len(words) <= LONGEST and words.isprintable() and about == name_call(about)
+    return Correction(at=float(record["at"]), **texts) if fit else None
 
 
-def erase(home: str, project: str, wish: Wish) -> None:
+def erase_wish(home: str, project: str, wish: Wish) -> None:
     """Take the words of a wish out of the log.
 
     Raises:
         OSError: it cannot be written.
     """
     gone = {(one.session, one.at, one.words) for one in wish.times}
-    kept = [one for one in asked_in(home, project) if (one.session, one.at, one.words) not in gone]
-    path = log(home, project)
+    kept = [one for one in read_corrections(home, project) if (one.session, one.at, one.words) not in gone]
+    path = log_path(home, project)
     temporary = f"{path}.{os.getpid()}"
     trace.make(os.path.dirname(path))
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     if kept:
-        append(temporary, [{"project": project, **one.as_dict()} for one in kept])
+        append_lines(temporary, [{"project": project, **one.as_dict()} for one in kept])
     os.replace(temporary, path)
 
 
 # What they add up to.
 
 
-def wishes(asked: "Iterable[Asked]") -> list[Wish]:
+def group_corrections(asked: "Iterable[Correction]") -> list[Wish]:
     """Corrections of one meaning together, in the order in which each was first said."""
-    groups: list[list[Asked]] = []
+    groups: list[list[Correction]] = []
     by_key: dict[str, list[int]] = {}
     for one in sorted(asked, key=lambda one: one.at):
         shared = keys(one.words, one.about)
@@ -286,17 +287,125 @@ def wishes(asked: "Iterable[Asked]") -> list[Wish]:
     return [_wish(group) for group in groups]
 
 
-def _wish(group: "Sequence[Asked]") -> Wish:
+def _wish(group: "Sequence[Correction]") -> Wish:
     first = group[0]
     name = PREFIX + digest(f"{first.words} {first.about}", 6)
     return Wish(id=name, words=first.words, about=first.about, times=tuple(group))
 
 
-def means_the_same(one: "Asked | Wish", other: "Asked | Wish") -> bool:
+def means_the_same(one: "Correction | Wish", other: "Correction | Wish") -> bool:
     """Whether they ask for the same."""
     return alike(one.words, other.words, one.about, other.about) >= SAME
 
 
-def told(words: str, about: str = "") -> str:
+def phrase_wish(words: str, about: str = "") -> str:
     """A wish as an agent is told it: whose words they are, and what was turned down."""
     return f'Your user had to say of `{about}`: "{words}"' if about else f'Your user had to say: "{words}"'
+
+
+SAME = 0.5
+"""Likeness from which two corrections are one."""
+_ABOUT = 0.5
+"""What a word counts that only the call in question holds: nobody said whether it is wanted."""
+_WEAK = 0.25
+"""What a word counts that every correction may hold."""
+_LEAST = 4
+"""Letters that the beginnings of two words must share to be forms of one."""
+
+_WORD = r"[^\W_]+(?:[._/'-][^\W_]+)*"
+_CLAUSE = (
+    r"[,;:，、；：。.!?！？\n()（）–—]+(?=\s|$)|[，、；：。！？]|\bbut\b|\bsino\b|\bsondern\b|\bmais\b|\bmas sim\b"
+)
+_WIDE = "[\u3040-\u30ff\u3400-\u9fff]"
+
+_PARTICLES = "[的我你了都请就和把让给的をはがにでもと]"
+
+Marked = tuple[str, int]
+"""A word, and whether it is wanted (1), denied (-1) or neither said (0)."""
+
+
+def alike(one: str, other: str, about: str = "", other_about: str = "") -> float:
+    """How far two corrections ask for the same, in [0, 1].
+
+    Args:
+        one: words of a user's.
+        other: others.
+        about: the call that the first were said of; empty for none.
+        other_about: that of the others.
+    """
+    first, second = _weights(one, about), _weights(other, other_about)
+    total = sum(first.values()) + sum(second.values())
+    return _shared(first, second) / total if total else 0.0
+
+
+def keys(words: str, about: str = "") -> frozenset[str]:
+    """Beginnings of the telling words: two corrections that share none are not alike."""
+    return frozenset(word[:_LEAST] for word, _ in _weights(words, about))
+
+
+@lru_cache(maxsize=2048)
+def _weights(words: str, about: str) -> "dict[Marked, float]":
+    return dict(_weighed(words, about))
+
+
+def _shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]") -> float:
+    left = dict(second)
+    shared = 0.0
+    for marked, weight in first.items():
+        best = next((other for other in left if _same(marked, other)), None)
+        if best is not None:
+            shared += weight + left.pop(best)
+    return shared
+
+
+def _same(one: Marked, other: Marked) -> bool:
+    return one[1] * other[1] >= 0 and _forms_of_one(one[0], other[0])
+
+
+def _forms_of_one(one: str, other: str) -> bool:
+    """Whether two words are the same but for their ending."""
+    if one == other:
+        return True
+    shorter = min(len(one), len(other))
+    if shorter < _LEAST or re.search(_WIDE, one + other):
+        return False
+    common = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    return common >= max(_LEAST, round(0.75 * max(len(one), len(other))))
+
+
+def _weighed(words: str, about: str) -> "Iterator[tuple[Marked, float]]":
+    said: set[str] = set()
+    for clause in re.split(_CLAUSE, words.lower().replace("’", "'")):
+        for word, sign in _signed(clause):
+            said.add(word)
+            yield (word, sign), _WEAK if word in GENERIC else 1.0
+    for word in _words(about.lower()):
+        if word not in said:
+            yield (word, 0), _WEAK * _ABOUT if word in GENERIC else _ABOUT
+
+
+def _signed(clause: str) -> "Iterator[Marked]":
+    if re.search(_WIDE, clause):
+        marks = [mark for mark in DENIALS if mark in clause and re.search(_WIDE, mark)]
+        for mark in sorted(marks, key=len, reverse=True):
+            clause = clause.replace(mark, " ")
+        yield from ((word, -1 if marks else 1) for word in _words(clause))
+        return
+    said = re.findall(_WORD, clause)
+    sign = -1 if not SPOILERS.isdisjoint(said) else 1
+    for each in said:
+        if each in DENIALS:
+            sign = -1
+        elif each not in SPOILERS:
+            yield from ((word, sign) for word in _words(each))
+
+
+def _words(text: str) -> "Iterator[str]":
+    """The telling words of a text; of `test:ci` and `src/app.py` their parts; of unspaced scripts pairs of signs."""
+    for found in re.finditer(rf"{_WIDE}+|[a-zà-ÿ0-9ß-ɏ]+", text):
+        word = found[0]
+        if re.match(_WIDE, word):
+            pairs = (word[i : i + 2] for i in range(len(word) - 1))
+            yield from (pair for pair in pairs if not re.search(_PARTICLES, pair))
+        elif word not in LIGHT and word not in DENIALS and (len(word) > 1 or word.isdigit()):
+            yield word

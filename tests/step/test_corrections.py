@@ -8,11 +8,18 @@ import pytest
 
 from insula import guidance
 from insula.guidance import DAY, Decision
-from insula.step import asked, digest, evidence, trace
+from insula.step import corrections, digest, evidence, trace
 from insula.step.action import EDIT, EXECUTE, Action
-from insula.step.asked import PREFIX, Asked, asked_in, found, ruling, wishes
+from insula.step.corrections import (
+    PREFIX,
+    Correction,
+    alike,
+    find_corrections,
+    find_rulings,
+    group_corrections,
+    read_corrections,
+)
 from insula.step.digest import OPENING, Rule, compile_rules, open_session
-from insula.step.meaning import alike
 
 A, B = "a" * 16, "b" * 16
 NOW = 1_800_000_000.0
@@ -59,7 +66,7 @@ TABLE = [json.loads(line) for line in Path(__file__).with_name("corrections.json
 def test_most_of_what_rules_is_heard_in_eight_languages_and_tasks_and_reports_are_not() -> None:
     heard = {
         kind: [
-            bool(ruling(case["words"], case["how"]))
+            bool(find_rulings(case["words"], case["how"]))
             for case in TABLE
             if case["kind"] == kind and case["how"] == "prompt"
         ]
@@ -70,24 +77,31 @@ def test_most_of_what_rules_is_heard_in_eight_languages_and_tasks_and_reports_ar
 
 
 def test_what_is_meant_for_this_task_is_no_rule_however_often_it_is_said() -> None:
-    assert found("s", [*work(), said("for now don't change anything"), said("don't touch the parser in this PR")]) == []
+    assert (
+        find_corrections(
+            "s", [*work(), said("for now don't change anything"), said("don't touch the parser in this PR")]
+        )
+        == []
+    )
 
 
 def test_only_what_says_how_things_are_done_is_found() -> None:
     records = [said("fix the login page"), *work(), said(SLOW), said("still broken"), said("thanks!")]
-    assert [one.words for one in found("s", records)] == [SLOW]
+    assert [one.words for one in find_corrections("s", records)] == [SLOW]
 
 
 def test_the_reason_of_a_rejection_carries_what_was_turned_down() -> None:
-    (one,) = found("s", [*work(), said("too slow.", kind="rejection", about="mise run test:integration 2>&1 | tail")])
+    (one,) = find_corrections(
+        "s", [*work(), said("too slow.", kind="rejection", about="mise run test:integration 2>&1 | tail")]
+    )
     assert (one.how, one.words, one.about) == ("rejection", "too slow.", "mise run test:integration")
 
 
 def test_what_follows_an_interrupt_is_a_correction_and_the_same_words_sent_again_are_one() -> None:
     words = "the strategy is a trailer on the checkpoint commit"
-    assert found("s", [*work(), said(words)]) == []
+    assert find_corrections("s", [*work(), said(words)]) == []
     stopped = [*work(), said("", kind="interrupt"), said(words), said("", kind="interrupt"), said(words, NOW + 9)]
-    (one,) = found("s", stopped)
+    (one,) = find_corrections("s", stopped)
     assert (one.how, one.words) == ("interrupt", words)
 
 
@@ -99,19 +113,19 @@ def test_what_follows_an_interrupt_is_a_correction_and_the_same_words_sent_again
     ],
 )
 def test_a_correction_that_quotes_an_attack_is_no_rule(words: str) -> None:
-    assert found("s", [*work(), said(words)]) == []
+    assert find_corrections("s", [*work(), said(words)]) == []
 
 
 def test_a_secret_in_a_correction_never_becomes_a_rule() -> None:
     token = "sk-ant-api03-" + "a1B2" * 20
-    assert found("s", [*work(), said(f"always use the token {token}")]) == []
+    assert find_corrections("s", [*work(), said(f"always use the token {token}")]) == []
 
 
 @pytest.mark.parametrize(
     "line", [{"e": "user"}, {"e": "user", "words": 3, "at": NOW}, {"e": "user", "words": SLOW}, {}]
 )
 def test_records_of_another_form_are_passed_over(line: Record) -> None:
-    assert found("s", [*work(), line]) == []
+    assert find_corrections("s", [*work(), line]) == []
 
 
 @pytest.mark.parametrize(
@@ -125,7 +139,7 @@ def test_records_of_another_form_are_passed_over(line: Record) -> None:
     ],
 )
 def test_of_a_call_only_names_are_kept(call: str, name: str) -> None:
-    assert asked.named(call) == name
+    assert corrections.name_call(call) == name
 
 
 # From one session to the next.
@@ -150,11 +164,11 @@ def test_the_opposite_is_another_wish(home: Path) -> None:
 
 
 def test_what_is_said_again_the_same_day_counts_and_what_is_sent_twice_does_not(home: Path) -> None:
-    one = Asked(session="s", at=NOW, words=SLOW)
-    sent = Asked(session="s", at=NOW + 60, words="don't run the CI or integration tests")
-    later = Asked(session="s", at=NOW + 7_200, words="don't run the CI or integration tests")
-    assert not wishes([one, sent])[0].repeated
-    assert wishes([one, later])[0].repeated
+    one = Correction(session="s", at=NOW, words=SLOW)
+    sent = Correction(session="s", at=NOW + 60, words="don't run the CI or integration tests")
+    later = Correction(session="s", at=NOW + 7_200, words="don't run the CI or integration tests")
+    assert not group_corrections([one, sent])[0].repeated
+    assert group_corrections([one, later])[0].repeated
 
 
 def test_a_wish_that_is_accepted_is_told_at_once_and_one_that_is_muted_never(home: Path) -> None:
@@ -192,26 +206,26 @@ def test_a_session_without_work_says_nothing_about_a_wish(home: Path) -> None:
 
 
 def test_a_log_that_another_could_have_written_is_not_read(home: Path) -> None:
-    asked.write(str(home), A, [Asked(session="s", at=NOW, words=SLOW)])
-    path = Path(asked.log(str(home), A))
-    assert len(asked_in(str(home), A)) == 1
+    corrections.write_corrections(str(home), A, [Correction(session="s", at=NOW, words=SLOW)])
+    path = Path(corrections.log_path(str(home), A))
+    assert len(read_corrections(str(home), A)) == 1
     path.chmod(0o666)
-    assert asked_in(str(home), A) == []
+    assert read_corrections(str(home), A) == []
 
 
 def test_words_of_another_project_in_a_log_are_not_told(home: Path) -> None:
-    asked.write(str(home), B, [Asked(session="s", at=NOW, words=SLOW)])
-    Path(asked.log(str(home), B)).rename(asked.log(str(home), A))
-    assert asked_in(str(home), A) == []
+    corrections.write_corrections(str(home), B, [Correction(session="s", at=NOW, words=SLOW)])
+    Path(corrections.log_path(str(home), B)).rename(corrections.log_path(str(home), A))
+    assert read_corrections(str(home), A) == []
 
 
 @pytest.mark.parametrize("words", ["", "x" * 500, "two\nlines", "\x1b[31mred"])
 def test_a_log_that_was_changed_by_hand_tells_no_more_than_a_plain_line(home: Path, words: str) -> None:
-    asked.write(str(home), A, [Asked(session="s", at=NOW, words=SLOW)])
-    path = Path(asked.log(str(home), A))
+    corrections.write_corrections(str(home), A, [Correction(session="s", at=NOW, words=SLOW)])
+    path = Path(corrections.log_path(str(home), A))
     record = json.loads(path.read_text()) | {"words": words}
     path.write_text(json.dumps(record) + "\n{broken\n")
-    assert asked_in(str(home), A) == []
+    assert read_corrections(str(home), A) == []
 
 
 def test_what_is_forgotten_leaves_no_words_behind(home: Path) -> None:
@@ -220,9 +234,9 @@ def test_what_is_forgotten_leaves_no_words_behind(home: Path) -> None:
     start(home, "next")
     wish = next(rule.wish for rule in rules(home) if SLOW in rule.advice)
     assert wish is not None
-    asked.erase(str(home), A, wish)
-    assert SLOW not in Path(asked.log(str(home), A)).read_text()
-    assert [rule.advice for rule in rules(home)] == [asked.told("use vitest here, not jest")]
+    corrections.erase_wish(str(home), A, wish)
+    assert SLOW not in Path(corrections.log_path(str(home), A)).read_text()
+    assert [rule.advice for rule in rules(home)] == [corrections.phrase_wish("use vitest here, not jest")]
 
 
 def test_a_thousand_corrections_are_put_together_without_comparing_each_with_each(
@@ -230,17 +244,19 @@ def test_a_thousand_corrections_are_put_together_without_comparing_each_with_eac
 ) -> None:
     words = ["parser", "router", "cache", "logger", "schema", "worker", "socket", "ticket", "widget", "banner"]
     many = [
-        Asked(session=f"s{i}", at=NOW + i, words=f"don't touch the {words[i % 10]}{i} of the {words[i // 100]}s{i}")
+        Correction(
+            session=f"s{i}", at=NOW + i, words=f"don't touch the {words[i % 10]}{i} of the {words[i // 100]}s{i}"
+        )
         for i in range(1_000)
     ]
-    asked.write(str(home), A, many)
+    corrections.write_corrections(str(home), A, many)
     compared: list[int] = []
 
     def counted(*given: str) -> float:
         compared.append(1)
         return alike(*given)
 
-    monkeypatch.setattr("insula.step.asked.alike", counted)
+    monkeypatch.setattr("insula.step.corrections.alike", counted)
     told = digest.told_in_turn(compile_rules(str(home), A, NOW + DAY))
     assert len(told) <= digest.WISHES
     assert 0 < len(compared) < 1_000 * 1_000 / 4

@@ -8,15 +8,14 @@ import re
 
 from insula.step import programs
 from insula.step.command import COMMITS, FORCES, PUSHES
-from insula.step.small_words import DENIALS, LIGHT
+from insula.step.project import is_code
+from insula.step.stop_words import DENIALS, LIGHT
 from insula.step.word import acts as acted
+from insula.step.word import heads
 from insula.step.word.acts import ALL_KINDS, CHECK_NAMES, Act, Done
 from insula.step.word.breach import covers
-from insula.step.word.clauses import lowered
-from insula.step.word.files import is_code
-from insula.step.word.last_words import DID, NOT, Told
-from insula.step.word.said import ASKED, BAN, HOW, Word
-from insula.step.word.table import table
+from insula.step.word.clauses import lowered, table
+from insula.step.word.word import ASKED, BAN, HOW, Word
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -157,7 +156,7 @@ def _is_name(word: Word, low: str) -> bool:
     return len(rest.split()) <= 2 and any(re.search(table()[name], verbs) for name in ("updates", "adds"))
 
 
-def unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "Unmet | None":
+def find_unmet(words: "Sequence[Word]", done: Done, told: "Sequence[Told]") -> "Unmet | None":
     """The first demand that nothing met and of which the agent says nothing itself, the newest request first."""
     latest = max((word.at for word in words if word.kind == ASKED), default=0.0)
     if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
@@ -315,3 +314,48 @@ def mentions(demand: Demand) -> str:
         return words["tests"]
     own = re.escape(demand.what.lower()) if demand.form == "command" else ""
     return "|".join(filter(None, (own, words["suite"], words["lint"], words["runs"])))
+
+
+DID, NOT, OTHER = "did", "not", "other"
+READ = 6_000
+MOST = 80
+SURE = 0.6
+
+
+class Told(Value):
+    """A clause of an agent's last words."""
+
+    text: str
+    means: str
+    sentence: str
+
+
+def read_last_words(said: str) -> "tuple[Told, ...]":
+    """The clauses of an agent's last words, with what each means; code, quotations and tables are none of its words."""
+    text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
+    text = re.sub(r"\*\*|__|(?m:^#+ )", "", text)
+    found: list[Told] = []
+    for line in text.split("\n"):
+        for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
+            for piece in re.split(table()["told"], sentence):
+                if any(map(str.isalnum, piece)) and len(piece) <= 300:
+                    found.append(_told(piece.strip(), sentence.strip()))
+                if len(found) >= MOST:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _told(text: str, sentence: str) -> Told:
+    if sentence.endswith(("?", "？")):
+        return Told(text=text, means=OTHER, sentence=sentence)
+    chances = heads.score("report", text)
+    means = max(chances, key=lambda one: chances[one])
+    return Told(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
+
+
+def asks(said: str) -> bool:
+    """Whether the agent ends with a question, or says that it waits for an answer."""
+    lines = [line.strip() for line in said.strip().split("\n") if line.strip()]
+    return bool(lines) and (
+        lines[-1].rstrip("*_ )").endswith(("?", "？")) or any(line.endswith(("?", "？")) for line in lines[-3:])
+    )

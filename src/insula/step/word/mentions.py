@@ -3,10 +3,9 @@
 import re
 
 from insula.step import programs
-from insula.step.small_words import DENIALS, GENERIC, LIGHT
-from insula.step.word.clauses import lowered
+from insula.step.stop_words import DENIALS, GENERIC, LIGHT
+from insula.step.word.clauses import lowered, table
 from insula.step.word.heads import COMMON, KNOWN, PATH, PLAIN
-from insula.step.word.table import table
 from insula.value import Value
 
 MOST = 8

@@ -2,8 +2,8 @@
 
 import pytest
 
-from insula.step.word.ledger import hear
-from insula.step.word.said import ASKED, BAN, HOW, LIFT
+from insula.step.word.extraction import hear
+from insula.step.word.word import ASKED, BAN, HOW, LIFT
 
 FORBIDS = [
     # English
@@ -77,6 +77,8 @@ INNOCENT = [
     "Not sure whether we should push this?",
     "The last commit does not build.",
     "There is no stash.",
+    "Make sure that those repositories don't land in our own commits.",
+    "Ne mets pas ça dans nos commits.",
     "No, the push went wrong because of the hook.",
     "Never mind the failed push.",
     "Don't delete the cache folder.",
@@ -108,14 +110,6 @@ INNOCENT = [
 ASKS = [
     ("Commit it when the tests pass.", "commit"),
     ("ok, push it", "push"),
-    ("Verwirf deine Änderungen und fang neu an.", "undo"),
-    ("Mach das bitte rückgängig.", "undo"),
-    ("Annule tes modifications.", "undo"),
-    ("Deshaz los cambios.", "undo"),
-    ("Desfaça as mudanças.", "undo"),
-    ("Annulla le modifiche.", "undo"),
-    ("撤销你的修改。", "undo"),
-    ("変更を元に戻してください。", "undo"),
     ("Stash it and pull.", "stash"),
     ("force-push the branch", "force-push"),
     ("commit with --no-verify", "bypass"),
